@@ -1,0 +1,206 @@
+"""What Presage says when something is wrong: codes, places, wording.
+
+A `Diagnostic` is one finding about a text: a stable code, a place in it, what is wrong and what
+would be right. A `ProgramError` carries all diagnostics of a text at once. Rendering them for a
+person or for a program happens here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import bisect
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class Span(NamedTuple):
+    """A stretch of source text, as offsets; `NOWHERE` for what has no text."""
+
+    start: int
+    end: int
+
+    def to(self, other: Span) -> Span:
+        return Span(self.start, max(self.end, other.end))
+
+
+NOWHERE = Span(-1, -1)
+
+# Every code, with the sentence that explains it in `docs/reference/messages.md`.
+CODES: dict[str, str] = {
+    "P101": "the file cannot be read as text",
+    "P102": "the text is too large, too deep or a number too long",
+    "P103": "a character or sign the language does not have",
+    "P104": "a quoted string is not closed, or has an unknown escape",
+    "P105": "a number is badly written",
+    "P201": "something else was expected here",
+    "P202": "a statement is not closed by a full stop",
+    "P203": "a bracket is not closed, or closes nothing",
+    "P204": "a word is reserved and cannot be used as a name",
+    "P205": "the statement is not one the language has",
+    "P206": "an argument is not a constant or a variable",
+    "P207": "an interval is badly written or empty",
+    "P208": "a pin is badly written",
+    "P209": "a window is badly written",
+    "P210": "a chain of since and until needs parentheses",
+    "P211": "an operator needs an interval",
+    "P301": "this cannot stand in a head",
+    "P302": "conjunction and disjunction are mixed in a head",
+    "P303": "an `exists` head is badly written",
+    "P304": "a fact's interval stands where only a fact may have one",
+    "D101": "a setting is declared twice",
+    "D102": "a declaration contradicts another declaration",
+    "D103": "a column is unknown or named twice",
+    "D104": "a delay, loss or rate is not possible",
+    "D105": "a query asks for something no rule or input gives",
+    "D106": "a static predicate is used as something that changes",
+    "D107": "a unit needs a `tick`, or does not fit it",
+    "D108": "a constant does not have the type of its column",
+    "N101": "a predicate is used with different numbers of arguments",
+    "N102": "a predicate has no rule and no declaration, and looks misspelled",
+    "N103": "a variable occurs once and looks misspelled",
+    "N104": "a derived predicate that nothing can make true",
+    "S101": "a head variable is not bound by the body",
+    "S102": "a variable of a comparison is not bound",
+    "S103": "a variable under `not` is not bound",
+    "S104": "a time variable has no bound on one side",
+    "T101": "the timeline must be declared",
+    "T102": "a time is not a whole number on the discrete timeline",
+    "T103": "an operator over an unbounded stretch can never hold",
+    "T104": "a time lies before the start of the stream",
+    "E101": "the existential rules may invent values without end",
+    "H101": "the query has infinitely many premise patterns",
+    "A101": "negation runs through a cycle that time does not break",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A second place that belongs to a diagnostic, such as the other declaration."""
+
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    code: str
+    message: str
+    span: Span
+    hint: str = ""
+    notes: tuple[Note, ...] = ()
+    severity: str = "error"
+
+    def __post_init__(self) -> None:
+        if self.code not in CODES:
+            raise ValueError(f"unknown diagnostic code {self.code}")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text with a name, and the arithmetic from offsets to lines and columns."""
+
+    name: str
+    text: str
+    line_starts: tuple[int, ...] = field(default=(), compare=False, repr=False)
+
+    @staticmethod
+    def of(text: str, name: str = "<program>") -> Source:
+        starts = [0]
+        at = text.find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = text.find("\n", at + 1)
+        return Source(name, text, tuple(starts))
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both from 1."""
+        offset = max(0, min(offset, len(self.text)))
+        line = bisect.bisect_right(self.line_starts, offset)
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        start = self.line_starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
+
+
+class PresageError(Exception):
+    """Anything a user can put right; the message is meant for them."""
+
+
+class ProgramError(PresageError):
+    """A program, or a formula, that cannot be accepted; `diagnostics` says all that is wrong."""
+
+    def __init__(self, source: Source, diagnostics: Sequence[Diagnostic]) -> None:
+        self.source = source
+        self.diagnostics = tuple(diagnostics)
+        super().__init__(render(source, self.diagnostics))
+
+
+# A screen shows about this much of a line; longer lines are cut around the place.
+_LINE_WIDTH = 110
+_MOST_SHOWN = 50
+
+
+def render(source: Source, diagnostics: Iterable[Diagnostic]) -> str:
+    """All diagnostics as text for a person, in the order of their places."""
+    ordered = sorted(diagnostics, key=lambda found: (found.span.start, found.code))
+    blocks = [_block(source, found) for found in ordered[:_MOST_SHOWN]]
+    if len(ordered) > _MOST_SHOWN:
+        blocks.append(f"… and {len(ordered) - _MOST_SHOWN} more")
+    return "\n\n".join(blocks)
+
+
+def _block(source: Source, found: Diagnostic) -> str:
+    lines = []
+    if found.span is NOWHERE or found.span.start < 0:
+        lines.append(f"{source.name}: {found.severity} {found.code}: {found.message}")
+    else:
+        line, column = source.place(found.span.start)
+        lines.append(f"{source.name}:{line}:{column}: {found.severity} {found.code}: {found.message}")
+        lines.extend(_excerpt(source, found.span))
+    for note in found.notes:
+        line, column = source.place(note.span.start)
+        lines.append(f"  note: {note.message} ({source.name}:{line}:{column})")
+        lines.extend(_excerpt(source, note.span))
+    if found.hint:
+        lines.append(f"  hint: {found.hint}")
+    return "\n".join(lines)
+
+
+def _excerpt(source: Source, span: Span) -> list[str]:
+    line, column = source.place(span.start)
+    text = source.line(line)
+    length = max(1, min(span.end - span.start, len(text) - column + 1))
+    first = 0
+    if len(text) > _LINE_WIDTH:
+        first = max(0, min(column - 1 - _LINE_WIDTH // 2, len(text) - _LINE_WIDTH))
+    shown = "".join(c if c.isprintable() else "�" for c in text[first : first + _LINE_WIDTH].replace("\t", " "))
+    length = max(1, min(length, _LINE_WIDTH - (column - 1 - first)))
+    gutter = f"{line:>5} | "
+    return [f"{gutter}{shown}", " " * (len(gutter) - 2) + "| " + " " * (column - 1 - first) + "^" * length]
+
+
+def as_json(source: Source, found: Diagnostic) -> dict[str, Any]:
+    """One diagnostic as the `problems` entry that `check --json` prints."""
+    line, column = (None, None) if found.span.start < 0 else source.place(found.span.start)
+    return {
+        "line": line,
+        "column": column,
+        "code": found.code,
+        "severity": found.severity,
+        "message": found.message,
+        "hint": found.hint,
+    }
+
+
+def nearest(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate a reader would take the word for, if one is close enough."""
+    pool = sorted(set(candidates) - {word})
+    for candidate in pool:
+        if candidate.lower() == word.lower():
+            return candidate
+    cutoff = 0.75 if len(word) > 3 else 0.6
+    close = difflib.get_close_matches(word, pool, n=1, cutoff=cutoff)
+    return close[0] if close else None

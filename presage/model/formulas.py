@@ -1,0 +1,195 @@
+"""Formulas: atoms, comparisons, and everything that can be built over them.
+
+Nodes are frozen and compare by structure; where a node stood in the text (`span`) does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Union
+
+from presage.errors import NOWHERE, Span
+from presage.model.terms import Term, Variable, term_variables
+from presage.model.time import Interval, Pin
+from presage.model.windows import Window
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    predicate: str
+    arguments: tuple[Term, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Top:
+    """`true`, which holds at every time."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    operator: str
+    left: Term
+    right: Term
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """`φ@T+1`: φ at that time."""
+
+    formula: Formula
+    pin: Pin
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """`p(a)@[1,5)`: the time of a fact that holds over an interval. Facts only."""
+
+    formula: Formula
+    interval: Interval
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """`once`, `historically`, `eventually` or `always` over an interval."""
+
+    operator: str
+    interval: Interval
+    formula: Formula
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryMetric:
+    """`left since[…] right` or `left until[…] right`."""
+
+    operator: str
+    interval: Interval
+    left: Formula
+    right: Formula
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Windowed:
+    window: Window
+    formula: Formula
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Modal:
+    """`some φ` or `all φ`: at some or every time point of the current window."""
+
+    operator: str
+    formula: Formula
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """`reset φ`: φ on the whole stream again."""
+
+    formula: Formula
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    formula: Formula
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    parts: tuple[Formula, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    parts: tuple[Formula, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Implies:
+    left: Formula
+    right: Formula
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+Formula = Union[
+    Atom, Top, Comparison, Pinned, Over, Metric, BinaryMetric, Windowed, Modal, Reset, Not, And, Or, Implies
+]
+
+
+def children(formula: Formula) -> tuple[Formula, ...]:
+    """The direct subformulas, from left to right."""
+    match formula:
+        case Atom() | Top() | Comparison():
+            return ()
+        case And(parts=parts) | Or(parts=parts):
+            return parts
+        case BinaryMetric(left=left, right=right) | Implies(left=left, right=right):
+            return (left, right)
+        case _:
+            return (formula.formula,)
+
+
+def with_children(formula: Formula, parts: tuple[Formula, ...]) -> Formula:
+    """The same node over other subformulas."""
+    match formula:
+        case Atom() | Top() | Comparison():
+            return formula
+        case And() | Or():
+            return replace(formula, parts=parts)
+        case BinaryMetric() | Implies():
+            return replace(formula, left=parts[0], right=parts[1])
+        case _:
+            return replace(formula, formula=parts[0])
+
+
+def walk(formula: Formula) -> Iterator[Formula]:
+    """The formula and all its subformulas, outermost first."""
+    yield formula
+    for part in children(formula):
+        yield from walk(part)
+
+
+def atoms(formula: Formula) -> Iterator[Atom]:
+    """The atoms of a formula; the patterns of its windows are not among them."""
+    return (node for node in walk(formula) if isinstance(node, Atom))
+
+
+def variables(formula: Formula) -> Iterator[Variable]:
+    """The variables of a formula, in the order of the text, with repetitions. The variables of a
+    window's patterns are local to the window and not among them."""
+    match formula:
+        case Atom(arguments=arguments):
+            for argument in arguments:
+                yield from term_variables(argument)
+        case Comparison(left=left, right=right):
+            yield from term_variables(left)
+            yield from term_variables(right)
+        case _:
+            for part in children(formula):
+                yield from variables(part)
+            if isinstance(formula, Pinned) and isinstance(formula.pin.base, Variable):
+                yield formula.pin.base
+
+
+def transform(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+    """Rebuilds a formula from the leaves up, each node passed through `change`."""
+    parts = children(formula)
+    if parts:
+        changed = tuple(transform(part, change) for part in parts)
+        if changed != parts:
+            formula = with_children(formula, changed)
+    return change(formula)

@@ -1,0 +1,283 @@
+"""From the model back to text, in the one canonical spelling; parsing the result gives the model.
+
+Parentheses are printed only where the grammar needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timezone
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from presage.model.formulas import (
+    And,
+    Atom,
+    BinaryMetric,
+    Comparison,
+    Formula,
+    Implies,
+    Metric,
+    Modal,
+    Not,
+    Or,
+    Over,
+    Pinned,
+    Reset,
+    Top,
+    Windowed,
+)
+from presage.model.statements import (
+    Column,
+    Distribution,
+    Head,
+    Horizon,
+    Input,
+    Query,
+    Question,
+    Reading,
+    Rule,
+    Start,
+    Statement,
+    Static,
+    Tick,
+    Timeline,
+)
+from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable
+from presage.model.time import Duration, Interval, Pin, TimeLiteral, Timestamp
+from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow, Window
+from presage.syntax import is_identifier, is_keyword
+
+if TYPE_CHECKING:
+    from presage.model.program import Program
+
+LINE_WIDTH = 100
+INDENT = "    "
+
+# How tightly each kind of formula binds; an operand that binds less tightly gets parentheses.
+_IMPLIES, _OR, _AND, _SINCE, _PREFIX, _COMPARISON, _PRIMARY = range(7)
+_SUM, _PRODUCT, _UNARY, _SIMPLE = range(4)
+
+
+def show_number(value: Number) -> str:
+    """Whole numbers and short decimals as such, other rationals as fractions: never rounded."""
+    if isinstance(value, int):
+        return str(value)
+    places = _decimal_places(value)
+    if places is None:
+        return f"{value.numerator}/{value.denominator}"
+    digits = f"{abs(value.numerator) * 10**places // value.denominator:0{places + 1}d}"
+    return f"{'-' if value < 0 else ''}{digits[:-places]}.{digits[-places:]}"
+
+
+def _decimal_places(value: Fraction) -> int | None:
+    return next((places for places in range(1, 10) if 10**places % value.denominator == 0), None)
+
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def show_string(text: str) -> str:
+    return '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else f"\\u{{{ord(c):x}}}") for c in text) + '"'
+
+
+def show_name(text: str) -> str:
+    """A constant's text, or a column's name: bare where that reads back as the same."""
+    return text if is_identifier(text) and not is_keyword(text) else show_string(text)
+
+
+def show_time(value: TimeLiteral) -> str:
+    if isinstance(value, Duration):
+        return show_number(value.amount) + value.unit
+    if isinstance(value, Timestamp):
+        moment = value.moment.astimezone(timezone.utc)
+        text = moment.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
+        return text + (f".{moment.microsecond:06d}".rstrip("0") if moment.microsecond else "") + "Z"
+    return show_number(value)
+
+
+def show_interval(interval: Interval) -> str:
+    low = show_time(interval.low)
+    if interval.high is None:
+        return f"{'[' if interval.closed_low else '('}{low},inf)"
+    if interval.low == interval.high and interval.closed_low and interval.closed_high:
+        return f"[{low}]"
+    return f"{'[' if interval.closed_low else '('}{low},{show_time(interval.high)}{']' if interval.closed_high else ')'}"
+
+
+def show_term(term: Term, least: int = _SUM) -> str:
+    match term:
+        case Constant(value=value):
+            if isinstance(value, str):
+                return show_name(value)
+            text = show_number(value)
+            return f"({text})" if least > _PRODUCT and "/" in text else text
+        case Variable(name=name):
+            return name
+        case Now():
+            return "now"
+        case Duration() | Timestamp():
+            return show_time(term)
+        case Negative(term=inner):
+            text, binds = f"-{show_term(inner, _UNARY + 1)}", _UNARY
+        case Arithmetic(operator=operator, left=left, right=right):
+            binds = _SUM if operator in "+-" else _PRODUCT
+            text = f"{show_term(left, binds)} {operator} {show_term(right, binds + 1)}"
+    return f"({text})" if binds < least else text
+
+
+def show_pin(pin: Pin) -> str:
+    if pin.base is None:
+        return show_time(pin.offset)
+    base = pin.base.name if isinstance(pin.base, Variable) else "now"
+    if pin.offset == 0:
+        return base
+    offset = show_time(pin.offset)
+    return base + (offset if offset.startswith("-") else f"+{offset}")
+
+
+def show_atom(atom: Atom) -> str:
+    if not atom.arguments:
+        return atom.predicate
+    return f"{atom.predicate}({', '.join(show_term(argument) for argument in atom.arguments)})"
+
+
+def _patterns(patterns: tuple[Atom, ...]) -> str:
+    text = ", ".join(show_atom(pattern) for pattern in patterns)
+    return f"({text})" if len(patterns) > 1 else text
+
+
+def show_window(window: Window) -> str:
+    match window:
+        case TimeWindow(back=back, ahead=ahead, hop=hop):
+            parts = ["inf" if back is None else show_time(back)]
+            if ahead != 0:
+                parts.append("ahead " + ("inf" if ahead is None else show_time(ahead)))
+            if hop is not None:
+                parts.append(f"hop {show_time(hop)}")
+            inner = ", ".join(parts)
+        case RowsWindow(rows=rows, ahead=rows_ahead, by=by):
+            inner = f"rows {rows}" + (f", ahead {rows_ahead}" if rows_ahead else "")
+            inner += f" by {_patterns(by)}" if by else ""
+        case OnlyWindow(patterns=patterns):
+            inner = f"only {_patterns(patterns)}"
+    return f"window({inner})"
+
+
+def show_formula(formula: Formula, least: int = _IMPLIES) -> str:
+    match formula:
+        case Atom():
+            return show_atom(formula)
+        case Top():
+            return "true"
+        case Comparison(operator=operator, left=lower, right=upper):
+            text, binds = f"{show_term(lower)} {operator} {show_term(upper)}", _COMPARISON
+        case Pinned(formula=inner, pin=pin):
+            return f"{show_formula(inner, _PRIMARY)}@{show_pin(pin)}"
+        case Over(formula=inner, interval=interval):
+            return f"{show_formula(inner, _PRIMARY)}@{show_interval(interval)}"
+        case Metric(operator=operator, interval=interval, formula=inner):
+            text, binds = f"{operator}{show_interval(interval)} {show_formula(inner, _PREFIX)}", _PREFIX
+        case Windowed(window=window, formula=inner):
+            text, binds = f"{show_window(window)} {show_formula(inner, _PREFIX)}", _PREFIX
+        case Modal(operator=operator, formula=inner):
+            text, binds = f"{operator} {show_formula(inner, _PREFIX)}", _PREFIX
+        case Reset(formula=inner):
+            text, binds = f"reset {show_formula(inner, _PREFIX)}", _PREFIX
+        case Not(formula=inner):
+            text, binds = f"not {show_formula(inner, _PREFIX)}", _PREFIX
+        case BinaryMetric(operator=operator, interval=interval, left=left, right=right):
+            first, second = show_formula(left, _PREFIX), show_formula(right, _PREFIX)
+            text, binds = f"{first} {operator}{show_interval(interval)} {second}", _SINCE
+        case And(parts=parts):
+            text, binds = " and ".join(show_formula(part, _SINCE) for part in parts), _AND
+        case Or(parts=parts):
+            text, binds = " or ".join(show_formula(part, _AND) for part in parts), _OR
+        case Implies(left=left, right=right):
+            text, binds = f"{show_formula(left, _OR)} implies {show_formula(right)}", _IMPLIES
+    return f"({text})" if binds < least else text
+
+
+def show_head(head: Head) -> str:
+    text = (" | " if head.choice else ", ").join(show_formula(atom) for atom in head.atoms)
+    if not head.exists:
+        return text
+    lasting = "lasting " if head.lasting else ""
+    return f"exists {lasting}{', '.join(variable.name for variable in head.exists)}: {text}"
+
+
+def show_rule(rule: Rule, width: int = LINE_WIDTH) -> str:
+    """A rule on one line if it fits, otherwise with a line for each literal."""
+    head = show_head(rule.head) if rule.head else ""
+    if not rule.body:
+        return f"{head}."
+    opening = f"{head} :-" if head else ":-"
+    literals = [show_formula(literal) for literal in rule.body]
+    line = f"{opening} {', '.join(literals)}."
+    if len(line) <= width:
+        return line
+    return f"{opening}\n" + ",\n".join(INDENT + literal for literal in literals) + "."
+
+
+def _columns(columns: tuple[Column, ...]) -> str:
+    if not columns:
+        return ""
+    shown = (show_name(c.name) + ("" if c.type == "any" else f": {c.type}") for c in columns)
+    return f"({', '.join(shown)})"
+
+
+def _show_input(declared: Input) -> str:
+    parts = [f"input {declared.predicate}{_columns(declared.columns)}"]
+    if declared.where:
+        pairs = (f"{show_name(c.column)} = {show_term(c.value)}" for c in declared.where)
+        parts.append(f"where {', '.join(pairs)}")
+    if isinstance(declared.delay, Distribution):
+        entries = (f"{show_time(delay)}: {show_number(share)}" for delay, share in declared.delay.parts)
+        parts.append(f"delay {{{', '.join(entries)}}}")
+    elif declared.delay is not None:
+        parts.append(f"delay {show_time(declared.delay)}")
+    if declared.loss is not None:
+        parts.append(f"loss {show_number(declared.loss)}")
+    if declared.rate is not None:
+        parts.append(f"rate {show_number(declared.rate)}")
+    return " ".join(parts) + "."
+
+
+def show_query(query: Query) -> str:
+    """A query's atom with its time, as messages and reports name it."""
+    return show_atom(query.atom) + (f"@{show_pin(query.pin)}" if query.pin else "")
+
+
+def show_statement(statement: Statement) -> str:
+    match statement:
+        case Timeline(kind=kind):
+            return f"timeline {kind}."
+        case Tick(length=length):
+            return f"tick {show_time(length)}."
+        case Start(moment=moment):
+            return f"start {show_time(moment)}."
+        case Reading(kind=kind):
+            return f"reading {kind}."
+        case Horizon(length=ahead):
+            return f"horizon {show_time(ahead)}."
+        case Input():
+            return _show_input(statement)
+        case Static(predicate=predicate, columns=columns):
+            return f"static {predicate}{_columns(columns)}."
+        case Query():
+            return f"query {show_query(statement)}."
+        case Rule():
+            return show_rule(statement)
+
+
+def show_statements(statements: Iterable[Statement]) -> str:
+    return "".join(show_statement(statement) + "\n" for statement in statements)
+
+
+def show_program(program: Program) -> str:
+    return show_statements(program.statements)
+
+
+def show_question(question: Question) -> str:
+    names = ", ".join(variable.name for variable in question.exists)
+    return (f"exists {names}: " if names else "") + show_formula(question.formula)

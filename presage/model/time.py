@@ -1,0 +1,64 @@
+"""Time as it is written: durations, timestamps, intervals, pins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from fractions import Fraction
+from typing import Union
+
+from presage.errors import NOWHERE, Span
+from presage.model.terms import Now, Number, Variable
+from presage.syntax import UNITS
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A length of real time such as `90s`; the `tick` declaration turns it into a number."""
+
+    amount: Number
+    unit: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+    @property
+    def milliseconds(self) -> Fraction:
+        return Fraction(self.amount) * UNITS[self.unit]
+
+
+@dataclass(frozen=True, slots=True)
+class Timestamp:
+    """A moment of real time, in UTC; `start` and `tick` turn it into a number."""
+
+    moment: datetime
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+Quantity = Union[Number, Duration]
+"""A length of time as written: a plain number of time units, or a duration."""
+
+TimeLiteral = Union[Number, Duration, Timestamp]
+"""A point of time as written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An interval as written; `high is None` is infinity."""
+
+    low: TimeLiteral
+    high: TimeLiteral | None
+    closed_low: bool = True
+    closed_high: bool = True
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+    @property
+    def is_unbounded(self) -> bool:
+        return self.high is None
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """Where `@` points: a time variable or `now` with an offset, or (no base) a fixed time."""
+
+    base: Variable | Now | None
+    offset: TimeLiteral = 0
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)

@@ -1,0 +1,145 @@
+"""From text to the model: the only way in.
+
+A statement that cannot be read gives one message and the next statement is read all the same, so
+that a file shows all its mistakes at once. Only the reading of text happens here; whether a
+program makes sense is the analyses' business.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from presage.errors import Diagnostic, ProgramError, Source, Span, nearest
+from presage.model.formulas import And
+from presage.model.program import Program
+from presage.model.statements import Question, Statement
+from presage.model.terms import Variable
+from presage.parse.cursor import Cursor, Failure
+from presage.parse.declarations import READERS
+from presage.parse.formulas import formula
+from presage.parse.lexer import MAX_PROBLEMS, Comment, tokenize
+from presage.parse.rules import rule
+from presage.syntax import STATEMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What reading a text gave: the statements that could be read, and what could not."""
+
+    program: Program
+    comments: tuple[Comment, ...]
+    problems: tuple[Diagnostic, ...]
+
+    def or_raise(self) -> Program:
+        if self.problems:
+            raise ProgramError(self.program.source, self.problems)
+        return self.program
+
+
+def read(text: str, name: str = "<program>") -> Parsed:
+    """Reads a program and never fails: what is wrong is in `problems`."""
+    source = Source.of(text.removeprefix("\ufeff"), name)
+    if "\x00" in source.text:
+        place = source.text.index("\x00")
+        problem = Diagnostic("P101", "this is not text", Span(place, place + 1), "a program is a UTF-8 text file")
+        return Parsed(Program(source=source), (), (problem,))
+    tokens = tokenize(source)
+    statements: list[Statement] = []
+    if not tokens.hopeless:
+        c = Cursor(tokens)
+        while c.kind != "end" and len(c.problems) < MAX_PROBLEMS:
+            found = _statement(c)
+            if found is not None:
+                statements.append(found)
+    return Parsed(Program(tuple(statements), source=source), tuple(tokens.comments), tuple(tokens.problems))
+
+
+def parse(text: str, name: str = "<program>") -> Program:
+    """Reads a program; raises `ProgramError` with everything that cannot be read."""
+    return read(text, name).or_raise()
+
+
+def parse_question(text: str) -> Question:
+    """Reads what `presage ask` takes: a formula, or `exists X, Y: a, b`."""
+    source = Source.of(text, "<question>")
+    tokens = tokenize(source)
+    if tokens.hopeless or tokens.problems:
+        raise ProgramError(source, tokens.problems)
+    c = Cursor(tokens)
+    try:
+        exists: list[Variable] = []
+        if c.accept("exists"):
+            while True:
+                token = c.expect("variable", "a variable after `exists`")
+                exists.append(Variable(token.text, span=token.span))
+                if not c.accept(","):
+                    break
+            c.expect(":", "`:` after the variables of `exists`")
+        parts = [formula(c)]
+        while c.accept(","):
+            parts.append(formula(c))
+        c.accept(".")
+        if c.kind != "end":
+            raise c.unexpected("the end of the formula")
+    except Failure as failure:
+        raise ProgramError(source, [failure.diagnostic]) from None
+    whole = parts[0] if len(parts) == 1 else And(tuple(parts), span=parts[0].span.to(parts[-1].span))
+    return Question(whole, tuple(exists))
+
+
+_STARTS_STATEMENT = frozenset((*STATEMENTS, "name", "variable", ":-", "exists", "always", "historically"))
+
+
+def _statement(c: Cursor) -> Statement | None:
+    start = c.token.start
+    c.depth = 0
+    try:
+        reader = READERS.get(c.kind)
+        if reader is None and c.kind == "name" and c.next_kind in ("name", "variable", "number", "timestamp"):
+            raise _unknown_statement(c)
+        found: Statement = reader(c) if reader else rule(c)
+        _close(c)
+        return found
+    except Failure as failure:
+        c.problems.append(failure.diagnostic)
+        _skip(c, start)
+        return None
+
+
+def _unknown_statement(c: Cursor) -> Failure:
+    word = c.token
+    meant = nearest(word.text, STATEMENTS)
+    if meant:
+        message, hint = f"`{word.text}` is not a statement", f"did you mean `{meant}`?"
+    else:
+        message = f"a name cannot follow `{word.text}` here"
+        hint = f"arguments stand in parentheses, `{word.text}(…)`; statements begin with {', '.join(STATEMENTS)}"
+    return c.failure("P205", message, word.span, hint)
+
+
+def _close(c: Cursor) -> None:
+    """The full stop. Where it is missing at the end of a line, the next line is read as if it stood there."""
+    if c.accept("."):
+        return
+    at_new_statement = c.starts_line() and c.kind in _STARTS_STATEMENT
+    if c.kind == "end" or at_new_statement:
+        end = c.previous.end
+        message = "the statement is not closed by a full stop"
+        c.report("P202", message, Span(max(0, end - 1), end), f"write `.` after `{c.previous.text[:40]}`")
+        return
+    if c.kind in (")", "]", "}"):
+        raise c.failure("P203", f"`{c.kind}` closes nothing", c.token.span, "remove it, or open the bracket before")
+    raise c.unexpected("`,`, an operator or `.`")
+
+
+def _skip(c: Cursor, start: int) -> None:
+    """To where the next statement is likely to begin: after a full stop, or on an unindented line."""
+    first_line = c.source.place(c.previous.end if c.at else start)[0]
+    while c.kind != "end":
+        if c.kind == ".":
+            c.take()
+            return
+        if c.token.start > start and c.is_unindented() and c.source.place(c.token.start)[0] > first_line:
+            if c.kind in _STARTS_STATEMENT:
+                return
+        c.take()

@@ -1,0 +1,197 @@
+"""Reading declarations: one function per statement, in a table by its first word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from presage.model.statements import (
+    Column,
+    Condition,
+    Declaration,
+    Distribution,
+    Horizon,
+    Input,
+    Query,
+    Reading,
+    Start,
+    Static,
+    Tick,
+    Timeline,
+)
+from presage.model.terms import Constant, Number
+from presage.model.time import Quantity
+from presage.parse.cursor import Cursor
+from presage.parse.terms import argument, plain_number
+from presage.parse.time import comparable, duration_of, quantity, read_pin, timestamp_of
+from presage.parse.windows import pattern
+from presage.syntax import COLUMN_TYPES, KEYWORDS, UNITS
+
+
+def _timeline(c: Cursor) -> Declaration:
+    word = c.take()
+    return Timeline(_one_of(c, "discrete", "dense"), span=c.since(word.start))
+
+
+def _reading(c: Cursor) -> Declaration:
+    word = c.take()
+    return Reading(_one_of(c, "every", "now"), span=c.since(word.start))
+
+
+def _one_of(c: Cursor, *words: str) -> str:
+    if c.kind in words:
+        return c.take().kind
+    raise c.unexpected(" or ".join(f"`{word}`" for word in words))
+
+
+def _tick(c: Cursor) -> Declaration:
+    word = c.take()
+    if c.kind != "duration":
+        hint = f"write `tick 1s.`; units are {', '.join(UNITS)}"
+        raise c.unexpected("the length of a time unit with its unit", hint)
+    length = duration_of(c.take())
+    if length.amount == 0:
+        raise c.failure("D104", "a tick cannot have length 0", length.span, "write `tick 1s.`")
+    return Tick(length, span=c.since(word.start))
+
+
+def _start(c: Cursor) -> Declaration:
+    word = c.take()
+    return Start(timestamp_of(c), span=c.since(word.start))
+
+
+def _horizon(c: Cursor) -> Declaration:
+    word = c.take()
+    return Horizon(quantity(c, "the horizon"), span=c.since(word.start))
+
+
+def _static(c: Cursor) -> Declaration:
+    word = c.take()
+    predicate, columns = _signature(c)
+    return Static(predicate, columns, span=c.since(word.start))
+
+
+def _query(c: Cursor) -> Declaration:
+    word = c.take()
+    if c.kind == "not":
+        hint = "name it with a rule, `calm(X) :- device(X), not alarm(X).`, and query that"
+        raise c.failure("P201", "a query asks for an atom, not for its absence", c.token.span, hint)
+    atom = pattern(c)
+    sign = c.accept("@")
+    pin = read_pin(c, sign) if sign else None
+    return Query(atom, pin, span=c.since(word.start))
+
+
+def _input(c: Cursor) -> Declaration:
+    word = c.take()
+    predicate, columns = _signature(c)
+    where: list[Condition] = []
+    delay: Quantity | Distribution | None = None
+    loss: Number | None = None
+    rate: Number | None = None
+    seen: set[str] = set()
+    while c.kind in ("where", "delay", "loss", "rate"):
+        option = c.take()
+        if option.kind in seen:
+            raise c.failure("P201", f"`{option.kind}` is given twice", option.span, "give it once")
+        seen.add(option.kind)
+        if option.kind == "where":
+            where = [_condition(c)]
+            while c.accept(","):
+                where.append(_condition(c))
+        elif option.kind == "delay":
+            delay = _distribution(c) if c.kind == "{" else quantity(c, "a delay")
+        elif option.kind == "loss":
+            loss = _probability(c, "a loss")
+        else:
+            rate = _probability(c, "a rate")
+    if loss is not None and isinstance(delay, Distribution):
+        hint = "what the distribution's probabilities lack to 1 is the loss: leave `loss` out"
+        c.report("D104", "a delay distribution and `loss` exclude each other", delay.span, hint)
+    return Input(predicate, columns, tuple(where), delay, loss, rate, span=c.since(word.start))
+
+
+def _signature(c: Cursor) -> tuple[str, tuple[Column, ...]]:
+    token = c.token
+    if token.kind not in ("name", "variable"):
+        raise c.unexpected("a predicate")
+    c.take()
+    if c.kind != "(":
+        return token.text, ()
+    opening = c.take()
+    if c.accept(")"):
+        return token.text, ()
+    columns = [_column(c)]
+    while c.accept(","):
+        columns.append(_column(c))
+    c.close(opening, ")", "`,` or `)` after the column")
+    return token.text, tuple(columns)
+
+
+def _column_name(c: Cursor) -> str:
+    # Columns are named by the data, so a word of the language is a good name here.
+    if c.kind in ("name", "variable", "string") or c.kind in KEYWORDS:
+        return c.take().text
+    raise c.unexpected("a column's name")
+
+
+def _column(c: Cursor) -> Column:
+    start = c.token.start
+    name = _column_name(c)
+    kind = "any"
+    if c.accept(":"):
+        token = c.token
+        if token.text not in COLUMN_TYPES:
+            raise c.unexpected(f"a type ({', '.join(COLUMN_TYPES)})", "leave the type out if any value may come")
+        kind = c.take().text
+    return Column(name, kind, span=c.since(start))
+
+
+def _condition(c: Cursor) -> Condition:
+    start = c.token.start
+    name = _column_name(c)
+    c.expect("=", "`=` after the column", "write `where device = wt25`")
+    value = argument(c)
+    if not isinstance(value, Constant):
+        raise c.failure("P201", "a column is compared with a constant", value.span, "write `where device = wt25`")
+    return Condition(name, value, span=c.since(start))
+
+
+def _probability(c: Cursor, what: str) -> Number:
+    start = c.token.start
+    value = plain_number(c)
+    if not 0 <= value <= 1:
+        hint = "write it as a probability, such as 0.05"
+        c.report("D104", f"{what} lies between 0 and 1", c.since(start), hint)
+    return value
+
+
+def _distribution(c: Cursor) -> Distribution:
+    opening = c.take()
+    parts: list[tuple[Quantity, Number]] = []
+    while True:
+        start = c.token.start
+        delay = quantity(c, "a delay")
+        c.expect(":", "`:` between a delay and its probability", "write `delay {0: 0.7, 1: 0.2}`")
+        parts.append((delay, _probability(c, "a probability")))
+        if any(comparable(delay) == comparable(other) for other, _ in parts[:-1]):
+            c.report("D104", "a delay is listed twice", c.since(start), "list each delay once")
+        if not c.accept(","):
+            break
+    c.close(opening, "}", "`,` or `}`")
+    found = Distribution(tuple(parts), span=c.since(opening.start))
+    if sum((Fraction(share) for _, share in parts), Fraction(0)) > 1:
+        c.report("D104", "the probabilities add up to more than 1", found.span, "what is missing to 1 is loss")
+    return found
+
+
+READERS: dict[str, Callable[[Cursor], Declaration]] = {
+    "timeline": _timeline,
+    "tick": _tick,
+    "start": _start,
+    "reading": _reading,
+    "input": _input,
+    "static": _static,
+    "horizon": _horizon,
+    "query": _query,
+}

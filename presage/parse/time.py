@@ -1,0 +1,155 @@
+"""Reading time: numbers, durations, timestamps, intervals, pins."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from fractions import Fraction
+
+from presage.model.formulas import Formula, Over, Pinned
+from presage.model.terms import Now, Number, Variable, number
+from presage.model.time import Duration, Interval, Pin, Quantity, TimeLiteral, Timestamp
+from presage.parse.cursor import Cursor
+from presage.parse.lexer import Token
+from presage.syntax import UNITS
+
+
+def exact(digits: str) -> Number:
+    return number(Fraction(digits)) if "." in digits else int(digits)
+
+
+def duration_of(token: Token) -> Duration:
+    unit = token.text.lstrip("0123456789.")
+    return Duration(exact(token.text[: -len(unit)]), unit, span=token.span)
+
+
+def timestamp_of(c: Cursor) -> Timestamp:
+    token = c.expect("timestamp", "a timestamp such as 2026-01-01T00:00:00Z")
+    try:
+        moment = datetime.fromisoformat(token.text)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=timezone.utc)
+        return Timestamp(moment.astimezone(timezone.utc), span=token.span)
+    except (ValueError, OverflowError):
+        message = f"`{token.text}` is not a date and time of the calendar"
+        raise c.failure("P105", message, token.span, "write it as 2026-01-31T23:59:00Z") from None
+
+
+def quantity(c: Cursor, what: str) -> Quantity:
+    """A length of time, not negative: a number of time units, or a duration."""
+    from presage.parse.terms import plain_number
+
+    if c.kind == "duration":
+        return duration_of(c.take())
+    if c.kind == "number":
+        return plain_number(c)
+    if c.kind == "-":
+        message = f"{what} cannot be negative"
+        raise c.failure("P207", message, c.token.span, "the operator itself says whether it looks back or ahead")
+    raise c.unexpected(f"{what}: a number" + (f" or a duration ({', '.join(UNITS)})" if c.kind != "inf" else ""))
+
+
+def time_literal(c: Cursor, what: str) -> TimeLiteral:
+    return timestamp_of(c) if c.kind == "timestamp" else quantity(c, what)
+
+
+def interval(c: Cursor) -> Interval:
+    """`[a,b]`, `(a,b)`, `[a,b)`, `(a,b]`, `[a,inf)`, `[a]`."""
+    opening = c.take()
+    low = time_literal(c, "the bound of an interval")
+    if opening.kind == "[" and c.kind == "]":
+        c.take()
+        return Interval(low, low, span=c.since(opening.start))
+    if c.kind != ",":
+        raise c.unexpected("`,` between the bounds of the interval")
+    c.take()
+    high: TimeLiteral | None = None
+    if c.kind == "inf":
+        c.take()
+        if c.kind == "]":
+            hint = "infinity is never reached: write `inf)`"
+            raise c.failure("P207", "an interval cannot be closed at infinity", c.token.span, hint)
+    else:
+        high = time_literal(c, "the bound of an interval")
+    if c.kind not in ("]", ")"):
+        if c.kind in (".", "end", ":-"):
+            message, hint = "the interval is not closed", "close it with `]` (bound included) or `)` (excluded)"
+            raise c.failure("P203", message, opening.span, hint)
+        raise c.unexpected("`]` or `)` to close the interval")
+    closing = c.take()
+    found = Interval(low, high, opening.kind == "[", closing.kind == "]", span=c.since(opening.start))
+    _refuse_empty(c, found)
+    return found
+
+
+def _refuse_empty(c: Cursor, found: Interval) -> None:
+    if found.high is None:
+        return
+    low, high = comparable(found.low), comparable(found.high)
+    if low is None or high is None or type(found.low) is Duration is not type(found.high) is Duration:
+        return
+    if low > high:
+        hint = "the smaller bound comes first"
+        raise c.failure("P207", "the interval is upside down", found.span, hint)
+    if low == high and not (found.closed_low and found.closed_high):
+        hint = "a single time point is written `[a]`"
+        raise c.failure("P207", "the interval is empty", found.span, hint)
+
+
+def comparable(bound: TimeLiteral) -> Fraction | None:
+    """A bound as a number that can be compared with a bound of the same kind."""
+    if isinstance(bound, Duration):
+        return bound.milliseconds
+    if isinstance(bound, Timestamp):
+        return None
+    return Fraction(bound)
+
+
+def pinned(c: Cursor, formula: Formula, start: int) -> Formula:
+    """The `@…` after a formula."""
+    sign = c.expect("@", "`@`")
+    if c.kind in ("[", "("):
+        if c.kind == "(" and c.tokens[min(c.at + 1, len(c.tokens) - 1)].kind in ("variable", "now"):
+            raise c.failure("P208", "a pin is written without parentheses", c.token.span, "write `@T+1`")
+        return Over(formula, interval(c), span=c.since(start))
+    pin = read_pin(c, sign)
+    return Pinned(formula, pin, span=c.since(start))
+
+
+def read_pin(c: Cursor, sign: Token) -> Pin:
+    token = c.token
+    if token.kind == "variable" or token.kind == "now":
+        c.take()
+        base: Variable | Now
+        if token.kind == "now":
+            base = Now(span=token.span)
+        else:
+            base = Variable(token.text, span=token.span)
+            if base.is_anonymous:
+                hint = "name it, or use `some` or `once[…]` where the time does not matter"
+                raise c.failure("P208", "`_` cannot be a time", token.span, hint)
+        return Pin(base, _offset(c), span=c.since(token.start))
+    if token.kind in ("number", "duration", "timestamp"):
+        return Pin(None, time_literal(c, "a time"), span=c.since(token.start))
+    if token.kind == "-":
+        raise c.failure("P208", "a time cannot be negative", token.span, "the stream starts at time 0")
+    if token.kind == "name":
+        hint = f"time variables are upper case: `@{token.text[0].upper()}{token.text[1:]}`"
+        raise c.failure("P208", f"`{token.text}` is not a time", token.span, hint)
+    raise c.unexpected("a time after `@`: a variable, `now` or a number")
+
+
+def _offset(c: Cursor) -> Quantity:
+    if c.kind not in ("+", "-"):
+        return 0
+    sign = c.take()
+    if c.kind not in ("number", "duration"):
+        if c.kind == "variable":
+            hint = f"bind another variable, `T2 = T {sign.text} {c.token.text}`, and pin to that"
+            raise c.failure("P208", "a pin's offset is a constant", c.token.span, hint)
+        raise c.unexpected("a number or a duration as the pin's offset")
+    length = quantity(c, "an offset")
+    if sign.kind == "+":
+        return length
+    if isinstance(length, Duration):
+        return Duration(number(-length.amount), length.unit, span=length.span)
+    return number(-length)

@@ -1,0 +1,64 @@
+"""Each `_` becomes a variable of its own, so that later steps need not treat it apart.
+
+The new names contain `#`, which no written variable does; `shown` gives back what was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+
+from presage.errors import Diagnostic
+from presage.model.formulas import Atom, Comparison, Formula, transform, variables
+from presage.model.program import Program
+from presage.model.statements import Rule, Statement
+from presage.model.terms import Arithmetic, Negative, Term, Variable
+
+
+def shown(name: str) -> str:
+    """A variable's name as its author wrote it."""
+    return "_" if name.startswith("_#") else name
+
+
+def name_anonymous(program: Program) -> tuple[Program, list[Diagnostic]]:
+    return replace(program, statements=tuple(_statement(each) for each in program.statements)), []
+
+
+def _statement(statement: Statement) -> Statement:
+    if not isinstance(statement, Rule) or not any(variable.is_anonymous for variable in statement.variables()):
+        return statement
+    numbers = count(1)
+    head = statement.head
+    if head is not None:
+        head = replace(head, atoms=tuple(_formula(atom, numbers) for atom in head.atoms))
+    body = tuple(_formula(part, numbers) for part in statement.body)
+    return replace(statement, head=head, body=body, origin=statement.origin or statement)
+
+
+def _formula(formula: Formula, numbers: Iterator[int]) -> Formula:
+    if not any(variable.is_anonymous for variable in variables(formula)):
+        return formula
+
+    def node(part: Formula) -> Formula:
+        match part:
+            case Atom(arguments=arguments):
+                return replace(part, arguments=tuple(_term(argument, numbers) for argument in arguments))
+            case Comparison(left=left, right=right):
+                return replace(part, left=_term(left, numbers), right=_term(right, numbers))
+            case _:
+                return part
+
+    return transform(formula, node)
+
+
+def _term(term: Term, numbers: Iterator[int]) -> Term:
+    match term:
+        case Variable(name="_"):
+            return Variable(f"_#{next(numbers)}", span=term.span)
+        case Negative(term=inner):
+            return replace(term, term=_term(inner, numbers))
+        case Arithmetic(left=left, right=right):
+            return replace(term, left=_term(left, numbers), right=_term(right, numbers))
+        case _:
+            return term
