@@ -78,3 +78,8 @@ def term_variables(term: Term) -> Iterator[Variable]:
     elif isinstance(term, Arithmetic):
         yield from term_variables(term.left)
         yield from term_variables(term.right)
+
+
+def shown(name: str) -> str:
+    """A variable's name as its author wrote it: rewriting tells the `_` of a rule apart by number."""
+    return "_" if name.startswith("_#") else name

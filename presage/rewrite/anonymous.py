@@ -1,6 +1,7 @@
 """Each `_` becomes a variable of its own, so that later steps need not treat it apart.
 
-The new names contain `#`, which no written variable does; `shown` gives back what was written.
+The new names contain `#`, which no written variable does; `model.terms.shown` gives back what was
+written.
 """
 
 from __future__ import annotations
@@ -14,11 +15,6 @@ from presage.model.formulas import Atom, Comparison, Formula, transform, variabl
 from presage.model.program import Program
 from presage.model.statements import Rule, Statement
 from presage.model.terms import Arithmetic, Negative, Term, Variable
-
-
-def shown(name: str) -> str:
-    """A variable's name as its author wrote it."""
-    return "_" if name.startswith("_#") else name
 
 
 def name_anonymous(program: Program) -> tuple[Program, list[Diagnostic]]:

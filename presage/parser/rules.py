@@ -21,8 +21,8 @@ from presage.model.formulas import (
 )
 from presage.model.statements import Head, Rule
 from presage.model.terms import Variable
-from presage.parse.cursor import Cursor
-from presage.parse.formulas import formula, literal
+from presage.parser.cursor import Cursor
+from presage.parser.formulas import formula, literal
 from presage.syntax import HEAD_METRIC
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from presage.errors import Diagnostic, Note, Span, nearest
-from presage.parse.lexer import MAX_DEPTH, Token, Tokens
+from presage.parser.lexer import MAX_DEPTH, Token, Tokens
 from presage.syntax import KEYWORDS, METRIC_ALIASES, STATEMENTS
 
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 from presage.model.formulas import Formula, Over, Pinned
 from presage.model.terms import Now, Number, Variable, number
 from presage.model.time import Duration, Interval, Pin, Quantity, TimeLiteral, Timestamp
-from presage.parse.cursor import Cursor
-from presage.parse.lexer import Token
+from presage.parser.cursor import Cursor
+from presage.parser.lexer import Token
 from presage.syntax import UNITS
 
 
@@ -36,7 +36,7 @@ def timestamp_of(c: Cursor) -> Timestamp:
 
 def quantity(c: Cursor, what: str) -> Quantity:
     """A length of time, not negative: a number of time units, or a duration."""
-    from presage.parse.terms import plain_number
+    from presage.parser.terms import plain_number
 
     if c.kind == "duration":
         return duration_of(c.take())

@@ -17,10 +17,10 @@ from presage.model.formulas import (
     Top,
     Windowed,
 )
-from presage.parse.cursor import Cursor
-from presage.parse.terms import expression
-from presage.parse.time import interval, pinned
-from presage.parse.windows import pattern, window
+from presage.parser.cursor import Cursor
+from presage.parser.terms import expression
+from presage.parser.time import interval, pinned
+from presage.parser.windows import pattern, window
 from presage.syntax import ARITHMETIC, BINARY_METRIC, COMPARISONS, MODALITIES, UNARY_METRIC
 
 _OF_A_TERM = frozenset(COMPARISONS + ARITHMETIC)

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from presage.errors import Span
 from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable, number
-from presage.parse.cursor import Cursor, describe
-from presage.parse.lexer import Token
-from presage.parse.time import duration_of, exact, timestamp_of
+from presage.parser.cursor import Cursor, describe
+from presage.parser.lexer import Token
+from presage.parser.time import duration_of, exact, timestamp_of
 from presage.syntax import ARITHMETIC, KEYWORDS
 
 MAX_OPERATORS = 60

@@ -21,10 +21,10 @@ from presage.model.statements import (
 )
 from presage.model.terms import Constant, Number
 from presage.model.time import Quantity
-from presage.parse.cursor import Cursor
-from presage.parse.terms import argument, plain_number
-from presage.parse.time import comparable, duration_of, quantity, read_pin, timestamp_of
-from presage.parse.windows import pattern
+from presage.parser.cursor import Cursor
+from presage.parser.terms import argument, plain_number
+from presage.parser.time import comparable, duration_of, quantity, read_pin, timestamp_of
+from presage.parser.windows import pattern
 from presage.syntax import COLUMN_TYPES, KEYWORDS, UNITS
 
 

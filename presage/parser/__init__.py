@@ -14,11 +14,11 @@ from presage.model.formulas import And
 from presage.model.program import Program
 from presage.model.statements import Question, Statement
 from presage.model.terms import Variable
-from presage.parse.cursor import Cursor, Failure
-from presage.parse.declarations import READERS
-from presage.parse.formulas import formula
-from presage.parse.lexer import MAX_PROBLEMS, Comment, tokenize
-from presage.parse.rules import rule
+from presage.parser.cursor import Cursor, Failure
+from presage.parser.declarations import READERS
+from presage.parser.formulas import formula
+from presage.parser.lexer import MAX_PROBLEMS, Comment, tokenize
+from presage.parser.rules import rule
 from presage.syntax import STATEMENTS
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from presage.model.formulas import Atom
 from presage.model.time import Duration, Quantity
 from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow, Window
-from presage.parse.cursor import Cursor
-from presage.parse.lexer import Token
-from presage.parse.terms import argument
-from presage.parse.time import comparable, quantity
+from presage.parser.cursor import Cursor
+from presage.parser.lexer import Token
+from presage.parser.terms import argument
+from presage.parser.time import comparable, quantity
 
 FORMS = "window(3), window(3, ahead 1, hop 2), window(rows 4), window(rows 1 by p(X, _)) or window(only p(_))"
 

@@ -1,0 +1,68 @@
+"""Presage: continuous queries over data streams that also say what may come true.
+
+>>> import presage
+>>> program = presage.parse("alarm(X) :- temp(X, high).")
+>>> report = presage.check(program)
+>>> report.ok
+True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from presage.errors import PresageError, ProgramError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from presage.checking import Report
+    from presage.model.program import Program
+
+__version__ = "0.1.0"
+
+__all__ = ["PresageError", "Program", "ProgramError", "Report", "check", "format", "load", "parse"]
+
+
+def parse(text: str, name: str = "<program>") -> Program:
+    """Reads a program; raises `ProgramError` with all mistakes of the text."""
+    from presage.checking import check_text
+
+    return check_text(text, name).or_raise().program
+
+
+def load(path: str | Path) -> Program:
+    """Reads a program from a file; raises `ProgramError` with all mistakes of the text."""
+    from presage.checking import read_file
+
+    return parse(read_file(path), str(path))
+
+
+def check(program: Program | str, *, horizon: int = 16, chase_limit: int | None = None) -> Report:
+    """What `presage check` says about a program, or about its text."""
+    from presage.checking import check_text
+
+    if isinstance(program, str):
+        return check_text(program, horizon=horizon, chase_limit=chase_limit)
+    source = program.source
+    text = source.text or str(program)
+    return check_text(text, source.name, horizon=horizon, chase_limit=chase_limit)
+
+
+def format(text: str, name: str = "<program>") -> str:
+    """A program's text in the canonical layout, comments kept."""
+    from presage.layout import format_text
+
+    return format_text(text, name)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Program":
+        from presage.model.program import Program
+
+        return Program
+    if name == "Report":
+        from presage.checking import Report
+
+        return Report
+    raise AttributeError(f"module 'presage' has no attribute {name!r}")

@@ -1,0 +1,80 @@
+"""Whether a query has finitely many premise patterns, so that hypothetical answers can be given.
+
+One that does not ([HA] Example 7) still runs with confirmed answers only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from presage.analysis.differences import INF
+from presage.analysis.patterns import TooMany, Unfolding, general_atom
+from presage.analysis.subject import Subject
+from presage.analysis.timing import RuleTiming
+from presage.model.formulas import BinaryMetric, Implies, Metric, Windowed, walk
+from presage.model.statements import Query, Rule
+from presage.model.windows import RowsWindow, TimeWindow
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothetical:
+    possible: bool
+    reason: str = ""
+    rules: tuple[Rule, ...] = ()
+
+
+def hypothetical(subject: Subject, query: Query) -> Hypothetical:
+    """Unfolds the query, and every predicate that occurs negated below it, or says what forbids it."""
+    for rule, reason in _unsupported(subject, query):
+        return Hypothetical(False, reason, (rule,))
+    unfolding = Unfolding(subject)
+    todo, seen = [query.atom], {query.atom.predicate}
+    try:
+        while todo:
+            for pattern in unfolding.patterns(todo.pop()):
+                for premise in pattern.premises:
+                    name = premise.atom.predicate
+                    if not premise.positive and subject.predicates[name].kind == "derived" and name not in seen:
+                        seen.add(name)
+                        todo.append(general_atom(subject, name))
+    except TooMany as found:
+        rules = tuple(timing.rule for timing in found.rules)
+        if rules:
+            return Hypothetical(False, "a recursive rule gives ever new premises", rules)
+        return Hypothetical(False, "there are too many premise patterns to keep track of")
+    return Hypothetical(True)
+
+
+def _unsupported(subject: Subject, query: Query) -> Iterator[tuple[Rule, str]]:
+    from presage.analysis.graph import reachable
+
+    below = frozenset(reachable({query.atom.predicate}, subject.successors))
+    for timing in subject.relevant_rules(below):
+        yield from ((timing.rule, reason) for reason in _reasons(timing))
+
+
+def _reasons(timing: RuleTiming) -> Iterator[str]:
+    if timing.rule.head is not None and timing.rule.head.choice:
+        yield "a rule with alternatives in its head has several models"
+    for literal in timing.rule.body:
+        for node in walk(literal):
+            match node:
+                case Metric(operator=operator, interval=interval) if interval.high is None:
+                    yield f"`{operator}` without an upper bound opens infinitely many times"
+                case BinaryMetric(operator=operator):
+                    yield f"`{operator}` has no premise patterns"
+                case Implies():
+                    yield "`implies` has no premise patterns"
+                case Windowed(window=RowsWindow()):
+                    yield "a window of rows has no premise patterns: which times it covers depends on what arrives"
+                case Windowed(window=TimeWindow(back=back, ahead=ahead)) if back is None or ahead is None:
+                    yield "a window without end opens infinitely many times"
+    for head in timing.rule.head_atoms:
+        for node in walk(head):
+            if isinstance(node, Metric) and node.interval.high is None:
+                yield f"`{node.operator}` without an upper bound in a head opens infinitely many times"
+
+
+def is_endless(low: float, high: float) -> bool:
+    return low == -INF or high == INF

@@ -1,0 +1,334 @@
+"""Premise patterns ([HA] Definition 10): what must arrive for a query to come true.
+
+A query is unfolded through the rules until only inputs and negated atoms remain. Here a premise's
+time is kept as its range of distances from the query's time, which is all that query delay and
+window size need; the patterns that hypothetical answers run on are made from the same unfolding.
+
+An atom that is its own ancestor gives nothing new and fails. Where a predicate keeps coming back in
+ever new forms, the query has infinitely many patterns ([HA] Example 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+
+from presage.analysis.differences import INF, Bound
+from presage.analysis.subject import Subject
+from presage.analysis.timing import Occurrence, RuleTiming
+from presage.model.formulas import (
+    And,
+    Atom,
+    BinaryMetric,
+    Comparison,
+    Formula,
+    Implies,
+    Metric,
+    Modal,
+    Not,
+    Or,
+    Pinned,
+    Top,
+    Windowed,
+    walk,
+)
+from presage.model.terms import Constant, Term, Variable
+
+MOST_PATTERNS = 500
+MOST_GOALS = 20_000
+MOST_RETURNS = 16
+
+
+class TooMany(Exception):
+    """Unfolding does not end, or not within reason; `rules` are those that keep coming back."""
+
+    def __init__(self, rules: tuple[RuleTiming, ...] = ()) -> None:
+        self.rules = rules
+        super().__init__("too many premise patterns")
+
+
+@dataclass(frozen=True, slots=True)
+class Premise:
+    """A literal, between `low` and `high` after the query's time; at `every` time of that range, or at some."""
+
+    atom: Atom
+    low: Bound
+    high: Bound
+    positive: bool = True
+    every: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """The query's arguments, as far as the pattern fixes them, and its premises."""
+
+    arguments: tuple[Term, ...]
+    premises: frozenset[Premise]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A literal of a rule's body that unfolding can follow."""
+
+    occurrence: Occurrence
+    every: bool
+
+
+def followable(timing: RuleTiming) -> list[_Step] | None:
+    """A body as a conjunction of atoms and negated atoms at some or every time of a range, or `None`."""
+    for literal in timing.rule.body:
+        for node in walk(literal):
+            if isinstance(node, (Or, Implies, BinaryMetric)):
+                return None
+            if isinstance(node, (Metric, Modal)) and node.operator in ("historically", "always", "all"):
+                if not isinstance(node.formula, (Atom, Pinned)):
+                    return None
+        if not _simple_negation(literal):
+            return None
+    return [_Step(occurrence, not occurrence.conjunct and occurrence.positive) for occurrence in timing.occurrences]
+
+
+def _simple_negation(literal: Formula, below: bool = False) -> bool:
+    """Whether `not` stands only directly over (pinned) atoms."""
+    match literal:
+        case Not(formula=inner):
+            return _is_atom(inner)
+        case Atom() | Top() | Comparison():
+            return True
+        case And(parts=parts):
+            return all(_simple_negation(part) for part in parts)
+        case Pinned(formula=inner) | Metric(formula=inner) | Windowed(formula=inner) | Modal(formula=inner):
+            return _simple_negation(inner)
+        case _:
+            return False
+
+
+def _is_atom(formula: Formula) -> bool:
+    while isinstance(formula, (Pinned, Windowed)):
+        formula = formula.formula
+    return isinstance(formula, Atom)
+
+
+Substitution = dict[str, Term]
+
+
+def resolve(term: Term, bindings: Substitution) -> Term:
+    while isinstance(term, Variable) and term.name in bindings:
+        term = bindings[term.name]
+    return term
+
+
+def unify(left: tuple[Term, ...], right: tuple[Term, ...], bindings: Substitution) -> Substitution | None:
+    bindings = dict(bindings)
+    for first, second in zip(left, right, strict=True):
+        a, b = resolve(first, bindings), resolve(second, bindings)
+        if a == b:
+            continue
+        if isinstance(a, Variable):
+            bindings[a.name] = b
+        elif isinstance(b, Variable):
+            bindings[b.name] = a
+        else:
+            return None
+    return bindings
+
+
+class Unfolding:
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self.numbers = count(1)
+        self.goals = 0
+        self.defining: dict[str, list[tuple[RuleTiming, int]]] = {}
+        for timing in subject.timings:
+            for index, head in enumerate(timing.heads):
+                self.defining.setdefault(head.atom.predicate, []).append((timing, index))
+
+    def patterns(self, atom: Atom) -> list[Pattern]:
+        """The minimal patterns of an atom; raises `TooMany`."""
+        found: dict[Pattern, None] = {}
+        goal = Premise(atom, 0, 0)
+        for bindings, premises in self._solve([(goal, ())], {}, frozenset()):
+            arguments = tuple(resolve(argument, bindings) for argument in atom.arguments)
+            found.setdefault(_canonical(Pattern(arguments, _applied(premises, bindings))))
+            if len(found) > MOST_PATTERNS:
+                raise TooMany
+        return minimal(list(found))
+
+    def _solve(
+        self,
+        goals: list[tuple[Premise, tuple[tuple[Premise, RuleTiming], ...]]],
+        bindings: Substitution,
+        premises: frozenset[Premise],
+    ) -> Iterator[tuple[Substitution, frozenset[Premise]]]:
+        # Depth-first over an explicit stack: unfolding may be deeper than Python's.
+        stack = [(goals, bindings, premises)]
+        while stack:
+            goals, bindings, premises = stack.pop()
+            if not goals:
+                yield bindings, premises
+                continue
+            self.goals += 1
+            if self.goals > MOST_GOALS:
+                raise TooMany
+            (goal, ancestors), *rest = goals
+            name = goal.atom.predicate
+            known = self.subject.predicates[name]
+            if known.is_static:
+                stack.append((rest, bindings, premises))
+                continue
+            if not goal.positive or known.is_input:
+                stack.append((rest, bindings, premises | {goal}))
+            if not goal.positive or known.kind != "derived":
+                continue
+            here = _applied_premise(goal, bindings)
+            returns = [(old, timing) for old, timing in ancestors if old.atom.predicate == name]
+            if any(_applied_premise(old, bindings) == here for old, _ in returns):
+                continue
+            if len(returns) > MOST_RETURNS:
+                raise TooMany(tuple(dict.fromkeys(timing for _, timing in returns[-2:])))
+            for timing, index in self.defining.get(name, ()):
+                following = self._apply(timing, index, goal, bindings, ancestors)
+                if following is not None:
+                    stack.append(([*following[1], *rest], following[0], premises))
+
+    def _apply(
+        self,
+        timing: RuleTiming,
+        index: int,
+        goal: Premise,
+        bindings: Substitution,
+        ancestors: tuple[tuple[Premise, RuleTiming], ...],
+    ) -> tuple[Substitution, list[tuple[Premise, tuple[tuple[Premise, RuleTiming], ...]]]] | None:
+        steps = followable(timing)
+        if steps is None or (timing.rule.head is not None and timing.rule.head.choice):
+            raise TooMany
+        mark = next(self.numbers)
+        head = timing.heads[index]
+        unified = unify(goal.atom.arguments, _renamed(head.atom, mark).arguments, bindings)
+        if unified is None:
+            return None
+        chain = (*ancestors, (goal, timing))
+        following = []
+        for step in steps:
+            reach = timing.range(step.occurrence, head)
+            if reach is None:
+                if step.occurrence.positive:
+                    return None
+                continue
+            atom = _renamed(step.occurrence.atom, mark)
+            low, high = goal.low + reach[0], goal.high + reach[1]
+            every = (goal.every or step.every) and low != high
+            following.append((Premise(atom, low, high, not step.occurrence.negative, every), chain))
+        return unified, following
+
+
+def _renamed(atom: Atom, mark: int) -> Atom:
+    return Atom(
+        atom.predicate,
+        tuple(Variable(f"{each.name}'{mark}") if isinstance(each, Variable) else each for each in atom.arguments),
+    )
+
+
+def _applied_premise(premise: Premise, bindings: Substitution) -> Premise:
+    arguments = tuple(resolve(argument, bindings) for argument in premise.atom.arguments)
+    return Premise(Atom(premise.atom.predicate, arguments), premise.low, premise.high, premise.positive, premise.every)
+
+
+def _applied(premises: frozenset[Premise], bindings: Substitution) -> frozenset[Premise]:
+    return frozenset(_applied_premise(premise, bindings) for premise in premises)
+
+
+def _key(premise: Premise) -> tuple[str, float, float, bool, bool, str]:
+    shape = ",".join(repr(each.value) if isinstance(each, Constant) else "?" for each in premise.atom.arguments)
+    return premise.atom.predicate, float(premise.low), float(premise.high), premise.positive, premise.every, shape
+
+
+def _canonical(pattern: Pattern) -> Pattern:
+    """Variables renamed by first occurrence, so that most renamings of a pattern are the same."""
+    names: dict[str, Term] = {}
+
+    def rename(term: Term) -> Term:
+        if isinstance(term, Variable):
+            return names.setdefault(term.name, Variable(f"V{len(names) + 1}"))
+        return term
+
+    arguments = tuple(rename(argument) for argument in pattern.arguments)
+    premises = []
+    for premise in sorted(pattern.premises, key=_key):
+        atom = Atom(premise.atom.predicate, tuple(rename(argument) for argument in premise.atom.arguments))
+        premises.append(Premise(atom, premise.low, premise.high, premise.positive, premise.every))
+    return Pattern(arguments, frozenset(premises))
+
+
+def subsumes(general: Pattern, special: Pattern) -> bool:
+    """Whether wherever `special` is met, `general` is: a mapping of its premises into the other's."""
+    start = _match(general.arguments, special.arguments, {})
+    if start is None:
+        return False
+    todo = sorted(general.premises, key=_key)
+
+    def place(index: int, bindings: Substitution) -> bool:
+        if index == len(todo):
+            return True
+        wanted = todo[index]
+        for offered in special.premises:
+            if offered.atom.predicate != wanted.atom.predicate or offered.positive != wanted.positive:
+                continue
+            if not _covers(wanted, offered):
+                continue
+            bound = _match(wanted.atom.arguments, offered.atom.arguments, bindings)
+            if bound is not None and place(index + 1, bound):
+                return True
+        return False
+
+    return place(0, start)
+
+
+def _covers(wanted: Premise, offered: Premise) -> bool:
+    if (wanted.low, wanted.high, wanted.every) == (offered.low, offered.high, offered.every):
+        return True
+    if wanted.every:
+        return offered.every and offered.low <= wanted.low and wanted.high <= offered.high
+    return not offered.every and wanted.low <= offered.low and offered.high <= wanted.high
+
+
+def _match(general: tuple[Term, ...], special: tuple[Term, ...], bindings: Substitution) -> Substitution | None:
+    bindings = dict(bindings)
+    for first, second in zip(general, special, strict=True):
+        if isinstance(first, Variable):
+            if bindings.setdefault(first.name, second) != second:
+                return None
+        elif first != second:
+            return None
+    return bindings
+
+
+def condensed(pattern: Pattern) -> Pattern:
+    """Without premises that the others imply."""
+    current = pattern
+    for premise in sorted(pattern.premises, key=_key):
+        smaller = Pattern(current.arguments, current.premises - {premise})
+        if premise in current.premises and subsumes(current, smaller):
+            current = smaller
+    return current
+
+
+def minimal(patterns: list[Pattern]) -> list[Pattern]:
+    """The patterns no other makes superfluous."""
+    reduced = list(dict.fromkeys(_canonical(condensed(pattern)) for pattern in patterns))
+    reduced.sort(key=lambda pattern: len(pattern.premises))
+    kept: list[Pattern] = []
+    for pattern in reduced:
+        if not any(subsumes(other, pattern) for other in kept):
+            kept = [other for other in kept if not subsumes(pattern, other)]
+            kept.append(pattern)
+    return kept
+
+
+def general_atom(subject: Subject, name: str) -> Atom:
+    return Atom(name, tuple(Variable(f"A{index}") for index in range(subject.predicates[name].arity)))
+
+
+def is_unbounded(premise: Premise) -> bool:
+    return premise.low == -INF or premise.high == INF

@@ -1,0 +1,256 @@
+"""Which predicates there are: input, static or derived, with arity and delay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from presage.errors import NOWHERE, Diagnostic, Note, Span, nearest
+from presage.model.formulas import Atom, Formula, Windowed, atoms, walk
+from presage.model.program import Program
+from presage.model.statements import (
+    Column,
+    Distribution,
+    Horizon,
+    Input,
+    Query,
+    Reading,
+    Rule,
+    Start,
+    Static,
+    Tick,
+    Timeline,
+)
+from presage.model.terms import Constant, Number
+from presage.model.windows import OnlyWindow, RowsWindow
+from presage.syntax import starts_like_a_variable
+
+
+@dataclass(slots=True)
+class Predicate:
+    name: str
+    arity: int
+    kind: str = "input"
+    """`derived` if a rule or fact derives it, `static` if declared so, otherwise `input`."""
+    is_input: bool = False
+    """Whether the stream may bring it; a predicate may be input and derived."""
+    is_declared: bool = False
+    columns: tuple[Column, ...] = ()
+    delay: Number | None = None
+    inputs: list[Input] = field(default_factory=list)
+    first: Span = NOWHERE
+
+    @property
+    def is_static(self) -> bool:
+        return self.kind == "static"
+
+
+def delay_of(declared: Input) -> Number:
+    """The greatest delay a declaration allows."""
+    if isinstance(declared.delay, Distribution):
+        return max((wait for wait, share in declared.delay.parts if share), key=_exact, default=0)  # type: ignore[return-value,arg-type]
+    return declared.delay or 0  # type: ignore[return-value]
+
+
+def _exact(value: Number) -> Fraction:
+    return Fraction(value)
+
+
+def mentioned(formula: Formula) -> Iterator[Atom]:
+    """The atoms of a formula and of its windows' patterns."""
+    yield from atoms(formula)
+    for node in walk(formula):
+        if isinstance(node, Windowed):
+            if isinstance(node.window, RowsWindow):
+                yield from node.window.by
+            elif isinstance(node.window, OnlyWindow):
+                yield from node.window.patterns
+
+
+def find_predicates(program: Program) -> tuple[dict[str, Predicate], list[Diagnostic]]:
+    """All predicates, and what contradicts what. The first occurrence fixes the arity."""
+    problems: list[Diagnostic] = []
+    found: dict[str, Predicate] = {}
+
+    def note(name: str, arity: int, span: Span) -> Predicate:
+        known = found.get(name)
+        if known is None:
+            known = found[name] = Predicate(name, arity, first=span)
+        elif known.arity != arity:
+            message = f"`{name}` has {_arguments(arity)} here and {_arguments(known.arity)} elsewhere"
+            hint = "give both the same arguments, or one of them another name"
+            other = Note("the other occurrence", known.first)
+            problems.append(Diagnostic("N101", message, span, hint, (other,)))
+        return known
+
+    for kind in (Timeline, Tick, Start, Reading, Horizon):
+        _refuse_twice(program, kind, problems)
+    for declared in program.each(Input):
+        known = note(declared.predicate, len(declared.columns), declared.span)
+        _declare_input(known, declared, problems)
+    for background in program.each(Static):
+        known = note(background.predicate, len(background.columns), background.span)
+        if known.is_declared:
+            hint = "static predicates are known before the stream; inputs arrive with it"
+            message = f"`{known.name}` is declared twice"
+            other = Note("the first declaration", known.first)
+            problems.append(Diagnostic("D102", message, background.span, hint, (other,)))
+            continue
+        known.is_declared, known.kind, known.columns = True, "static", background.columns
+        _refuse_columns_twice(background.columns, problems)
+    for rule in program.rules:
+        for formula in rule.head_atoms:
+            for atom in atoms(formula):
+                known = note(atom.predicate, len(atom.arguments), atom.span)
+                if known.is_static:
+                    _check_static_head(rule, formula, atom, problems)
+                else:
+                    known.kind = "derived"
+    for rule in program.rules:
+        for formula in rule.body:
+            for atom in mentioned(formula):
+                note(atom.predicate, len(atom.arguments), atom.span)
+    for query in program.queries:
+        _check_query(query, found, problems)
+    for known in found.values():
+        if known.kind == "input":
+            known.is_input = True
+        if known.is_input and known.delay is None:
+            known.delay = 0
+    problems.extend(_suspicious(program, found))
+    problems.extend(_wrong_types(program, found))
+    return found, problems
+
+
+def _arguments(count: int) -> str:
+    return "no arguments" if count == 0 else "1 argument" if count == 1 else f"{count} arguments"
+
+
+def _refuse_twice(program: Program, kind: type, problems: list[Diagnostic]) -> None:
+    declared = list(program.each(kind))
+    for again in declared[1:]:
+        word = kind.__name__.lower()
+        first = Note("the first declaration", declared[0].span)
+        problems.append(Diagnostic("D101", f"`{word}` is declared twice", again.span, "keep one of them", (first,)))
+
+
+def _refuse_columns_twice(columns: tuple[Column, ...], problems: list[Diagnostic]) -> None:
+    seen: set[str] = set()
+    for column in columns:
+        if column.name in seen:
+            problems.append(
+                Diagnostic("D103", f"the column `{column.name}` is named twice", column.span, "give columns different names")
+            )
+        seen.add(column.name)
+
+
+def _declare_input(known: Predicate, declared: Input, problems: list[Diagnostic]) -> None:
+    _refuse_columns_twice(declared.columns, problems)
+    names = [column.name for column in declared.columns]
+    for condition in declared.where:
+        if condition.column not in names:
+            near = nearest(condition.column, names)
+            hint = f"did you mean `{near}`?" if near else f"the columns are {', '.join(names) or 'none'}"
+            message = f"`{declared.predicate}` has no column `{condition.column}`"
+            problems.append(Diagnostic("D103", message, condition.span, hint))
+    if known.is_declared and len(known.columns) == len(names):
+        before = [column.name for column in known.columns]
+        if before != names:
+            message = f"`{declared.predicate}` is declared with other columns before"
+            other = Note("the other declaration", known.first)
+            hint = f"use the same columns: {', '.join(before)}"
+            problems.append(Diagnostic("D102", message, declared.span, hint, (other,)))
+    else:
+        known.columns = declared.columns
+    known.is_declared = known.is_input = True
+    known.inputs.append(declared)
+    delay = delay_of(declared)
+    known.delay = delay if known.delay is None else max(known.delay, delay)
+    unconditional = [each for each in known.inputs if not each.where]
+    if unconditional:
+        # A later declaration without `where` hides all before it: the last that matches wins.
+        last = known.inputs.index(unconditional[-1])
+        known.delay = max(delay_of(each) for each in known.inputs[last:])
+
+
+def _check_static_head(rule: Rule, formula: Formula, atom: Atom, problems: list[Diagnostic]) -> None:
+    if not rule.is_fact:
+        hint = "derive another predicate, or do not declare this one static"
+        message = f"`{atom.predicate}` is static: rules cannot derive it"
+        problems.append(Diagnostic("D106", message, atom.span, hint))
+    elif formula is not atom:
+        hint = "a static fact holds at every time: leave the time out"
+        problems.append(Diagnostic("D106", f"`{atom.predicate}` is static and has no time", formula.span, hint))
+
+
+def _check_query(query: Query, found: dict[str, Predicate], problems: list[Diagnostic]) -> None:
+    name, arity = query.atom.predicate, len(query.atom.arguments)
+    known = found.get(name)
+    if known is None:
+        near = nearest(name, found)
+        hint = f"did you mean `{near}`?" if near else "write a rule for it, or declare it as an input"
+        problems.append(Diagnostic("D105", f"nothing in the program gives `{name}`", query.atom.span, hint))
+    elif known.arity != arity:
+        message = f"`{name}` has {_arguments(arity)} here and {_arguments(known.arity)} elsewhere"
+        other = Note("the other occurrence", known.first)
+        problems.append(Diagnostic("N101", message, query.atom.span, "write all arguments; `_` stands for any", (other,)))
+
+
+def _suspicious(program: Program, found: dict[str, Predicate]) -> Iterator[Diagnostic]:
+    """Body-only predicates that nothing declares, if a known name is so close that a slip is likely."""
+    known = {name for name, each in found.items() if each.is_declared or each.kind == "derived"}
+    for name, each in found.items():
+        if name in known:
+            continue
+        near = nearest(name, (other for other in known if found[other].arity == each.arity))
+        if near is None or _without_digits(near) == _without_digits(name) or len(name) < 4:
+            if starts_like_a_variable(name) and each.arity == 0 and known:
+                hint = "a variable cannot stand alone; compare it, or give it to a predicate"
+                message = f"`{name}` stands where an atom is expected, and is taken for a predicate without arguments"
+                yield Diagnostic("N102", message, each.first, hint, severity="warning")
+            continue
+        message = f"`{name}` has no rule and no declaration, and is taken for an input"
+        hint = f"did you mean `{near}`? If not, declare it: `input {name}(…).`"
+        yield Diagnostic("N102", message, each.first, hint, severity="warning")
+
+
+def _without_digits(name: str) -> str:
+    return "".join(c for c in name if not c.isdigit())
+
+
+def _wrong_types(program: Program, found: dict[str, Predicate]) -> Iterator[Diagnostic]:
+    for rule in program.rules:
+        for formula in rule.formulas():
+            for atom in mentioned(formula):
+                columns = found[atom.predicate].columns
+                for column, argument in zip(columns, atom.arguments, strict=False):
+                    if isinstance(argument, Constant) and not fits(argument.value, column.type):
+                        message = f"the column `{column.name}` of `{atom.predicate}` is declared {column.type}"
+                        hint = f"write {_EXAMPLES[column.type]}, or declare the column `any`"
+                        note = Note("the declaration", found[atom.predicate].first)
+                        yield Diagnostic("D108", message, argument.span, hint, (note,))
+
+
+_EXAMPLES = {
+    "text": "a name or a quoted string",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": '"true" or "false"',
+    "time": "a number or a quoted timestamp",
+}
+
+
+def fits(value: str | Number, kind: str) -> bool:
+    """Whether a constant can be a value of a column of this type."""
+    match kind:
+        case "text":
+            return isinstance(value, str)
+        case "int":
+            return isinstance(value, int)
+        case "float":
+            return not isinstance(value, str)
+        case "bool":
+            return value in ("true", "false")
+        case _:
+            return True

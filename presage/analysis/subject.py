@@ -1,0 +1,168 @@
+"""What every analysis looks at: a normalised program with its predicates, timeline and queries.
+
+Parts that several analyses share (the times of each rule, the dependency graph) are made once,
+when first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from presage.analysis.differences import Bound
+from presage.analysis.graph import component_of, reachable
+from presage.analysis.predicates import Predicate
+from presage.analysis.safety import Safety
+from presage.analysis.timing import Occurrence, RuleTiming, time_rule
+from presage.model.formulas import Atom, atoms
+from presage.model.program import Program
+from presage.model.statements import Query, Rule
+from presage.model.terms import Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """`head` may depend on `body`, whose time is between `low` and `high` later than the head's."""
+
+    head: str
+    body: str
+    negative: bool
+    windowed: bool
+    low: Bound
+    high: Bound
+    rule: Rule
+    atom: Atom
+
+
+@dataclass(frozen=True)
+class Subject:
+    program: Program
+    predicates: dict[str, Predicate]
+    timeline: str
+    safety: Safety
+
+    @property
+    def discrete(self) -> bool:
+        return self.timeline == "discrete"
+
+    @cached_property
+    def timings(self) -> tuple[RuleTiming, ...]:
+        return tuple(time_rule(rule, self.discrete) for rule in self.program.rules)
+
+    @cached_property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        return tuple(self._dependencies())
+
+    def _dependencies(self) -> Iterator[Dependency]:
+        for timing in self.timings:
+            for head in timing.heads:
+                name = head.atom.predicate
+                for occurrence in timing.occurrences:
+                    if self.predicates[occurrence.atom.predicate].is_static:
+                        continue
+                    reach = timing.range(occurrence, head)
+                    if reach is None:
+                        continue
+                    for negative in self._signs(occurrence):
+                        yield Dependency(
+                            name, occurrence.atom.predicate, negative, occurrence.windowed, *reach, timing.rule, occurrence.atom
+                        )
+                    yield from self._counted(name, occurrence, reach, timing.rule)
+
+    def _signs(self, occurrence: Occurrence) -> Iterator[bool]:
+        if occurrence.positive:
+            yield False
+        if occurrence.negative:
+            yield True
+
+    def _counted(
+        self, head: str, occurrence: Occurrence, reach: tuple[Bound, Bound], rule: Rule
+    ) -> Iterator[Dependency]:
+        """With `reading now` a window of rows counts all facts: one more can push another out."""
+        if self.program.reading != "now":
+            return
+        for window in occurrence.rows:
+            counted = {pattern.predicate for pattern in window.by} or set(self.predicates)
+            for name in sorted(counted):
+                if self.predicates[name].kind == "derived":
+                    yield Dependency(head, name, True, True, *reach, rule, occurrence.atom)
+
+    @cached_property
+    def successors(self) -> dict[str, set[str]]:
+        """For each predicate those it depends on directly."""
+        found: dict[str, set[str]] = {name: set() for name in self.predicates}
+        for edge in self.dependencies:
+            found[edge.head].add(edge.body)
+        return found
+
+    @cached_property
+    def component(self) -> dict[str, int]:
+        return component_of(sorted(self.successors), {name: sorted(to) for name, to in self.successors.items()})
+
+    @cached_property
+    def recursive_predicates(self) -> frozenset[str]:
+        size: dict[int, int] = {}
+        for number in self.component.values():
+            size[number] = size.get(number, 0) + 1
+        return frozenset(
+            name for name, number in self.component.items() if size[number] > 1 or name in self.successors[name]
+        )
+
+    @cached_property
+    def queries(self) -> tuple[Query, ...]:
+        """The standing queries: those declared, or the derived predicates no rule uses, or, where all
+        are used, those of the topmost recursive groups."""
+        declared = self.program.queries
+        if declared:
+            return declared
+        derived = [name for name, each in self.predicates.items() if each.kind == "derived"]
+        used = {
+            atom.predicate for rule in self.program.rules for literal in rule.body for atom in atoms(literal)
+        }
+        asked = [name for name in derived if name not in used]
+        if not asked:
+            below = {
+                self.component[edge.body]
+                for edge in self.dependencies
+                if self.component[edge.head] != self.component[edge.body]
+            }
+            asked = [name for name in derived if self.component[name] not in below]
+        return tuple(Query(Atom(name, self._variables(name))) for name in asked)
+
+    def _variables(self, name: str) -> tuple[Variable, ...]:
+        """Names for the arguments of an undeclared query: those of the first rule, where they are variables."""
+        arity = self.predicates[name].arity
+        taken: set[str] = set()
+        chosen: list[Variable] = []
+        heads = (atom for rule in self.program.rules for head in rule.head_atoms for atom in atoms(head))
+        first = next(atom for atom in heads if atom.predicate == name)
+        for position in range(arity):
+            argument = first.arguments[position] if position < len(first.arguments) else None
+            written = argument.name if isinstance(argument, Variable) and "#" not in argument.name else ""
+            variable = written if written and written not in taken else f"X{position + 1}"
+            taken.add(variable)
+            chosen.append(Variable(variable))
+        return tuple(chosen)
+
+    @cached_property
+    def relevant(self) -> frozenset[str]:
+        """The predicates a query or a constraint depends on."""
+        start = {query.atom.predicate for query in self.queries}
+        for timing in self.timings:
+            if timing.rule.is_constraint:
+                start |= {occurrence.atom.predicate for occurrence in timing.occurrences}
+        return frozenset(reachable(start, self.successors))
+
+    def relevant_rules(self, names: frozenset[str] | None = None) -> tuple[RuleTiming, ...]:
+        """The rules that can matter for the given predicates (for all queries and constraints by default)."""
+        wanted = self.relevant if names is None else names
+        return tuple(
+            timing
+            for timing in self.timings
+            if any(head.atom.predicate in wanted for head in timing.heads)
+            or (names is None and timing.rule.is_constraint)
+        )
+
+    def line(self, rule: Rule) -> int:
+        return self.program.line_of(rule)

@@ -1,0 +1,150 @@
+"""Which timeline a program runs on, and whether its times fit it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from presage.errors import Diagnostic, Note, Span
+from presage.model.formulas import (
+    And,
+    Atom,
+    BinaryMetric,
+    Formula,
+    Implies,
+    Metric,
+    Modal,
+    Not,
+    Or,
+    Over,
+    Pinned,
+    Reset,
+    Windowed,
+    children,
+    walk,
+)
+from presage.model.program import Program
+from presage.model.statements import Distribution, Horizon, Input, Rule
+from presage.model.terms import Variable
+from presage.model.windows import TimeWindow
+
+
+def pin_variables(rule: Rule) -> set[str]:
+    """The time variables a rule pins to."""
+    return {
+        node.pin.base.name
+        for formula in rule.formulas()
+        for node in walk(formula)
+        if isinstance(node, Pinned) and isinstance(node.pin.base, Variable)
+    }
+
+
+def decide_timeline(program: Program) -> tuple[str, list[Diagnostic]]:
+    """Declared; or dense for metric operators alone, discrete without them; a mix must say."""
+    if program.declared_timeline is not None:
+        return program.declared_timeline, []
+    metric: Span | None = None
+    other: tuple[Span, str] | None = None
+    for rule in program.rules:
+        for formula in rule.formulas():
+            for node in walk(formula):
+                if isinstance(node, (Metric, BinaryMetric)):
+                    metric = metric or node.span
+                elif isinstance(node, (Windowed, Modal, Reset)):
+                    other = other or (node.span, "a window or modality")
+        if other is None and len(pin_variables(rule)) > 1:
+            other = (rule.span, "a rule with more than one time variable")
+    if metric is None:
+        return "discrete", []
+    if other is None:
+        return "dense", []
+    message = "the program mixes metric operators with windows or several time variables, and does not say its timeline"
+    hint = "write `timeline discrete.` (whole numbers) or `timeline dense.` (rationals)"
+    return "discrete", [Diagnostic("T101", message, metric, hint, (Note(other[1], other[0]),))]
+
+
+def check_times(program: Program, timeline: str, statics: set[str]) -> list[Diagnostic]:
+    """Times that are not whole on the discrete timeline, and operators that can never hold."""
+    problems: list[Diagnostic] = []
+    if timeline == "discrete":
+        for value, span in _times(program):
+            if not isinstance(value, int):
+                message = "on the discrete timeline a time is a whole number of time units"
+                hint = "choose a finer `tick`, or declare `timeline dense.`" if program.tick else "declare `timeline dense.`"
+                problems.append(Diagnostic("T102", message, span, hint))
+    for rule in program.rules:
+        for formula in rule.body:
+            problems.extend(_never(formula, True, statics))
+        for formula in rule.head_atoms:
+            for node in walk(formula):
+                if isinstance(node, Metric) and node.operator == "historically" and node.interval.high is None:
+                    message = "`historically` in a head cannot reach back without end: nothing holds before time 0"
+                    hint = "give it an upper bound, such as `historically[0,10]`"
+                    problems.append(Diagnostic("T103", message, node.interval.span, hint))
+    return problems
+
+
+def _times(program: Program) -> Iterator[tuple[object, Span]]:
+    for rule in program.rules:
+        for formula in rule.formulas():
+            for node in walk(formula):
+                match node:
+                    case Pinned(pin=pin):
+                        yield pin.offset, pin.span
+                    case Over(interval=interval) | Metric(interval=interval) | BinaryMetric(interval=interval):
+                        yield interval.low, interval.span
+                        if interval.high is not None and interval.high != interval.low:
+                            yield interval.high, interval.span
+                    case Windowed(window=TimeWindow() as window):
+                        for part in (window.back, window.ahead, window.hop):
+                            if part is not None:
+                                yield part, window.span
+    for query in program.queries:
+        if query.pin is not None:
+            yield query.pin.offset, query.pin.span
+    for declared in program.each(Input):
+        if isinstance(declared.delay, Distribution):
+            for wait, _ in declared.delay.parts:
+                yield wait, declared.delay.span
+        elif declared.delay is not None:
+            yield declared.delay, declared.span
+    horizon = program.setting(Horizon)
+    if horizon is not None:
+        yield horizon.length, horizon.span
+
+
+def _never(formula: Formula, positive: bool, statics: set[str]) -> Iterator[Diagnostic]:
+    match formula:
+        case Metric(operator="historically", interval=interval, formula=inner) if interval.high is None:
+            if _false_before_start(inner, statics):
+                message = "`historically` without an upper bound can never hold: before time 0 nothing does"
+                hint = "give it an upper bound, or use `window(inf) all`, which begins with the stream"
+                yield Diagnostic("T103", message, interval.span, hint)
+        case Metric(operator="always", interval=interval) if interval.high is None and positive:
+            message = "`always` without an upper bound is never settled: the stream has no end"
+            hint = "give it an upper bound, such as `always[0,10]`"
+            yield Diagnostic("T103", message, interval.span, hint)
+    if isinstance(formula, Not):
+        positive = not positive
+    elif isinstance(formula, Implies):
+        yield from _never(formula.left, not positive, statics)
+        yield from _never(formula.right, positive, statics)
+        return
+    for part in children(formula):
+        yield from _never(part, positive, statics)
+
+
+def _false_before_start(formula: Formula, statics: set[str]) -> bool:
+    """Whether a formula is surely false at times before the stream starts."""
+    match formula:
+        case Atom(predicate=predicate):
+            return predicate not in statics
+        case And(parts=parts):
+            return any(_false_before_start(part, statics) for part in parts)
+        case Or(parts=parts):
+            return all(_false_before_start(part, statics) for part in parts)
+        case Metric(operator=("once" | "historically"), formula=inner):
+            return _false_before_start(inner, statics)
+        case BinaryMetric(operator="since", right=right):
+            return _false_before_start(right, statics)
+        case _:
+            return False

@@ -1,0 +1,249 @@
+"""When a rule looks at what: for each atom of a body, how far its time can be from the head's.
+
+Every time a rule speaks of becomes a node of `Differences`: `now`, its time variables, and one for
+each operator that moves to another time. Then the distance between a body atom and a head atom is
+a question to that system, whatever mixture of pins, metric operators, windows and comparisons
+lies between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from presage.analysis.differences import INF, NOW, START, Bound, Differences, add_comparison
+from presage.analysis.timeline import pin_variables
+from presage.model.formulas import (
+    And,
+    Atom,
+    BinaryMetric,
+    Comparison,
+    Formula,
+    Implies,
+    Metric,
+    Modal,
+    Not,
+    Or,
+    Over,
+    Pinned,
+    Reset,
+    Top,
+    Windowed,
+)
+from presage.model.statements import Rule
+from presage.model.terms import Now, Number
+from presage.model.time import Interval, Pin
+from presage.model.windows import RowsWindow, TimeWindow, Window
+
+Constraint = tuple[str, str, Bound, Bound]
+"""(x, y, low, high): low ≤ x − y ≤ high."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """An atom of a body with the node of its time."""
+
+    atom: Atom
+    node: str
+    positive: bool
+    """Whether more of the atom can only make the body truer."""
+    negative: bool
+    windowed: bool
+    """Whether it stands under a window operator."""
+    rows: tuple[RowsWindow, ...]
+    conjunct: bool
+    """Whether the rule fires only where this atom holds at this node."""
+    path: tuple[Constraint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeadAtom:
+    atom: Atom
+    node: str
+
+
+@dataclass(slots=True)
+class RuleTiming:
+    """The times of one rule."""
+
+    rule: Rule
+    discrete: bool
+    heads: list[HeadAtom] = field(default_factory=list)
+    occurrences: list[Occurrence] = field(default_factory=list)
+    bounds: Differences = field(default_factory=Differences)
+    comparisons_exact: bool = True
+    """Whether every comparison on times is a bound on a difference, so that ranges are exact."""
+
+    def range(self, occurrence: Occurrence, head: HeadAtom) -> tuple[Bound, Bound] | None:
+        """The least and greatest time of the occurrence minus the head's; `None` if it never is."""
+        bounds = self.bounds
+        if not occurrence.conjunct:
+            bounds = bounds.copy()
+            for constraint in occurrence.path:
+                bounds.between(*constraint)
+        if not bounds.check():
+            return None
+        return bounds.range(occurrence.node, head.node)
+
+
+def plain(value: object) -> Number:
+    """A time after units are resolved."""
+    assert isinstance(value, int) or hasattr(value, "numerator"), value
+    return value  # type: ignore[return-value]
+
+
+def offsets(interval: Interval, discrete: bool) -> tuple[Bound, Bound]:
+    """The distances an interval allows; on the discrete timeline open bounds are closed."""
+    low: Bound = plain(interval.low)
+    high: Bound = INF if interval.high is None else plain(interval.high)
+    if discrete:
+        low = low if interval.closed_low else low + 1
+        high = high if interval.closed_high or high == INF else high - 1
+    return low, high
+
+
+def window_range(window: Window) -> tuple[Bound, Bound]:
+    """How far from the time of evaluation the points of a window can be."""
+    match window:
+        case TimeWindow(back=back, ahead=ahead, hop=hop):
+            low: Bound = -INF if back is None else -plain(back)
+            high: Bound = INF if ahead is None else plain(ahead)
+            if hop is not None:
+                low -= plain(hop) - 1 if isinstance(hop, int) else plain(hop)
+            return low, high
+        case RowsWindow(ahead=ahead_rows):
+            return -INF, INF if ahead_rows else 0
+        case _:
+            return -INF, INF
+
+
+class _Walk:
+    def __init__(self, timing: RuleTiming) -> None:
+        self.timing = timing
+        self.fresh = 0
+
+    def node(self) -> str:
+        self.fresh += 1
+        return f"#{self.fresh}"
+
+    def pin(self, pin: Pin) -> tuple[str, Constraint]:
+        base = START if pin.base is None else NOW if isinstance(pin.base, Now) else pin.base.name
+        node = self.node()
+        offset = plain(pin.offset)
+        return node, (node, base, offset, offset)
+
+    def head(self, formula: Formula, node: str) -> None:
+        bounds = self.timing.bounds
+        match formula:
+            case Atom():
+                self.timing.heads.append(HeadAtom(formula, node))
+            case Pinned(formula=inner, pin=pin):
+                node, constraint = self.pin(pin)
+                bounds.between(*constraint)
+                bounds.between(node, START, 0, INF)
+                self.head(inner, node)
+            case Over(formula=inner, interval=interval):
+                held = self.node()
+                low, high = offsets(interval, self.timing.discrete)
+                bounds.between(held, START, low, high)
+                self.head(inner, held)
+            case Metric(operator=operator, interval=interval, formula=inner):
+                moved = self.node()
+                low, high = offsets(interval, self.timing.discrete)
+                if operator == "historically":
+                    low, high = -high, -low
+                bounds.between(moved, node, low, high)
+                self.head(inner, moved)
+
+    def body(
+        self,
+        formula: Formula,
+        node: str,
+        windows: tuple[tuple[str, Window], ...] = (),
+        path: tuple[Constraint, ...] = (),
+        signs: tuple[bool, bool] = (True, False),
+        conjunct: bool = True,
+    ) -> Iterator[Occurrence]:
+        match formula:
+            case Atom():
+                inside = self.inside(node, windows)
+                rows = tuple(window for _, window in windows if isinstance(window, RowsWindow))
+                yield Occurrence(
+                    formula, node, *signs, bool(windows), rows, conjunct, (*path, *inside, (node, START, 0, INF))
+                )
+            case Top():
+                return
+            case Comparison():
+                if conjunct:
+                    self.timing.comparisons_exact &= self.compare(formula)
+            case Pinned(formula=inner, pin=pin):
+                pinned, constraint = self.pin(pin)
+                path = (*path, constraint, (pinned, START, 0, INF), *self.inside(pinned, windows))
+                if conjunct:
+                    for bound in path:
+                        self.timing.bounds.between(*bound)
+                yield from self.body(inner, pinned, windows, path, signs, conjunct)
+            case Metric(operator=operator, interval=interval, formula=inner):
+                moved = self.node()
+                low, high = offsets(interval, self.timing.discrete)
+                if operator in ("once", "historically"):
+                    low, high = -high, -low
+                some = operator in ("once", "eventually")
+                path = (*path, (moved, node, low, high))
+                yield from self.body(inner, moved, windows, path, signs, conjunct and some)
+            case BinaryMetric(operator=operator, interval=interval, left=left, right=right):
+                reached, between = self.node(), self.node()
+                low, high = offsets(interval, self.timing.discrete)
+                gap = 1 if self.timing.discrete else 0
+                near, far = (-high, -low), (-high + gap, -gap)
+                if operator == "until":
+                    near, far = (low, high), (gap, high - gap)
+                yield from self.body(right, reached, windows, (*path, (reached, node, *near)), signs, conjunct)
+                if far[0] <= far[1]:
+                    yield from self.body(left, between, windows, (*path, (between, node, *far)), signs, False)
+            case Windowed(window=window, formula=inner):
+                yield from self.body(inner, node, (*windows, (node, window)), path, signs, conjunct)
+            case Modal(operator=operator, formula=inner):
+                moved = self.node()
+                path = (*path, *self.inside(moved, windows))
+                yield from self.body(inner, moved, windows, path, signs, conjunct and operator == "some")
+            case Reset(formula=inner):
+                yield from self.body(inner, node, (), path, signs, conjunct)
+            case Not(formula=inner):
+                yield from self.body(inner, node, windows, path, signs[::-1], False)
+            case Implies(left=left, right=right):
+                yield from self.body(left, node, windows, path, signs[::-1], False)
+                yield from self.body(right, node, windows, path, signs, False)
+            case And(parts=parts):
+                for part in parts:
+                    yield from self.body(part, node, windows, path, signs, conjunct)
+            case Or(parts=parts):
+                for part in parts:
+                    yield from self.body(part, node, windows, path, signs, False)
+            case Over(formula=inner):
+                yield from self.body(inner, node, windows, path, signs, False)
+
+    def inside(self, node: str, windows: tuple[tuple[str, Window], ...]) -> Iterator[Constraint]:
+        for evaluated, window in windows:
+            low, high = window_range(window)
+            if (low, high) != (-INF, INF):
+                yield node, evaluated, low, high
+
+    def compare(self, comparison: Comparison) -> bool:
+        whole = frozenset({NOW, START} | pin_variables(self.timing.rule)) if self.timing.discrete else frozenset()
+        return add_comparison(self.timing.bounds, comparison, whole)
+
+
+def time_rule(rule: Rule, discrete: bool) -> RuleTiming:
+    timing = RuleTiming(rule, discrete)
+    walk = _Walk(timing)
+    timing.bounds.between(NOW, START, 0, INF)
+    for atom in rule.head_atoms:
+        walk.head(atom, NOW)
+    for literal in rule.body:
+        timing.occurrences.extend(walk.body(literal, NOW))
+    for occurrence in timing.occurrences:
+        if occurrence.conjunct:
+            for constraint in occurrence.path:
+                timing.bounds.between(*constraint)
+    return timing

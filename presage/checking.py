@@ -1,0 +1,328 @@
+"""Everything Presage can say about a program before it runs: `presage check`.
+
+Reads the text, normalises it, asks each analysis its question and puts the answers together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from presage import parser as reading
+from presage.analysis.acyclic import DEFAULT_HORIZON, Acyclicity, temporal_weak_acyclicity, weak_acyclicity
+from presage.analysis.connected import disconnected
+from presage.analysis.engine import Route, route
+from presage.analysis.forward import Obstacle, obstacles
+from presage.analysis.graph import reachable
+from presage.analysis.granularity import granularity
+from presage.analysis.horizon import Reach, query_reach
+from presage.analysis.hypothetical import Hypothetical, hypothetical
+from presage.analysis.memory import MemoryBound, memory_bound
+from presage.analysis.partition import Partition, partition_key
+from presage.analysis.predicates import Predicate, find_predicates
+from presage.analysis.recursion import recursive_cycle
+from presage.analysis.safety import check_safety
+from presage.analysis.strata import Stratification, t_stratification
+from presage.analysis.stream_strata import window_cycle
+from presage.analysis.subject import Dependency, Subject
+from presage.analysis.timeline import check_times, decide_timeline
+from presage.errors import Diagnostic, Note, PresageError, ProgramError, Source, Span, as_json, render
+from presage.model.printer import show_number, show_query
+from presage.model.program import Program
+from presage.model.statements import Query
+from presage.model.terms import Number
+from presage.rewrite import normalise
+
+
+@dataclass(frozen=True, slots=True)
+class QueryReport:
+    query: Query
+    reach: Reach
+    connected: bool
+    hypothetical: Hypothetical
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the analyses found; there only for programs without errors."""
+
+    subject: Subject
+    queries: tuple[QueryReport, ...]
+    recursion: tuple[Dependency, ...]
+    disconnected: tuple[int, ...]
+    strata: Stratification
+    window_cycle: tuple[Dependency, ...]
+    obstacles: tuple[Obstacle, ...]
+    weakly_acyclic: Acyclicity
+    temporally_weakly_acyclic: Acyclicity
+    granularity: Number | None
+    memory: MemoryBound | None
+    partition: Partition
+    route: Route
+
+    @property
+    def query_delay(self) -> Number | None:
+        return _greatest(each.reach.delay for each in self.queries)
+
+    @property
+    def window_size(self) -> Number | None:
+        return _greatest(each.reach.window for each in self.queries)
+
+
+def _greatest(values: Iterable[Number | None]) -> Number | None:
+    found = list(values)
+    known = [value for value in found if value is not None]
+    return max(known, default=0) if len(known) == len(found) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    source: Source
+    program: Program
+    problems: tuple[Diagnostic, ...]
+    predicates: dict[str, Predicate] = field(default_factory=dict)
+    findings: Findings | None = None
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        return tuple(each for each in self.problems if each.severity == "error")
+
+    @property
+    def ok(self) -> bool:
+        """Whether `presage run --emit confirmed` takes the program."""
+        return not self.errors
+
+    def or_raise(self) -> Report:
+        if self.errors:
+            raise ProgramError(self.source, self.problems)
+        return self
+
+    def to_json(self) -> dict[str, Any]:
+        """The object `presage check --json` prints."""
+        found = self.findings
+        body: dict[str, Any] = dict.fromkeys(_FIELDS)
+        if found is not None:
+            body.update(_findings_json(found))
+        body["predicates"] = {name: _predicate_json(each) for name, each in self.predicates.items()}
+        body["problems"] = [as_json(self.source, each) for each in self.problems]
+        body["ok"] = self.ok
+        return body
+
+    def __str__(self) -> str:
+        from presage.cli.report import report_text
+
+        return report_text(self)
+
+
+_FIELDS = (
+    "ok", "timeline", "reading", "engine", "predicates", "queries", "query_delay", "window_size", "hypothetical",
+    "recursive", "connected", "forward_propagating", "t_stratified", "stream_stratified", "weakly_acyclic",
+    "temporally_weakly_acyclic", "granularity", "memory_bound", "partition_key", "why", "problems",
+)  # fmt: skip
+
+
+def json_number(value: Number | None) -> int | str | None:
+    """An exact number in JSON: whole ones as numbers, others as text."""
+    return value if value is None or isinstance(value, int) else show_number(value)
+
+
+def _predicate_json(each: Predicate) -> dict[str, Any]:
+    shown: dict[str, Any] = {"kind": each.kind, "arity": each.arity, "delay": json_number(each.delay)}
+    if each.kind == "derived" and each.is_input:
+        shown["input"] = True
+    return shown
+
+
+def _findings_json(found: Findings) -> dict[str, Any]:
+    subject = found.subject
+    return {
+        "timeline": subject.timeline,
+        "reading": subject.program.reading,
+        "engine": found.route.engine,
+        "queries": [
+            {
+                "query": show_query(each.query),
+                "query_delay": json_number(each.reach.delay),
+                "window_size": json_number(each.reach.window),
+                "connected": each.connected,
+                "hypothetical": each.hypothetical.possible,
+            }
+            for each in found.queries
+        ],
+        "query_delay": json_number(found.query_delay),
+        "window_size": json_number(found.window_size),
+        "hypothetical": all(each.hypothetical.possible for each in found.queries),
+        "recursive": bool(subject.recursive_predicates),
+        "connected": not found.disconnected,
+        "forward_propagating": not found.obstacles,
+        "t_stratified": found.strata.stratified,
+        "stream_stratified": not found.window_cycle,
+        "weakly_acyclic": found.weakly_acyclic.acyclic,
+        "temporally_weakly_acyclic": found.temporally_weakly_acyclic.acyclic,
+        "granularity": json_number(found.granularity),
+        "memory_bound": None if found.memory is None else found.memory.to_json(),
+        "partition_key": found.partition.columns,
+        "why": reasons(found),
+    }
+
+
+def reasons(found: Findings) -> dict[str, list[str]]:
+    """For each answer that needs one, a reason in words, with the lines of the rules."""
+    subject = found.subject
+
+    def at(rule_line: int, text: str) -> str:
+        return f"line {rule_line}: {text}"
+
+    why: dict[str, list[str]] = {"engine": [found.route.reason]}
+    if found.recursion:
+        why["recursive"] = describe_cycle(subject, found.recursion)
+    if found.disconnected:
+        text = "more than one time variable, or one the head does not have"
+        why["connected"] = [at(line, text) for line in found.disconnected]
+    if found.obstacles:
+        texts = (at(subject.line(each.rule), each.reason) for each in found.obstacles)
+        why["forward_propagating"] = list(dict.fromkeys(texts))
+    if not found.strata.stratified:
+        why["t_stratified"] = describe_cycle(subject, found.strata.cycle)
+    if found.window_cycle:
+        why["stream_stratified"] = describe_cycle(subject, found.window_cycle)
+    for name, verdict in (
+        ("weakly_acyclic", found.weakly_acyclic),
+        ("temporally_weakly_acyclic", found.temporally_weakly_acyclic),
+    ):
+        if not verdict.acyclic:
+            why[name] = describe_values(subject, verdict)
+    if found.partition.columns is None and found.partition.blockers:
+        texts = (at(subject.line(each.rule), each.reason) for each in found.partition.blockers)
+        why["partition_key"] = list(dict.fromkeys(texts))
+    impossible = [each for each in found.queries if not each.hypothetical.possible]
+    if impossible:
+        why["hypothetical"] = [
+            f"{show_query(each.query)}: {each.hypothetical.reason}"
+            + "".join(f" (line {subject.line(rule)})" for rule in each.hypothetical.rules)
+            for each in impossible
+        ]
+    return why
+
+
+def describe_cycle(subject: Subject, cycle: Iterable[Dependency]) -> list[str]:
+    return [
+        f"line {subject.line(edge.rule)}: {edge.head} depends on {'not ' if edge.negative else ''}{edge.body}"
+        for edge in cycle
+    ]
+
+
+def describe_values(subject: Subject, verdict: Acyclicity) -> list[str]:
+    return [
+        f"line {subject.line(edge.rule)}: a value at {edge.start} "
+        + (f"makes the rule invent one at {edge.end}" if edge.special else f"moves to {edge.end}")
+        for edge in verdict.cycle
+    ]
+
+
+# Where statements are missing because they could not be read, these would only be echoes.
+_ECHOES = frozenset({"D105", "N102"})
+
+
+def check_text(
+    text: str, name: str = "<program>", *, horizon: int = DEFAULT_HORIZON, chase_limit: int | None = None
+) -> Report:
+    """Checks a program; what is wrong with it is in the report, never raised."""
+    parsed = reading.read(text, name)
+    problems = list(parsed.problems)
+    unreadable = bool(problems)
+    program, found = normalise(parsed.program)
+    problems.extend(found)
+    predicates, found = find_predicates(program)
+    problems.extend(each for each in found if not unreadable or each.code not in _ECHOES)
+    timeline, found = decide_timeline(program)
+    problems.extend(found if not unreadable else ())
+    statics = {name for name, each in predicates.items() if each.is_static}
+    problems.extend(check_times(program, timeline, statics))
+    safety = check_safety(program)
+    problems.extend(safety.problems)
+    if not unreadable and not program.rules and not program.queries:
+        hint = "write a rule, such as `alarm(X) :- temp(X, high).`"
+        problems.append(Diagnostic("D105", "the program has no rules and no query: there is nothing to answer", _ALL, hint))
+    findings = None
+    if not any(each.severity == "error" for each in problems):
+        findings = analyse(Subject(program, predicates, timeline, safety), horizon)
+        if chase_limit is None:
+            problems.extend(_endless_invention(findings))
+    return Report(parsed.program.source, parsed.program, _ordered(problems), predicates, findings)
+
+
+_ALL = Span(0, 1)
+
+
+def _ordered(problems: list[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(sorted(dict.fromkeys(problems), key=lambda each: (each.span.start, each.code)))
+
+
+def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
+    """Asks every analysis its question about a program without errors."""
+    strata = t_stratification(subject)
+    chosen = route(subject, strata)
+    blocked = tuple(obstacles(subject))
+    queries = tuple(_query_report(subject, query) for query in subject.queries)
+    window = _greatest(each.reach.window for each in queries)
+    return Findings(
+        subject=subject,
+        queries=queries,
+        recursion=tuple(recursive_cycle(subject)),
+        disconnected=tuple(sorted({subject.line(rule) for rule in disconnected(subject)})),
+        strata=strata,
+        window_cycle=tuple(window_cycle(subject)),
+        obstacles=blocked,
+        weakly_acyclic=weak_acyclicity(subject),
+        temporally_weakly_acyclic=temporal_weak_acyclicity(subject, horizon),
+        granularity=granularity(subject.program.rules),
+        memory=memory_bound(subject, not blocked, window),
+        partition=partition_key(subject, chosen),
+        route=chosen,
+    )
+
+
+def _query_report(subject: Subject, query: Query) -> QueryReport:
+    below = frozenset(reachable({query.atom.predicate}, subject.successors))
+    connected = not disconnected(subject, subject.relevant_rules(below))
+    return QueryReport(query, query_reach(subject, query), connected, hypothetical(subject, query))
+
+
+def _endless_invention(found: Findings) -> list[Diagnostic]:
+    if found.weakly_acyclic.acyclic or found.temporally_weakly_acyclic.acyclic:
+        return []
+    verdict = found.temporally_weakly_acyclic
+    first, *rest = verdict.cycle
+    steps = "; ".join(describe_values(found.subject, verdict))
+    notes = tuple(Note("and this one carries the value on", edge.rule.span) for edge in rest if edge.rule is not first.rule)
+    message = "the existential rules may invent values without end"
+    hint = f"{steps}. Break the cycle, or run with `--chase-limit N`"
+    return [Diagnostic("E101", message, first.rule.span, hint, notes)]
+
+
+def read_file(path: str | Path) -> str:
+    """A program's text; whatever keeps it from being read becomes a message."""
+    where = Path(path)
+    try:
+        data = where.read_bytes()
+    except IsADirectoryError:
+        raise PresageError(f"{where}: this is a folder; give a program file (.psg)") from None
+    except FileNotFoundError:
+        raise PresageError(f"{where}: there is no such file") from None
+    except OSError as found:
+        raise PresageError(f"{where}: the file cannot be read ({found.strerror})") from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as found:
+        line = data.count(b"\n", 0, found.start) + 1
+        message = f"the file is not UTF-8 text (byte {found.start + 1}, line {line})"
+        source = Source.of("", str(where))
+        problem = Diagnostic("P101", message, Span(-1, -1), "a program is a text file; save it as UTF-8")
+        raise ProgramError(source, [problem]) from None
+
+
+def show_problems(report: Report) -> str:
+    return render(report.source, report.problems)

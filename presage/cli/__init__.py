@@ -1,0 +1,73 @@
+"""The `presage` command.
+
+One module per command, in a table; each says how it is called and what it does. Whatever goes wrong
+ends in a message and an exit status: 0 fine, 1 the input is wrong, 2 the call is wrong. Heavy
+libraries are imported by the commands that need them, not here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from presage.errors import PresageError
+
+FINE, WRONG_INPUT, WRONG_CALL = 0, 1, 2
+
+COMMANDS = ("check", "fmt")
+
+
+def _parser() -> argparse.ArgumentParser:
+    from importlib import import_module
+
+    import presage
+
+    parser = argparse.ArgumentParser(
+        prog="presage",
+        description="Continuous queries over data streams: what is true, and what may come true.",
+        epilog="`presage COMMAND --help` shows a command's options and an example.",
+    )
+    parser.add_argument("--version", action="version", version=f"presage {presage.__version__}")
+    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        module = import_module(f"presage.cli.{name}")
+        command = commands.add_parser(
+            name,
+            help=module.SUMMARY,
+            description=module.DESCRIPTION,
+            epilog=module.EXAMPLE,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.arguments(command)
+        command.set_defaults(run=module.run)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    given = sys.argv[1:] if argv is None else list(argv)
+    parser = _parser()
+    if not given:
+        parser.print_help()
+        return FINE
+    try:
+        options = parser.parse_args(given)
+        status: int = options.run(options)
+        sys.stdout.flush()
+        return status
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else WRONG_CALL
+    except PresageError as problem:
+        print(problem, file=sys.stderr)
+        return WRONG_INPUT
+    except BrokenPipeError:
+        # The reader has seen enough, as in `presage check p.psg | head -1`.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
+    except RecursionError:
+        print("presage: the program is nested too deeply", file=sys.stderr)
+        return WRONG_INPUT

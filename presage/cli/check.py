@@ -1,0 +1,66 @@
+"""`presage check`: what can be said about a program before it runs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from presage.cli import FINE, WRONG_INPUT
+from presage.cli.options import positive_count, program_argument
+
+SUMMARY = "say what a program is, what it needs, and what is wrong with it"
+DESCRIPTION = """\
+Classifies a program and reports it: timeline, predicates, queries with their delay and window,
+negation, recursion, value invention, memory, and how it can be sharded. Exits with 1 if
+`presage run --emit confirmed` would refuse the program."""
+EXAMPLE = """\
+example:
+  presage check examples/turbines/turbines.psg
+  presage check --json examples/turbines/turbines.psg | jq .partition_key"""
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    program_argument(command)
+    output = command.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="one JSON object (the default when piped)")
+    output.add_argument("--text", action="store_true", help="a report for people (the default on a terminal)")
+    command.add_argument(
+        "--horizon",
+        type=positive_count,
+        default=16,
+        metavar="N",
+        help="check temporal acyclicity over the times 0 to N (default: 16)",
+    )
+    command.add_argument(
+        "--chase-limit",
+        type=positive_count,
+        metavar="N",
+        help="accept rules that may invent values without end, as `run --chase-limit N` does",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    from presage.checking import Report, check_text, read_file, show_problems
+    from presage.errors import ProgramError
+
+    path: Path = options.program
+    try:
+        report = check_text(
+            read_file(path), str(path), horizon=options.horizon, chase_limit=options.chase_limit
+        )
+    except ProgramError as unreadable:
+        # Not even text: the report says so in the same form as everything else.
+        from presage.model.program import Program
+
+        report = Report(unreadable.source, Program(), unreadable.diagnostics)
+    if report.problems:
+        print(show_problems(report), file=sys.stderr)
+    if options.json or not (options.text or sys.stdout.isatty()):
+        print(json.dumps(report.to_json(), ensure_ascii=False))
+    elif report.findings is not None:
+        from presage.cli.report import print_report
+
+        print_report(report)
+    return FINE if report.ok else WRONG_INPUT
