@@ -15,8 +15,8 @@ from presage.analysis.acyclic import DEFAULT_HORIZON, Acyclicity, temporal_weak_
 from presage.analysis.connected import disconnected
 from presage.analysis.engine import Route, route
 from presage.analysis.forward import Obstacle, obstacles
-from presage.analysis.graph import reachable
 from presage.analysis.granularity import granularity
+from presage.analysis.graph import reachable
 from presage.analysis.horizon import Reach, query_reach
 from presage.analysis.hypothetical import Hypothetical, hypothetical
 from presage.analysis.memory import MemoryBound, memory_bound
@@ -245,7 +245,8 @@ def check_text(
     problems.extend(safety.problems)
     if not unreadable and not program.rules and not program.queries:
         hint = "write a rule, such as `alarm(X) :- temp(X, high).`"
-        problems.append(Diagnostic("D105", "the program has no rules and no query: there is nothing to answer", _ALL, hint))
+        message = "the program has no rules and no query: there is nothing to answer"
+        problems.append(Diagnostic("D105", message, _ALL, hint))
     findings = None
     if not any(each.severity == "error" for each in problems):
         findings = analyse(Subject(program, predicates, timeline, safety), horizon)
@@ -280,7 +281,7 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
         temporally_weakly_acyclic=temporal_weak_acyclicity(subject, horizon),
         granularity=granularity(subject.program.rules),
         memory=memory_bound(subject, not blocked, window),
-        partition=partition_key(subject, chosen),
+        partition=partition_key(subject, chosen, strata),
         route=chosen,
     )
 
@@ -297,7 +298,8 @@ def _endless_invention(found: Findings) -> list[Diagnostic]:
     verdict = found.temporally_weakly_acyclic
     first, *rest = verdict.cycle
     steps = "; ".join(describe_values(found.subject, verdict))
-    notes = tuple(Note("and this one carries the value on", edge.rule.span) for edge in rest if edge.rule is not first.rule)
+    others = dict.fromkeys(edge.rule.span for edge in rest if edge.rule is not first.rule)
+    notes = tuple(Note("and this one carries the value on", span) for span in others)
     message = "the existential rules may invent values without end"
     hint = f"{steps}. Break the cycle, or run with `--chase-limit N`"
     return [Diagnostic("E101", message, first.rule.span, hint, notes)]

@@ -67,9 +67,7 @@ def reachable(start: Iterable[N], successors: Mapping[N, Iterable[N]]) -> set[N]
     return seen
 
 
-def shortest_path(
-    start: N, goal: N, edges: Sequence[E], ends: Callable[[E], tuple[N, N]]
-) -> list[E] | None:
+def shortest_path(start: N, goal: N, edges: Sequence[E], ends: Callable[[E], tuple[N, N]]) -> list[E] | None:
     """The edges of a shortest path; empty if start and goal are the same."""
     if start == goal:
         return []

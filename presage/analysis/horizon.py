@@ -15,14 +15,16 @@ through the dependency graph, infinite where a cycle leads ever farther.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from presage.analysis.differences import INF, Bound
-from presage.analysis.patterns import TooMany, Unfolding, general_atom
+from presage.analysis.patterns import TooMany, Unfolding
 from presage.analysis.subject import Subject
 from presage.model.formulas import Atom
 from presage.model.statements import Query
-from presage.model.terms import Number
+from presage.model.terms import Number, Term, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,81 +50,87 @@ def _finite(value: Bound) -> Number | None:
     return None if isinstance(value, float) else value
 
 
-NOTHING: tuple[Bound, Bound] = (INF, -INF)
+Extent = tuple[Bound, Bound]
+"""The least and the greatest distance from a predicate's time at which an input it hangs on can lie."""
+
+NOTHING: Extent = (INF, -INF)
+MOST_GOALS = 200
 
 
-def _join(first: tuple[Bound, Bound], second: tuple[Bound, Bound]) -> tuple[Bound, Bound]:
+def _join(first: Extent, second: Extent) -> Extent:
     return min(first[0], second[0]), max(first[1], second[1])
 
 
-def _by_patterns(subject: Subject, atom: Atom) -> tuple[Bound, Bound]:
-    """How far the premises lie, through negated predicates too."""
+def _by_patterns(subject: Subject, atom: Atom) -> Extent:
+    """From the minimal patterns of the query and of what occurs negated below it. Negated atoms may
+    lead back to one another; their constants are kept, so that only what can unify counts."""
     unfolding = Unfolding(subject)
-    open_names: set[str] = set()
-
-    def extent(goal: Atom) -> tuple[Bound, Bound]:
-        reach = NOTHING
+    below: dict[Atom, Extent] = {}
+    edges: list[tuple[Atom, Atom, Bound, Bound]] = []
+    start = _shape(atom)
+    todo = [start]
+    while todo:
+        goal = todo.pop()
+        if goal in below:
+            continue
+        if len(below) >= MOST_GOALS:
+            raise TooMany
+        below[goal] = NOTHING
         for pattern in unfolding.patterns(goal):
             for premise in pattern.premises:
-                span: tuple[Bound, Bound] = (premise.low, premise.high)
                 known = subject.predicates[premise.atom.predicate]
-                if premise.positive or known.kind != "derived":
-                    reach = _join(reach, span)
-                    continue
-                if known.is_input:
-                    reach = _join(reach, span)
-                below = negated(premise.atom.predicate)
-                if below != NOTHING:
-                    reach = _join(reach, (span[0] + below[0], span[1] + below[1]))
-        return reach
-
-    done: dict[str, tuple[Bound, Bound]] = {}
-
-    def negated(name: str) -> tuple[Bound, Bound]:
-        if name in done:
-            return done[name]
-        if name in open_names:
-            raise TooMany
-        open_names.add(name)
-        done[name] = extent(general_atom(subject, name))
-        open_names.discard(name)
-        return done[name]
-
-    return extent(atom)
+                if premise.positive or known.is_input:
+                    below[goal] = _join(below[goal], (premise.low, premise.high))
+                if not premise.positive and known.kind == "derived":
+                    negated = _shape(premise.atom)
+                    edges.append((goal, negated, premise.low, premise.high))
+                    todo.append(negated)
+    return _farthest(below, edges)[start]
 
 
-def _by_graph(subject: Subject) -> dict[str, tuple[Bound, Bound]]:
-    """For each predicate, how far the inputs below it can lie."""
-    reach: dict[str, tuple[Bound, Bound]] = {}
-    below: dict[str, tuple[Bound, Bound]] = {
-        name: (0, 0) if each.is_input else NOTHING for name, each in subject.predicates.items()
-    }
-    edges = [(edge.head, edge.body, edge.low, edge.high) for edge in subject.dependencies]
+def _shape(atom: Atom) -> Atom:
+    """The atom with fresh variables in place of its own, so that renamings are the same goal."""
+    names: dict[str, Term] = {}
+    return Atom(
+        atom.predicate,
+        tuple(
+            names.setdefault(each.name, Variable(f"A{len(names)}")) if isinstance(each, Variable) else each
+            for each in atom.arguments
+        ),
+    )
 
-    def once_more(values: dict[str, tuple[Bound, Bound]]) -> set[str]:
-        changed: set[str] = set()
+
+def _by_graph(subject: Subject) -> dict[str, Extent]:
+    """From the dependencies between predicates alone, which may be more than can unify."""
+    below: dict[str, Extent] = {name: (0, 0) if each.is_input else NOTHING for name, each in subject.predicates.items()}
+    return _farthest(below, [(edge.head, edge.body, edge.low, edge.high) for edge in subject.dependencies])
+
+
+Node = TypeVar("Node", bound=Hashable)
+
+
+def _farthest(below: dict[Node, Extent], edges: list[tuple[Node, Node, Bound, Bound]]) -> dict[Node, Extent]:
+    """Adds up distances along the edges until nothing grows; what grows for ever is infinite."""
+
+    def once_more() -> list[tuple[Node, Extent]]:
+        grown = []
         for head, body, low, high in edges:
-            if values[body] == NOTHING:
+            if below[body] == NOTHING:
                 continue
-            new = _join(values[head], (values[body][0] + low, values[body][1] + high))
-            if new != values[head]:
-                values[head] = new
-                changed.add(head)
-        return changed
+            new = _join(below[head], (below[body][0] + low, below[body][1] + high))
+            if new != below[head]:
+                grown.append((head, below[head]))
+                below[head] = new
+        return grown
 
     for _ in range(len(below) + 1):
-        if not once_more(below):
-            break
-    else:
-        # Still moving after every simple path: some cycle goes on for ever, and all above it with it.
-        while True:
-            before = dict(below)
-            moved = once_more(below)
-            if not moved:
-                break
-            for name in moved:
-                low = -INF if below[name][0] < before[name][0] else below[name][0]
-                high = INF if below[name][1] > before[name][1] else below[name][1]
-                below[name] = (low, high)
-    reach.update(below)
-    return reach
+        if not once_more():
+            return below
+    # Still growing after every simple path: a cycle goes on for ever, and all above it with it.
+    while grown := once_more():
+        for node, (low, high) in grown:
+            below[node] = (
+                -INF if below[node][0] < low else below[node][0],
+                INF if below[node][1] > high else below[node][1],
+            )
+    return below

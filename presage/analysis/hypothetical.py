@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from presage.analysis.differences import INF
+from presage.analysis.graph import reachable
 from presage.analysis.patterns import TooMany, Unfolding, general_atom
 from presage.analysis.subject import Subject
 from presage.analysis.timing import RuleTiming
@@ -47,8 +47,6 @@ def hypothetical(subject: Subject, query: Query) -> Hypothetical:
 
 
 def _unsupported(subject: Subject, query: Query) -> Iterator[tuple[Rule, str]]:
-    from presage.analysis.graph import reachable
-
     below = frozenset(reachable({query.atom.predicate}, subject.successors))
     for timing in subject.relevant_rules(below):
         yield from ((timing.rule, reason) for reason in _reasons(timing))
@@ -74,7 +72,3 @@ def _reasons(timing: RuleTiming) -> Iterator[str]:
         for node in walk(head):
             if isinstance(node, Metric) and node.interval.high is None:
                 yield f"`{node.operator}` without an upper bound in a head opens infinitely many times"
-
-
-def is_endless(low: float, high: float) -> bool:
-    return low == -INF or high == INF

@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from presage.analysis.engine import CLINGO, Route
 from presage.analysis.graph import reachable
+from presage.analysis.strata import Stratification
 from presage.analysis.subject import Subject
 from presage.analysis.timing import RuleTiming
-from presage.model.formulas import Atom, Comparison, Formula, Modal, Windowed, atoms, walk
+from presage.model.formulas import Atom, Comparison, Formula, Modal, atoms, walk
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Term, Variable
-from presage.model.windows import RowsWindow
 
 Key = dict[str, int]
 """For each predicate the position of its key argument."""
@@ -48,10 +49,10 @@ class _Refused(Exception):
         super().__init__(reason)
 
 
-def partition_key(subject: Subject, route: Route) -> Partition:
+def partition_key(subject: Subject, route: Route, strata: Stratification) -> Partition:
     rules = [timing for timing in subject.relevant_rules() if timing.occurrences or timing.heads]
     keyed = _keyed(subject)
-    blockers = list(_outright(subject, route, rules, keyed))
+    blockers = list(_outright(subject, route, strata, rules))
     if blockers:
         return Partition(None, tuple(blockers))
     groups = _groups(rules, keyed)
@@ -89,9 +90,7 @@ def _keyed(subject: Subject) -> frozenset[str]:
     return frozenset(reachable(inputs, above)) & subject.relevant
 
 
-def _outright(
-    subject: Subject, route: Route, rules: list[RuleTiming], keyed: frozenset[str]
-) -> Iterator[Blocker]:
+def _outright(subject: Subject, route: Route, strata: Stratification, rules: list[RuleTiming]) -> Iterator[Blocker]:
     """What no choice of columns can put right."""
     numbers = {id(rule): index for index, rule in enumerate(subject.program.rules)}
     for timing in rules:
@@ -100,21 +99,12 @@ def _outright(
             yield Blocker(rule, "an answer that leaves a variable open is about all shards")
         if rule.is_constraint and route.engine == CLINGO:
             yield Blocker(rule, "a constraint that fails on one shard leaves no model on any")
-        for literal in rule.body:
-            for node in walk(literal):
-                if isinstance(node, Windowed) and isinstance(node.window, RowsWindow) and not node.window.by:
-                    yield Blocker(rule, "a window of rows counts the facts of all shards")
-                if isinstance(node, Modal) and node.operator == "all" and not any(True for _ in atoms(node)):
-                    continue
-        names = {head.atom.predicate for head in timing.heads} & keyed
-        if len(names) and rule.is_fact and not any(head.atom.arguments for head in timing.heads):
-            yield Blocker(rule, "the fact belongs to no shard")
-    if route.engine == CLINGO and not any(
-        timing.rule.head is not None and timing.rule.head.choice for timing in rules
-    ):
-        for timing in rules:
-            yield Blocker(timing.rule, "a program that may have no model is decided as a whole")
-            return
+        for occurrence in timing.occurrences:
+            if any(not window.by for window in occurrence.rows):
+                yield Blocker(rule, "a window of rows counts the facts of all shards")
+    if not strata.stratified:
+        edge = next(edge for edge in strata.cycle if edge.negative)
+        yield Blocker(edge.rule, "a program that may have no model is decided as a whole")
 
 
 def _touches(timing: RuleTiming, group: frozenset[str]) -> bool:
@@ -134,7 +124,7 @@ def _groups(rules: list[RuleTiming], keyed: frozenset[str]) -> list[frozenset[st
     joined: dict[str, set[str]] = {name: set() for name in keyed}
     for timing in rules:
         names = [atom.predicate for atom, _ in _atoms_of(timing) if atom.predicate in keyed]
-        for first, second in zip(names, names[1:], strict=False):
+        for first, second in pairwise(names):
             joined[first].add(second)
             joined[second].add(first)
     groups: list[frozenset[str]] = []
@@ -144,9 +134,7 @@ def _groups(rules: list[RuleTiming], keyed: frozenset[str]) -> list[frozenset[st
     return groups
 
 
-def _keys(
-    subject: Subject, rules: list[RuleTiming], group: frozenset[str]
-) -> tuple[list[Key], list[Blocker]]:
+def _keys(subject: Subject, rules: list[RuleTiming], group: frozenset[str]) -> tuple[list[Key], list[Blocker]]:
     """All keys of a group that use each position once, and why others fail."""
     inputs = sorted(name for name in group if subject.predicates[name].is_input)
     anchor = min(inputs, key=lambda name: (subject.predicates[name].arity, name))
@@ -198,7 +186,7 @@ def _choices(timing: RuleTiming, group: frozenset[str], key: Key) -> tuple[str, 
     value = _value(decided[0][0], key[decided[0][0].predicate], same)
     for atom, in_head in decided[1:]:
         other = _value(atom, key[atom.predicate], same)
-        if other != value or isinstance(other, Variable) and other.name.startswith("_#"):
+        if other != value or (isinstance(other, Variable) and other.name.startswith("_#")):
             where = "derives" if in_head else "joins"
             raise _Refused(timing.rule, f"it {where} `{atom.predicate}` facts of another shard")
     for atom, in_head in here:

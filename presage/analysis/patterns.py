@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
-from presage.analysis.differences import INF, Bound
+from presage.analysis.differences import Bound
 from presage.analysis.subject import Subject
 from presage.analysis.timing import Occurrence, RuleTiming
 from presage.model.formulas import (
@@ -89,7 +89,7 @@ def followable(timing: RuleTiming) -> list[_Step] | None:
     return [_Step(occurrence, not occurrence.conjunct and occurrence.positive) for occurrence in timing.occurrences]
 
 
-def _simple_negation(literal: Formula, below: bool = False) -> bool:
+def _simple_negation(literal: Formula) -> bool:
     """Whether `not` stands only directly over (pinned) atoms."""
     match literal:
         case Not(formula=inner):
@@ -328,7 +328,3 @@ def minimal(patterns: list[Pattern]) -> list[Pattern]:
 
 def general_atom(subject: Subject, name: str) -> Atom:
     return Atom(name, tuple(Variable(f"A{index}") for index in range(subject.predicates[name].arity)))
-
-
-def is_unbounded(premise: Premise) -> bool:
-    return premise.low == -INF or premise.high == INF

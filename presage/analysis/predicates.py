@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from presage.errors import NOWHERE, Diagnostic, Note, Span, nearest
 from presage.model.formulas import Atom, Formula, Windowed, atoms, walk
@@ -128,7 +129,7 @@ def _arguments(count: int) -> str:
 
 
 def _refuse_twice(program: Program, kind: type, problems: list[Diagnostic]) -> None:
-    declared = list(program.each(kind))
+    declared: list[Any] = list(program.each(kind))
     for again in declared[1:]:
         word = kind.__name__.lower()
         first = Note("the first declaration", declared[0].span)
@@ -140,7 +141,7 @@ def _refuse_columns_twice(columns: tuple[Column, ...], problems: list[Diagnostic
     for column in columns:
         if column.name in seen:
             problems.append(
-                Diagnostic("D103", f"the column `{column.name}` is named twice", column.span, "give columns different names")
+                Diagnostic("D103", f"the column `{column.name}` is named twice", column.span, "use different names")
             )
         seen.add(column.name)
 
@@ -194,7 +195,8 @@ def _check_query(query: Query, found: dict[str, Predicate], problems: list[Diagn
     elif known.arity != arity:
         message = f"`{name}` has {_arguments(arity)} here and {_arguments(known.arity)} elsewhere"
         other = Note("the other occurrence", known.first)
-        problems.append(Diagnostic("N101", message, query.atom.span, "write all arguments; `_` stands for any", (other,)))
+        hint = "write all arguments; `_` stands for any"
+        problems.append(Diagnostic("N101", message, query.atom.span, hint, (other,)))
 
 
 def _suspicious(program: Program, found: dict[str, Predicate]) -> Iterator[Diagnostic]:

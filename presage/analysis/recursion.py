@@ -9,9 +9,7 @@ from presage.analysis.subject import Dependency, Subject
 def recursive_cycle(subject: Subject) -> list[Dependency]:
     """The dependencies of one shortest cycle; empty if the program is nonrecursive."""
     best: list[Dependency] = []
-    inner = [
-        edge for edge in subject.dependencies if subject.component[edge.head] == subject.component[edge.body]
-    ]
+    inner = [edge for edge in subject.dependencies if subject.component[edge.head] == subject.component[edge.body]]
     for edge in inner:
         if edge.head not in subject.recursive_predicates:
             continue

@@ -124,7 +124,7 @@ def _determined(equation: Comparison, bound: set[str]) -> Iterator[str]:
     if len(left | right) != 1:
         return
     (unknown,) = left | right
-    if isinstance(equation.left, Variable) and not right or isinstance(equation.right, Variable) and not left:
+    if (isinstance(equation.left, Variable) and not right) or (isinstance(equation.right, Variable) and not left):
         yield unknown
         return
     found = difference(equation)
@@ -132,7 +132,9 @@ def _determined(equation: Comparison, bound: set[str]) -> Iterator[str]:
         yield unknown
 
 
-def _bounded_times(times: set[str], bound: set[str], comparisons: list[Comparison]) -> tuple[set[str], dict[str, set[str]]]:
+def _bounded_times(
+    times: set[str], bound: set[str], comparisons: list[Comparison]
+) -> tuple[set[str], dict[str, set[str]]]:
     """Time variables that comparisons hold between two bound values; and for the others, which
     side is open."""
     bound = bound | {NOW}
@@ -212,7 +214,8 @@ def _check_invented(rule: Rule, bound: set[str], invented: set[str]) -> Iterator
             hint = "leave it out of `exists`, or give the invented value another name"
             yield Diagnostic("P303", f"`{variable.name}` has a value from the body already", variable.span, hint)
         elif variable.name not in used:
-            yield Diagnostic("P303", f"`{variable.name}` does not occur in the head", variable.span, "use it, or leave it out")
+            message = f"`{variable.name}` does not occur in the head"
+            yield Diagnostic("P303", message, variable.span, "use it, or leave it out")
     for atom in rule.head.atoms:
         for node in walk(atom):
             if isinstance(node, Pinned) and isinstance(node.pin.base, Variable) and node.pin.base.name in invented:
@@ -270,7 +273,9 @@ def _negated_atom(literal: Formula) -> tuple[Atom, str | None] | None:
     match literal:
         case Not(formula=Atom() as atom):
             return atom, None
-        case Not(formula=Pinned(formula=Atom() as atom, pin=pin)) | Pinned(formula=Not(formula=Atom() as atom), pin=pin):
+        case Not(formula=Pinned(formula=Atom() as atom, pin=pin)):
+            return atom, pin.base.name if isinstance(pin.base, Variable) else None
+        case Pinned(formula=Not(formula=Atom() as atom), pin=pin):
             return atom, pin.base.name if isinstance(pin.base, Variable) else None
         case _:
             return None
@@ -309,7 +314,8 @@ def _explain(
     if name in open_sides and len(open_sides[name]) < 2:
         (side,) = open_sides[name]
         message = f"the time `{written}` is not bounded from {side}"
-        return Diagnostic("S104", message, span, f"add a comparison such as `{written} {'<=' if side == 'above' else '>='} …`")
+        sign = "<=" if side == "above" else ">="
+        return Diagnostic("S104", message, span, f"add a comparison such as `{written} {sign} …`")
     if name in open_sides:
         message = f"the time `{written}` is not bound"
         hint = f"pin a positive literal to it, `p(X)@{written}`, or bound it by comparisons from below and above"
@@ -321,7 +327,8 @@ def _explain(
         if rule.is_fact:
             return Diagnostic("S101", f"a fact has constants only; `{written}` is a variable", span, "write the values")
         if written == "_":
-            return Diagnostic("S101", "`_` in a head has no value", span, "name a variable of the body, or `exists Y: …`")
+            hint = "name a variable of the body, or `exists Y: …`"
+            return Diagnostic("S101", "`_` in a head has no value", span, hint)
         return Diagnostic("S101", f"the head's variable `{written}` is not bound by the body", span, where)
     if code == "S103":
         message = f"`{written}` occurs only under `not`" if name not in bound else f"`{written}` is not bound"

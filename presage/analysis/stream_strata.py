@@ -12,9 +12,7 @@ from presage.analysis.subject import Dependency, Subject
 
 def window_cycle(subject: Subject) -> list[Dependency]:
     """Dependencies that lead from a predicate back to itself through a window; empty if there are none."""
-    inner = [
-        edge for edge in subject.dependencies if subject.component[edge.head] == subject.component[edge.body]
-    ]
+    inner = [edge for edge in subject.dependencies if subject.component[edge.head] == subject.component[edge.body]]
     for edge in inner:
         if edge.windowed:
             back = shortest_path(edge.body, edge.head, inner, lambda each: (each.head, each.body))

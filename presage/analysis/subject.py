@@ -59,15 +59,14 @@ class Subject:
             for head in timing.heads:
                 name = head.atom.predicate
                 for occurrence in timing.occurrences:
-                    if self.predicates[occurrence.atom.predicate].is_static:
+                    atom = occurrence.atom
+                    if self.predicates[atom.predicate].is_static:
                         continue
                     reach = timing.range(occurrence, head)
                     if reach is None:
                         continue
                     for negative in self._signs(occurrence):
-                        yield Dependency(
-                            name, occurrence.atom.predicate, negative, occurrence.windowed, *reach, timing.rule, occurrence.atom
-                        )
+                        yield Dependency(name, atom.predicate, negative, occurrence.windowed, *reach, timing.rule, atom)
                     yield from self._counted(name, occurrence, reach, timing.rule)
 
     def _signs(self, occurrence: Occurrence) -> Iterator[bool]:
@@ -117,9 +116,7 @@ class Subject:
         if declared:
             return declared
         derived = [name for name, each in self.predicates.items() if each.kind == "derived"]
-        used = {
-            atom.predicate for rule in self.program.rules for literal in rule.body for atom in atoms(literal)
-        }
+        used = {atom.predicate for rule in self.program.rules for literal in rule.body for atom in atoms(literal)}
         asked = [name for name in derived if name not in used]
         if not asked:
             below = {

@@ -69,7 +69,7 @@ def check_times(program: Program, timeline: str, statics: set[str]) -> list[Diag
         for value, span in _times(program):
             if not isinstance(value, int):
                 message = "on the discrete timeline a time is a whole number of time units"
-                hint = "choose a finer `tick`, or declare `timeline dense.`" if program.tick else "declare `timeline dense.`"
+                hint = f"{'choose a finer `tick`, or ' if program.tick else ''}declare `timeline dense.`"
                 problems.append(Diagnostic("T102", message, span, hint))
     for rule in program.rules:
         for formula in rule.body:

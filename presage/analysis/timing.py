@@ -62,7 +62,7 @@ class HeadAtom:
     node: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class RuleTiming:
     """The times of one rule."""
 
@@ -195,7 +195,8 @@ class _Walk:
                 reached, between = self.node(), self.node()
                 low, high = offsets(interval, self.timing.discrete)
                 gap = 1 if self.timing.discrete else 0
-                near, far = (-high, -low), (-high + gap, -gap)
+                near: tuple[Bound, Bound] = (-high, -low)
+                far: tuple[Bound, Bound] = (-high + gap, -gap)
                 if operator == "until":
                     near, far = (low, high), (gap, high - gap)
                 yield from self.body(right, reached, windows, (*path, (reached, node, *near)), signs, conjunct)

@@ -47,9 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
     path: Path = options.program
     try:
-        report = check_text(
-            read_file(path), str(path), horizon=options.horizon, chase_limit=options.chase_limit
-        )
+        report = check_text(read_file(path), str(path), horizon=options.horizon, chase_limit=options.chase_limit)
     except ProgramError as unreadable:
         # Not even text: the report says so in the same form as everything else.
         from presage.model.program import Program

@@ -6,7 +6,7 @@ Parentheses are printed only where the grammar needs them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timezone
+from datetime import UTC
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -90,7 +90,7 @@ def show_time(value: TimeLiteral) -> str:
     if isinstance(value, Duration):
         return show_number(value.amount) + value.unit
     if isinstance(value, Timestamp):
-        moment = value.moment.astimezone(timezone.utc)
+        moment = value.moment.astimezone(UTC)
         text = moment.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
         return text + (f".{moment.microsecond:06d}".rstrip("0") if moment.microsecond else "") + "Z"
     return show_number(value)
@@ -98,11 +98,12 @@ def show_time(value: TimeLiteral) -> str:
 
 def show_interval(interval: Interval) -> str:
     low = show_time(interval.low)
+    opening, closing = "[" if interval.closed_low else "(", "]" if interval.closed_high else ")"
     if interval.high is None:
-        return f"{'[' if interval.closed_low else '('}{low},inf)"
+        return f"{opening}{low},inf)"
     if interval.low == interval.high and interval.closed_low and interval.closed_high:
         return f"[{low}]"
-    return f"{'[' if interval.closed_low else '('}{low},{show_time(interval.high)}{']' if interval.closed_high else ')'}"
+    return f"{opening}{low},{show_time(interval.high)}{closing}"
 
 
 def show_term(term: Term, least: int = _SUM) -> str:

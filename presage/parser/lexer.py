@@ -57,7 +57,8 @@ _TOKEN = re.compile(
     r"""
       (?P<space>\s+)
     | (?P<comment>[%\#][^\n]*)
-    | (?P<timestamp>[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:[0-9]{2})?)?(?![\w-]))
+    | (?P<timestamp>[0-9]{4}-[0-9]{2}-[0-9]{2}
+        (?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:[0-9]{2})?)?(?![\w-]))
     | (?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>[^\W\d]\w*)?
     | (?P<name>[^\W\d]\w*)
     | (?P<string>"(?:[^"\\\n]|\\.)*")
@@ -118,7 +119,7 @@ def tokenize(source: Source) -> Tokens:
             tokens.append(Token("string", _unescape(out, text[at:end], at), at, end))
         elif kind == "single":
             message = "strings are written with double quotes"
-            hint = f"write \"{text[at + 1 : end - 1]}\""
+            hint = f'write "{text[at + 1 : end - 1]}"'
             out.problems.append(Diagnostic("P103", message, Span(at, end), hint))
             tokens.append(Token("string", text[at + 1 : end - 1], at, end))
         elif kind == "timestamp":

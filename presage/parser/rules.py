@@ -88,7 +88,8 @@ def _invented(c: Cursor) -> list[Variable]:
     while True:
         token = c.token
         if token.kind != "variable":
-            raise c.failure("P303", "`exists` names variables", token.span, "write `exists Y, Z: p(X, Y), q(Y, Z) :- …`")
+            hint = "write `exists Y, Z: p(X, Y), q(Y, Z) :- …`"
+            raise c.failure("P303", "`exists` names variables", token.span, hint)
         c.take()
         if token.text == "_":
             raise c.failure("P303", "`exists _` invents nothing one can speak of", token.span, "name the variable")
@@ -122,7 +123,7 @@ def _check_head(c: Cursor, atom: Formula, outer: str = "") -> None:
 def _why_not_in_a_head(atom: Formula) -> tuple[str, str]:
     match atom:
         case Windowed():
-            return "a window cannot stand in a head", "windows select what a body sees; in the head write the atom alone"
+            return "a window cannot stand in a head", "windows select what a body sees; write the atom alone"
         case Metric(operator=operator) | BinaryMetric(operator=operator):
             hint = "a head may say `always[a,b]` or `historically[a,b]`: it must say when the atom holds"
             return f"`{operator}` cannot stand in a head", hint

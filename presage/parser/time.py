@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from fractions import Fraction
 
 from presage.model.formulas import Formula, Over, Pinned
@@ -27,8 +27,8 @@ def timestamp_of(c: Cursor) -> Timestamp:
     try:
         moment = datetime.fromisoformat(token.text)
         if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=timezone.utc)
-        return Timestamp(moment.astimezone(timezone.utc), span=token.span)
+            moment = moment.replace(tzinfo=UTC)
+        return Timestamp(moment.astimezone(UTC), span=token.span)
     except (ValueError, OverflowError):
         message = f"`{token.text}` is not a date and time of the calendar"
         raise c.failure("P105", message, token.span, "write it as 2026-01-31T23:59:00Z") from None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from fractions import Fraction
 
 from presage.errors import Diagnostic, Span
@@ -27,7 +27,7 @@ from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, nu
 from presage.model.time import Duration, Interval, Pin, TimeLiteral, Timestamp
 from presage.model.windows import TimeWindow
 
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def milliseconds_between(earlier: datetime, later: datetime) -> Fraction:
@@ -69,9 +69,7 @@ class Units:
         found = replace(interval, low=self.time(interval.low), high=high)
         low = found.low
         assert not isinstance(low, (Duration, Timestamp)) and not isinstance(high, (Duration, Timestamp))
-        if high is not None and (
-            low > high or (low == high and not (found.closed_low and found.closed_high))
-        ):
+        if high is not None and (low > high or (low == high and not (found.closed_low and found.closed_high))):
             self.problems.append(
                 Diagnostic("P207", "the interval is empty", interval.span, "the smaller bound comes first")
             )

@@ -1,0 +1,54 @@
+# `make demo` and `make test` do everything on a fresh machine; the other targets are their parts.
+# The virtual environment is made on first use and remade only when pyproject.toml changes.
+
+PYTHON ?= python3
+BIN := .venv/bin
+ENVIRONMENT := .venv/.ready
+TEST_ENVIRONMENT := .venv/.ready-for-tests
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test lint types unit fuzz fmt clean help
+
+help:            ## what can be made
+	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
+
+demo: $(ENVIRONMENT)            ## look at the turbines
+	@echo "examples/turbines/turbines.psg, in the canonical layout:"; echo
+	@$(BIN)/presage fmt examples/turbines/turbines.psg
+	@echo; echo "What Presage knows about it before anything arrives:"; echo
+	@$(BIN)/presage check --text examples/turbines/turbines.psg
+
+test: lint types unit            ## everything that must pass
+
+lint: $(TEST_ENVIRONMENT)            ## style and layout of the code
+	$(BIN)/ruff check presage tests
+	$(BIN)/ruff format --check presage tests
+
+types: $(TEST_ENVIRONMENT)            ## the type checker
+	$(BIN)/mypy
+
+unit: $(TEST_ENVIRONMENT)            ## the tests
+	$(BIN)/python -m pytest -n auto
+
+fuzz: $(TEST_ENVIRONMENT)            ## the property tests at length (about ten minutes)
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_roundtrip.py tests/test_errors.py tests/test_strata.py
+
+fmt: $(TEST_ENVIRONMENT)            ## put the code into its layout
+	$(BIN)/ruff check --fix presage tests
+	$(BIN)/ruff format presage tests
+
+clean:            ## remove what was made
+	rm -rf .venv build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Presage needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+$(ENVIRONMENT): pyproject.toml | .venv/bin/python
+	$(PIP) -e .
+	@touch $@
+
+$(TEST_ENVIRONMENT): pyproject.toml | .venv/bin/python
+	$(PIP) -e ".[test]"
+	@touch $@ $(ENVIRONMENT)

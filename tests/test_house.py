@@ -1,0 +1,76 @@
+"""The house rules that a program can check: which module may import which, and what starts quickly."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "presage"
+
+# Who may import whom, by the first name below `presage`. A layer may always import itself.
+ALLOWED: dict[str, set[str]] = {
+    "syntax": set(),
+    "errors": set(),
+    "model": {"errors", "syntax"},
+    "parser": {"model", "errors", "syntax"},
+    "analysis": {"model", "errors", "syntax"},
+    "rewrite": {"model", "analysis", "errors", "syntax"},
+    "checking": {"parser", "rewrite", "analysis", "model", "errors", "cli"},
+    "layout": {"parser", "model", "errors"},
+    "cli": {"checking", "layout", "model", "errors"},
+    "__init__": {"checking", "layout", "model", "errors"},
+    "__main__": {"cli"},
+}
+HEAVY = {"numba", "numpy", "pyspark", "pyarrow", "pandas", "clingo", "rich"}
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def layer(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imported(path: Path) -> set[str]:
+    """The names below `presage` that a module imports, inside functions too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module == "presage":
+            names = [f"presage.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+        else:
+            continue
+        found |= {name.split(".")[1] for name in names if name.startswith("presage.")}
+    return found
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_one_way(path: Path) -> None:
+    assert imported(path) - {layer(path)} <= ALLOWED[layer(path)]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_modules_say_why_they_exist(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree), "a module opens with a paragraph on why it exists"
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 450, "a module fits a few screens"
+
+
+@pytest.mark.parametrize("command", [["check", "--json"], ["fmt"], ["--help"]], ids=lambda words: words[0])
+def test_commands_that_do_not_reason_import_nothing_heavy(command: list[str]) -> None:
+    program = [str(ROOT / "examples/turbines/turbines.psg")] if command != ["--help"] else []
+    code = (
+        "import sys; from presage.cli import main; status = main(sys.argv[1:]);"
+        f"loaded = {HEAVY!r} & set(sys.modules); print(loaded, file=sys.stderr); sys.exit(status or bool(loaded))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *command, *program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
