@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from presage.analysis.differences import INF, Bound
-from presage.analysis.patterns import TooMany, Unfolding
+from presage.analysis.patterns import TOO_MANY, NoPatterns, Unfolding
 from presage.analysis.subject import Subject
 from presage.model.formulas import Atom
 from presage.model.statements import Query
@@ -38,7 +38,7 @@ class Reach:
 def query_reach(subject: Subject, query: Query) -> Reach:
     try:
         low, high = _by_patterns(subject, query.atom)
-    except TooMany:
+    except NoPatterns:
         low, high = _by_graph(subject).get(query.atom.predicate, NOTHING)
     if low > high:
         return Reach(0, 0)
@@ -74,7 +74,7 @@ def _by_patterns(subject: Subject, atom: Atom) -> Extent:
         if goal in below:
             continue
         if len(below) >= MOST_GOALS:
-            raise TooMany
+            raise NoPatterns(TOO_MANY)
         below[goal] = NOTHING
         for pattern in unfolding.patterns(goal):
             for premise in pattern.premises:

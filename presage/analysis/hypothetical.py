@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from presage.analysis.graph import reachable
-from presage.analysis.patterns import TooMany, Unfolding, general_atom
+from presage.analysis.patterns import NoPatterns, Unfolding, general_atom
 from presage.analysis.subject import Subject
 from presage.analysis.timing import RuleTiming
 from presage.model.formulas import BinaryMetric, Implies, Metric, Windowed, walk
@@ -38,11 +38,8 @@ def hypothetical(subject: Subject, query: Query) -> Hypothetical:
                     if not premise.positive and subject.predicates[name].kind == "derived" and name not in seen:
                         seen.add(name)
                         todo.append(general_atom(subject, name))
-    except TooMany as found:
-        rules = tuple(timing.rule for timing in found.rules)
-        if rules:
-            return Hypothetical(False, "a recursive rule gives ever new premises", rules)
-        return Hypothetical(False, "there are too many premise patterns to keep track of")
+    except NoPatterns as found:
+        return Hypothetical(False, found.reason, tuple(timing.rule for timing in found.rules))
     return Hypothetical(True)
 
 

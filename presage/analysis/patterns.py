@@ -40,12 +40,16 @@ MOST_GOALS = 20_000
 MOST_RETURNS = 16
 
 
-class TooMany(Exception):
-    """Unfolding does not end, or not within reason; `rules` are those that keep coming back."""
+class NoPatterns(Exception):
+    """Unfolding does not end, or not within reason, or meets what cannot be unfolded."""
 
-    def __init__(self, rules: tuple[RuleTiming, ...] = ()) -> None:
+    def __init__(self, reason: str, rules: tuple[RuleTiming, ...] = ()) -> None:
+        self.reason = reason
         self.rules = rules
-        super().__init__("too many premise patterns")
+        super().__init__(reason)
+
+
+TOO_MANY = "there are too many premise patterns to keep track of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +149,14 @@ class Unfolding:
                 self.defining.setdefault(head.atom.predicate, []).append((timing, index))
 
     def patterns(self, atom: Atom) -> list[Pattern]:
-        """The minimal patterns of an atom; raises `TooMany`."""
+        """The minimal patterns of an atom; raises `NoPatterns`."""
         found: dict[Pattern, None] = {}
         goal = Premise(atom, 0, 0)
         for bindings, premises in self._solve([(goal, ())], {}, frozenset()):
             arguments = tuple(resolve(argument, bindings) for argument in atom.arguments)
             found.setdefault(_canonical(Pattern(arguments, _applied(premises, bindings))))
             if len(found) > MOST_PATTERNS:
-                raise TooMany
+                raise NoPatterns(TOO_MANY)
         return minimal(list(found))
 
     def _solve(
@@ -170,7 +174,7 @@ class Unfolding:
                 continue
             self.goals += 1
             if self.goals > MOST_GOALS:
-                raise TooMany
+                raise NoPatterns(TOO_MANY)
             (goal, ancestors), *rest = goals
             name = goal.atom.predicate
             known = self.subject.predicates[name]
@@ -186,7 +190,8 @@ class Unfolding:
             if any(_applied_premise(old, bindings) == here for old, _ in returns):
                 continue
             if len(returns) > MOST_RETURNS:
-                raise TooMany(tuple(dict.fromkeys(timing for _, timing in returns[-2:])))
+                rules = tuple(dict.fromkeys(timing for _, timing in returns[-2:]))
+                raise NoPatterns("a recursive rule gives ever new premises", rules)
             for timing, index in self.defining.get(name, ()):
                 following = self._apply(timing, index, goal, bindings, ancestors)
                 if following is not None:
@@ -202,7 +207,7 @@ class Unfolding:
     ) -> tuple[Substitution, list[tuple[Premise, tuple[tuple[Premise, RuleTiming], ...]]]] | None:
         steps = followable(timing)
         if steps is None or (timing.rule.head is not None and timing.rule.head.choice):
-            raise TooMany
+            raise NoPatterns("the body is not a conjunction of atoms and negated atoms", (timing,))
         mark = next(self.numbers)
         head = timing.heads[index]
         unified = unify(goal.atom.arguments, _renamed(head.atom, mark).arguments, bindings)

@@ -101,9 +101,15 @@ def _statement(c: Cursor) -> Statement | None:
         _close(c)
         return found
     except Failure as failure:
-        c.problems.append(failure.diagnostic)
+        if not _is_repeated(c, failure.diagnostic):
+            c.problems.append(failure.diagnostic)
         _skip(c, start)
         return None
+
+
+def _is_repeated(c: Cursor, found: Diagnostic) -> bool:
+    """A reserved word used as a name all over the file is one mistake."""
+    return found.code == "P204" and any(each.message == found.message for each in c.problems)
 
 
 def _unknown_statement(c: Cursor) -> Failure:

@@ -21,7 +21,7 @@ from presage.parser.cursor import Cursor
 from presage.parser.terms import expression
 from presage.parser.time import interval, pinned
 from presage.parser.windows import pattern, window
-from presage.syntax import ARITHMETIC, BINARY_METRIC, COMPARISONS, MODALITIES, UNARY_METRIC
+from presage.syntax import ARITHMETIC, BINARY_METRIC, COMPARISONS, KEYWORDS, MODALITIES, UNARY_METRIC
 
 _OF_A_TERM = frozenset(COMPARISONS + ARITHMETIC)
 _STARTS_TERM = frozenset(("number", "duration", "timestamp", "string", "-", "now"))
@@ -146,6 +146,8 @@ def _primary(c: Cursor) -> Formula:
     elif kind == "exists":
         hint = "`exists` opens a head, or the formula of `presage ask`; in a body every variable is already some value"
         raise c.failure("P201", "`exists` cannot stand inside a formula", token.span, hint)
+    elif kind in KEYWORDS and c.next_kind in ("(", ",", ".", "@"):
+        raise c.reserved(token)
     else:
         raise c.unexpected("a formula")
     pins = 0
