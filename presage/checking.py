@@ -267,7 +267,7 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
     strata = t_stratification(subject)
     chosen = route(subject, strata)
     blocked = tuple(obstacles(subject))
-    queries = tuple(_query_report(subject, query) for query in subject.queries)
+    queries = tuple(_query_report(subject, query, strata) for query in subject.queries)
     window = _greatest(each.reach.window for each in queries)
     return Findings(
         subject=subject,
@@ -286,10 +286,10 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
     )
 
 
-def _query_report(subject: Subject, query: Query) -> QueryReport:
+def _query_report(subject: Subject, query: Query, strata: Stratification) -> QueryReport:
     below = frozenset(reachable({query.atom.predicate}, subject.successors))
     connected = not disconnected(subject, subject.relevant_rules(below))
-    return QueryReport(query, query_reach(subject, query), connected, hypothetical(subject, query))
+    return QueryReport(query, query_reach(subject, query), connected, hypothetical(subject, query, strata))
 
 
 def _endless_invention(found: Findings) -> list[Diagnostic]:

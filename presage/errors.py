@@ -55,11 +55,10 @@ CODES: dict[str, str] = {
     "D105": "a query asks for something no rule or input gives",
     "D106": "a static predicate is used as something that changes",
     "D107": "a unit needs a `tick`, or does not fit it",
-    "D108": "a constant does not have the type of its column",
+    "D108": "a constant does not have the type its place needs",
     "N101": "a predicate is used with different numbers of arguments",
     "N102": "a predicate has no rule and no declaration, and looks misspelled",
-    "N103": "a variable occurs once and looks misspelled",
-    "N104": "a derived predicate that nothing can make true",
+    "N103": "a variable is left open and looks misspelled",
     "S101": "a head variable is not bound by the body",
     "S102": "a variable of a comparison is not bound",
     "S103": "a variable under `not` is not bound",
@@ -69,8 +68,6 @@ CODES: dict[str, str] = {
     "T103": "an operator over an unbounded stretch can never hold",
     "T104": "a time lies before the start of the stream",
     "E101": "the existential rules may invent values without end",
-    "H101": "the query has infinitely many premise patterns",
-    "A101": "negation runs through a cycle that time does not break",
 }
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from presage.analysis.graph import reachable
 from presage.analysis.patterns import NoPatterns, Unfolding, general_atom
+from presage.analysis.strata import Stratification
 from presage.analysis.subject import Subject
 from presage.analysis.timing import RuleTiming
 from presage.model.formulas import BinaryMetric, Implies, Metric, Windowed, walk
@@ -24,8 +25,11 @@ class Hypothetical:
     rules: tuple[Rule, ...] = ()
 
 
-def hypothetical(subject: Subject, query: Query) -> Hypothetical:
+def hypothetical(subject: Subject, query: Query, strata: Stratification) -> Hypothetical:
     """Unfolds the query, and every predicate that occurs negated below it, or says what forbids it."""
+    if not strata.stratified:
+        rules = tuple(dict.fromkeys(edge.rule for edge in strata.cycle))
+        return Hypothetical(False, "negation runs through a cycle that time does not break", rules)
     for rule, reason in _unsupported(subject, query):
         return Hypothetical(False, reason, (rule,))
     unfolding = Unfolding(subject)

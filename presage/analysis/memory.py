@@ -19,7 +19,7 @@ from presage.analysis.differences import INF
 from presage.analysis.granularity import granularity, intervals
 from presage.analysis.subject import Subject
 from presage.analysis.timing import plain
-from presage.model.formulas import Atom, Formula, Metric, children
+from presage.model.formulas import And, Atom, Comparison, Formula, Metric, children, walk
 from presage.model.printer import show_number
 from presage.model.statements import Rule
 from presage.model.terms import Number, number
@@ -85,15 +85,22 @@ def _json_number(value: Number) -> int | str:
 
 def memory_bound(subject: Subject, forward: bool, window: Number | None) -> MemoryBound | None:
     """`window` is the greatest window size of the queries; facts may also come late."""
-    if forward:
-        return _of_theorems(subject)
+    late = max((each.delay for each in subject.predicates.values() if each.delay is not None), default=0)
+    if forward and all(_is_datalog_mtl(rule) for rule in subject.program.rules):
+        return _of_theorems(subject, late)
     if window is None:
         return None
-    delays = [each.delay for each in subject.predicates.values() if each.delay is not None]
-    return MemoryBound(number(Fraction(window) + max(delays, default=0)))
+    return MemoryBound(number(Fraction(window) + late))
 
 
-def _of_theorems(subject: Subject) -> MemoryBound:
+def _is_datalog_mtl(rule: Rule) -> bool:
+    """Whether a rule is one of the papers' DatalogMTL: atoms under metric operators, no more."""
+    return all(
+        isinstance(node, (Atom, Metric, Comparison, And)) for formula in rule.body for node in walk(formula)
+    ) and all(isinstance(node, (Atom, Metric)) for formula in rule.head_atoms if rule.body for node in walk(formula))
+
+
+def _of_theorems(subject: Subject, late: Number) -> MemoryBound:
     rules = subject.program.rules
     bounds = {
         plain(bound) for interval in intervals(rules) for bound in (interval.low, interval.high) if bound is not None
@@ -119,4 +126,4 @@ def _of_theorems(subject: Subject) -> MemoryBound:
         "arity": form.arity,
     }
     unbounded = any(edge.low == -INF for edge in subject.dependencies)
-    return MemoryBound(longest, unbounded, theorems, numbers)
+    return MemoryBound(number(Fraction(longest) + late), unbounded, theorems, numbers)

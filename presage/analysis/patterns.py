@@ -211,7 +211,7 @@ class Unfolding:
         mark = next(self.numbers)
         head = timing.heads[index]
         unified = unify(goal.atom.arguments, _renamed(head.atom, mark).arguments, bindings)
-        if unified is None:
+        if unified is None or _gives_an_invented_value(timing, mark, unified):
             return None
         chain = (*ancestors, (goal, timing))
         following = []
@@ -226,6 +226,12 @@ class Unfolding:
             every = (goal.every or step.every) and low != high
             following.append((Premise(atom, low, high, not step.occurrence.negative, every), chain))
         return unified, following
+
+
+def _gives_an_invented_value(timing: RuleTiming, mark: int, bindings: Substitution) -> bool:
+    """Whether an invented value would have to be a constant, which it never is."""
+    invented = timing.rule.head.exists if timing.rule.head else ()
+    return any(isinstance(resolve(Variable(f"{each.name}'{mark}"), bindings), Constant) for each in invented)
 
 
 def _renamed(atom: Atom, mark: int) -> Atom:

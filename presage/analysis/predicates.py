@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from presage.errors import NOWHERE, Diagnostic, Note, Span, nearest
-from presage.model.formulas import Atom, Formula, Windowed, atoms, walk
+from presage.model.formulas import Atom, Comparison, Formula, Windowed, atoms, walk
 from presage.model.program import Program
 from presage.model.statements import (
     Column,
@@ -23,7 +23,7 @@ from presage.model.statements import (
     Tick,
     Timeline,
 )
-from presage.model.terms import Constant, Number
+from presage.model.terms import Arithmetic, Constant, Negative, Number, Term
 from presage.model.windows import OnlyWindow, RowsWindow
 from presage.syntax import starts_like_a_variable
 
@@ -114,6 +114,9 @@ def find_predicates(program: Program) -> tuple[dict[str, Predicate], list[Diagno
                 note(atom.predicate, len(atom.arguments), atom.span)
     for query in program.queries:
         _check_query(query, found, problems)
+    if "violated" in found and any(rule.is_constraint for rule in program.rules):
+        message = "`violated` is the query that reports broken constraints"
+        problems.append(Diagnostic("D102", message, found["violated"].first, "give the predicate another name"))
     for known in found.values():
         if known.kind == "input":
             known.is_input = True
@@ -157,10 +160,13 @@ def _declare_input(known: Predicate, declared: Input, problems: list[Diagnostic]
             problems.append(Diagnostic("D103", message, condition.span, hint))
     if known.is_declared and len(known.columns) == len(names):
         before = [column.name for column in known.columns]
-        if before != names:
+        types = [column.type for column in declared.columns if column.type != "any"]
+        if before != names or (
+            types and [column.type for column in known.columns] != [c.type for c in declared.columns]
+        ):
             message = f"`{declared.predicate}` is declared with other columns before"
             other = Note("the other declaration", known.first)
-            hint = f"use the same columns: {', '.join(before)}"
+            hint = f"use the same columns and types: {', '.join(before)}"
             problems.append(Diagnostic("D102", message, declared.span, hint, (other,)))
     else:
         known.columns = declared.columns
@@ -222,16 +228,49 @@ def _without_digits(name: str) -> str:
 
 
 def _wrong_types(program: Program, found: dict[str, Predicate]) -> Iterator[Diagnostic]:
+    asked = [query.atom for query in program.queries if query.atom.predicate in found]
+    written = [atom for rule in program.rules for formula in rule.formulas() for atom in mentioned(formula)]
+    for atom in (*written, *asked):
+        for column, argument in zip(found[atom.predicate].columns, atom.arguments, strict=False):
+            if isinstance(argument, Constant):
+                yield from _wrong_type(found[atom.predicate], column, argument)
+    for declared in program.each(Input):
+        for condition in declared.where:
+            for column in declared.columns:
+                if column.name == condition.column:
+                    yield from _wrong_type(found[declared.predicate], column, condition.value)
     for rule in program.rules:
         for formula in rule.formulas():
-            for atom in mentioned(formula):
-                columns = found[atom.predicate].columns
-                for column, argument in zip(columns, atom.arguments, strict=False):
-                    if isinstance(argument, Constant) and not fits(argument.value, column.type):
-                        message = f"the column `{column.name}` of `{atom.predicate}` is declared {column.type}"
-                        hint = f"write {_EXAMPLES[column.type]}, or declare the column `any`"
-                        note = Note("the declaration", found[atom.predicate].first)
-                        yield Diagnostic("D108", message, argument.span, hint, (note,))
+            for node in walk(formula):
+                if isinstance(node, Comparison):
+                    yield from _not_numbers(node.left)
+                    yield from _not_numbers(node.right)
+
+
+def _wrong_type(known: Predicate, column: Column, value: Constant) -> Iterator[Diagnostic]:
+    if not fits(value.value, column.type):
+        message = f"the column `{column.name}` of `{known.name}` is declared {column.type}"
+        hint = f"write {_EXAMPLES[column.type]}, or declare the column `any`"
+        yield Diagnostic("D108", message, value.span, hint, (Note("the declaration", known.first),))
+
+
+def _not_numbers(term: Term) -> Iterator[Diagnostic]:
+    """Text in arithmetic, which no value can make true."""
+    operands: tuple[Term, ...]
+    match term:
+        case Negative(term=inner):
+            operands = (inner,)
+        case Arithmetic(left=left, right=right):
+            operands = (left, right)
+        case _:
+            return
+    for operand in operands:
+        if isinstance(operand, Constant) and isinstance(operand.value, str):
+            message = f"`{operand.value}` is not a number, and cannot be computed with"
+            yield Diagnostic(
+                "D108", message, operand.span, "variables are upper case; numbers are written without quotes"
+            )
+        yield from _not_numbers(operand)
 
 
 _EXAMPLES = {

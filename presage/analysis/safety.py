@@ -30,6 +30,7 @@ from presage.model.formulas import (
     Over,
     Pinned,
     Reset,
+    Top,
     Windowed,
     children,
     variables,
@@ -38,6 +39,7 @@ from presage.model.formulas import (
 from presage.model.program import Program
 from presage.model.statements import Rule
 from presage.model.terms import Variable, shown, term_variables
+from presage.model.windows import TimeWindow
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,10 @@ def bound_by(formula: Formula) -> set[str]:
             if isinstance(pin.base, Variable) and _has_positive_atom(inner):
                 bound.add(pin.base.name)
             return bound
+        case Windowed(window=TimeWindow(back=back, ahead=ahead), formula=inner) if (
+            back is not None and ahead is not None
+        ):
+            return bound_by(inner) | _times_pinned(inner)
         case Metric(formula=inner) | Windowed(formula=inner) | Modal(formula=inner) | Reset(formula=inner):
             return bound_by(inner)
         case Over(formula=inner):
@@ -87,12 +93,25 @@ def bound_by(formula: Formula) -> set[str]:
             return set()
 
 
+def _times_pinned(formula: Formula) -> set[str]:
+    """The time variables a formula pins to, where the window around it holds finitely many times."""
+    match formula:
+        case Pinned(formula=inner, pin=pin):
+            return _times_pinned(inner) | ({pin.base.name} if isinstance(pin.base, Variable) else set())
+        case And(parts=parts):
+            return set().union(*(_times_pinned(part) for part in parts))
+        case Windowed(formula=inner):
+            return _times_pinned(inner)
+        case _:
+            return set()
+
+
 def _has_positive_atom(formula: Formula) -> bool:
     """Whether a formula can hold only at finitely many times of a finite stream."""
     match formula:
         case Atom():
             return True
-        case Not() | Implies() | Comparison():
+        case Top() | Not() | Implies() | Comparison():
             return False
         case Or(parts=parts):
             return all(_has_positive_atom(part) for part in parts)

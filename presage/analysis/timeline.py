@@ -10,10 +10,8 @@ from presage.model.formulas import (
     Atom,
     BinaryMetric,
     Formula,
-    Implies,
     Metric,
     Modal,
-    Not,
     Or,
     Over,
     Pinned,
@@ -73,7 +71,7 @@ def check_times(program: Program, timeline: str, statics: set[str]) -> list[Diag
                 problems.append(Diagnostic("T102", message, span, hint))
     for rule in program.rules:
         for formula in rule.body:
-            problems.extend(_never(formula, True, statics))
+            problems.extend(_never(formula, statics))
         for formula in rule.head_atoms:
             for node in walk(formula):
                 if isinstance(node, Metric) and node.operator == "historically" and node.interval.high is None:
@@ -112,25 +110,15 @@ def _times(program: Program) -> Iterator[tuple[object, Span]]:
         yield horizon.length, horizon.span
 
 
-def _never(formula: Formula, positive: bool, statics: set[str]) -> Iterator[Diagnostic]:
+def _never(formula: Formula, statics: set[str]) -> Iterator[Diagnostic]:
     match formula:
         case Metric(operator="historically", interval=interval, formula=inner) if interval.high is None:
             if _false_before_start(inner, statics):
                 message = "`historically` without an upper bound can never hold: before time 0 nothing does"
                 hint = "give it an upper bound, or use `window(inf) all`, which begins with the stream"
                 yield Diagnostic("T103", message, interval.span, hint)
-        case Metric(operator="always", interval=interval) if interval.high is None and positive:
-            message = "`always` without an upper bound is never settled: the stream has no end"
-            hint = "give it an upper bound, such as `always[0,10]`"
-            yield Diagnostic("T103", message, interval.span, hint)
-    if isinstance(formula, Not):
-        positive = not positive
-    elif isinstance(formula, Implies):
-        yield from _never(formula.left, not positive, statics)
-        yield from _never(formula.right, positive, statics)
-        return
     for part in children(formula):
-        yield from _never(part, positive, statics)
+        yield from _never(part, statics)
 
 
 def _false_before_start(formula: Formula, statics: set[str]) -> bool:

@@ -18,7 +18,7 @@ from presage.parser.cursor import Cursor, Failure
 from presage.parser.declarations import READERS
 from presage.parser.formulas import formula
 from presage.parser.lexer import MAX_PROBLEMS, Comment, tokenize
-from presage.parser.rules import rule
+from presage.parser.rules import refuse_interval_times, rule
 from presage.syntax import STATEMENTS
 
 
@@ -78,11 +78,15 @@ def parse_question(text: str) -> Question:
         parts = [formula(c)]
         while c.accept(","):
             parts.append(formula(c))
+        for part in parts:
+            refuse_interval_times(c, part)
         c.accept(".")
         if c.kind != "end":
             raise c.unexpected("the end of the formula")
     except Failure as failure:
         raise ProgramError(source, [failure.diagnostic]) from None
+    if c.problems:
+        raise ProgramError(source, c.problems)
     whole = parts[0] if len(parts) == 1 else And(tuple(parts), span=parts[0].span.to(parts[-1].span))
     return Question(whole, tuple(exists))
 

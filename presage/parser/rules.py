@@ -18,6 +18,7 @@ from presage.model.formulas import (
     Reset,
     Top,
     Windowed,
+    walk,
 )
 from presage.model.statements import Head, Rule
 from presage.model.terms import Variable
@@ -45,7 +46,16 @@ def rule(c: Cursor) -> Rule:
     body = [literal(c)]
     while c.accept(","):
         body.append(literal(c))
+    for part in body:
+        refuse_interval_times(c, part)
     return Rule(head, tuple(body), span=c.since(start))
+
+
+def refuse_interval_times(c: Cursor, formula: Formula) -> None:
+    for node in walk(formula):
+        if isinstance(node, Over):
+            hint = "to ask whether it held over a stretch of time, write `historically[a,b] p` or `once[a,b] p`"
+            c.report("P304", "only a fact has an interval as its time", node.interval.span, hint)
 
 
 def _refuse_arrow(c: Cursor) -> None:

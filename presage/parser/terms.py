@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from presage.errors import Span
 from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable, number
-from presage.parser.cursor import Cursor, describe
+from presage.parser.cursor import Cursor, Failure, describe
 from presage.parser.lexer import Token
 from presage.parser.time import duration_of, exact, timestamp_of
 from presage.syntax import ARITHMETIC, KEYWORDS
@@ -27,6 +27,8 @@ def argument(c: Cursor) -> Term:
             message = f"`{token.text}(…)` is not an argument: there are no function terms"
             raise c.failure("P206", message, token.span, "give the value a variable, or its parts columns of their own")
         found = Constant(token.text, span=Span(token.start, token.end))
+    elif kind == "-" and c.next_kind != "number":
+        raise _computed(c, token)
     elif kind == "number" or kind == "-":
         found = Constant(signed_number(c), span=c.since(token.start))
     elif kind in KEYWORDS:
@@ -37,10 +39,14 @@ def argument(c: Cursor) -> Term:
     else:
         raise c.unexpected("an argument (a constant or a variable)")
     if c.kind in ARITHMETIC:
-        fresh = f"{token.text} {c.token.text} …"
-        hint = f"compute it in the body, `Value = {fresh}`, and use `Value` here"
-        raise c.failure("P206", "an argument cannot be computed in place", c.token.span, hint)
+        raise _computed(c, token)
     return found
+
+
+def _computed(c: Cursor, token: Token) -> Failure:
+    written = f"{token.text}{c.tokens[c.at + 1].text}" if c.token is token else f"{token.text} {c.token.text} …"
+    hint = f"compute it in the body, `Value = {written}`, and use `Value` here"
+    return c.failure("P206", "an argument cannot be computed in place", c.token.span, hint)
 
 
 def signed_number(c: Cursor) -> Number:

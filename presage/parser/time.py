@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from fractions import Fraction
 
@@ -52,10 +53,11 @@ def time_literal(c: Cursor, what: str) -> TimeLiteral:
     return timestamp_of(c) if c.kind == "timestamp" else quantity(c, what)
 
 
-def interval(c: Cursor) -> Interval:
-    """`[a,b]`, `(a,b)`, `[a,b)`, `(a,b]`, `[a,inf)`, `[a]`."""
+def interval(c: Cursor, bound: Callable[[Cursor, str], TimeLiteral] = quantity) -> Interval:
+    """`[a,b]`, `(a,b)`, `[a,b)`, `(a,b]`, `[a,inf)`, `[a]`. An operator's bounds are lengths of time, a
+    fact's are points of time."""
     opening = c.take()
-    low = time_literal(c, "the bound of an interval")
+    low = bound(c, "the bound of an interval")
     if opening.kind == "[" and c.kind == "]":
         c.take()
         return Interval(low, low, span=c.since(opening.start))
@@ -69,7 +71,7 @@ def interval(c: Cursor) -> Interval:
             hint = "infinity is never reached: write `inf)`"
             raise c.failure("P207", "an interval cannot be closed at infinity", c.token.span, hint)
     else:
-        high = time_literal(c, "the bound of an interval")
+        high = bound(c, "the bound of an interval")
     if c.kind not in ("]", ")"):
         if c.kind in (".", "end", ":-"):
             message, hint = "the interval is not closed", "close it with `]` (bound included) or `)` (excluded)"
@@ -110,7 +112,7 @@ def pinned(c: Cursor, formula: Formula, start: int) -> Formula:
     if c.kind in ("[", "("):
         if c.kind == "(" and c.tokens[min(c.at + 1, len(c.tokens) - 1)].kind in ("variable", "now"):
             raise c.failure("P208", "a pin is written without parentheses", c.token.span, "write `@T+1`")
-        return Over(formula, interval(c), span=c.since(start))
+        return Over(formula, interval(c, time_literal), span=c.since(start))
     pin = read_pin(c, sign)
     return Pinned(formula, pin, span=c.since(start))
 

@@ -60,8 +60,10 @@ class Units:
     def _tick(self, span: Span) -> Fraction:
         if self.tick is not None:
             return self.tick
-        hint = "declare the length of a time unit, `tick 1s.`, or write a plain number of units"
-        self.problems.append(Diagnostic("D107", "a duration or a timestamp needs a `tick`", span, hint))
+        # One missing declaration is one mistake, however many durations there are.
+        if not any(each.code == "D107" for each in self.problems):
+            hint = "declare the length of a time unit, `tick 1s.`, or write a plain number of units"
+            self.problems.append(Diagnostic("D107", "a duration or a timestamp needs a `tick`", span, hint))
         return Fraction(1)
 
     def interval(self, interval: Interval) -> Interval:

@@ -1,0 +1,198 @@
+"""The documentation is executed: what it shows as a program is one, what it calls wrong is refused.
+
+Fences have a meaning. `presage` is an accepted program, `presage-error` a refused one,
+`presage-formula` a formula, `python` is run with one namespace per page, and a `json` block right
+after a `presage` block is (part of) the report on it. Other fences are prose.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from presage.checking import check_text
+from presage.errors import CODES, render
+from presage.layout import format_text
+from presage.model.printer import show_program, show_question
+from presage.parser import parse, parse_question
+from presage.syntax import COLUMN_TYPES, KEYWORDS
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if page.is_file()]
+
+KINDS_OF_PRESAGE = ("presage", "presage-formula", "presage-error")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    page: Path
+    line: int
+    """Where the block's first line of content stands."""
+    kind: str
+    text: str
+    follows: Block | None
+    """The block before, if only blank lines lie between."""
+
+    def __str__(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+
+_FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*([^\s`]*)[^`]*$")
+
+
+def blocks_of(page: Path) -> Iterator[Block]:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    previous: Block | None = None
+    at = 0
+    while at < len(lines):
+        opening = _FENCE.match(lines[at])
+        if opening is None:
+            if lines[at].strip():
+                previous = None
+            at += 1
+            continue
+        indent, fence, kind = len(opening[1]), opening[2], opening[3]
+        first = at + 1
+        at = first
+        while at < len(lines) and not re.fullmatch(rf" *{fence[0]}{{{len(fence)},}}\s*", lines[at]):
+            at += 1
+        assert at < len(lines), f"{page}:{first}: the block is not closed"
+        content = (line[indent:] if not line[:indent].strip() else line for line in lines[first:at])
+        previous = Block(page, first + 1, kind, "".join(f"{line}\n" for line in content), previous)
+        yield previous
+        at += 1
+
+
+BLOCKS = [block for page in PAGES for block in blocks_of(page)]
+
+
+def of_kind(kind: str) -> Any:
+    found = [block for block in BLOCKS if block.kind == kind]
+    return pytest.mark.parametrize("block", found, ids=str)
+
+
+@of_kind("presage")
+def test_programs_are_accepted(block: Block) -> None:
+    report = check_text(block.text, str(block))
+    assert report.ok, render(report.source, report.errors)
+
+
+@of_kind("presage")
+def test_programs_survive_printing(block: Block) -> None:
+    program = parse(block.text, str(block))
+    assert parse(show_program(program)) == program
+    formatted = format_text(block.text)
+    assert parse(formatted) == program
+    assert format_text(formatted) == formatted
+
+
+@of_kind("presage-formula")
+def test_formulas_are_accepted(block: Block) -> None:
+    question = parse_question(block.text)
+    assert parse_question(show_question(question)) == question
+
+
+@of_kind("presage-error")
+def test_errors_are_refused(block: Block) -> None:
+    report = check_text(block.text, str(block))
+    assert report.errors, "the program is accepted"
+
+
+@of_kind("presage-error")
+def test_errors_are_the_ones_named(block: Block) -> None:
+    """Where the sentence after the block names codes in parentheses, one of them is reported."""
+    lines = block.page.read_text(encoding="utf-8").splitlines()
+    after = lines[block.line + block.text.count("\n") :]
+    named = re.match(r"\s*Refused \((\w\d{3})\)", " ".join(after[:3]))
+    if named:
+        report = check_text(block.text, str(block))
+        assert named[1] in {found.code for found in report.errors}, render(report.source, report.problems)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [each for each in BLOCKS if each.kind == "json" and each.follows and each.follows.kind == "presage"],
+    ids=str,
+)
+def test_reports_are_as_shown(block: Block) -> None:
+    assert block.follows is not None
+    shown = json.loads(block.text)
+    report = check_text(block.follows.text).to_json()
+    assert {name: report.get(name, "no such field") for name in shown} == shown
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if any(each.page == page and each.kind == "python" for each in BLOCKS)],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_python_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {"__name__": "__docs__"}
+    for block in BLOCKS:
+        if block.page == page and block.kind == "python":
+            # Empty lines in front, so that tracebacks name the line of the page.
+            code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
+            exec(code, namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_fences_are_known(page: Path) -> None:
+    """A misspelled fence would leave its block untested."""
+    for block in BLOCKS:
+        if block.page == page and block.kind.lower().startswith("pres"):
+            assert block.kind in KINDS_OF_PRESAGE, f"{block}: `{block.kind}`"
+
+
+_ROW = re.compile(r"^\| ([A-Z]\d{3}) \| (.*?) \| (.*) \|$", re.MULTILINE)
+
+
+def test_messages_lists_every_code() -> None:
+    rows = _ROW.findall((REFERENCE / "messages.md").read_text(encoding="utf-8"))
+    assert [code for code, _, _ in rows] == list(CODES)
+    assert {code: meaning for code, meaning, _ in rows} == CODES
+    assert all(remedy.strip() for _, _, remedy in rows)
+
+
+def test_messages_are_grouped_by_letter() -> None:
+    text = (REFERENCE / "messages.md").read_text(encoding="utf-8")
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        assert {code[0] for code, _, _ in _ROW.findall(section)} == {section[0]}
+
+
+def test_language_mentions_every_word() -> None:
+    text = (REFERENCE / "language.md").read_text(encoding="utf-8")
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    in_code = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`\n]+)`", prose))))
+    assert KEYWORDS | set(COLUMN_TYPES) <= in_code
+
+
+def test_language_refers_to_existing_codes() -> None:
+    for page in REFERENCE.glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        assert set(re.findall(r"\b[PDNSTEHA]\d{3}\b", text)) <= set(CODES), page
+
+
+def test_links_inside_the_docs_lead_somewhere() -> None:
+    for page in PAGES:
+        prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+            if re.match(r"[a-z]+:", target):
+                continue
+            name, _, anchor = target.partition("#")
+            other = (page.parent / name).resolve() if name else page
+            assert other.exists(), f"{page}: {target}"
+            if anchor and other.suffix == ".md":
+                assert anchor in _anchors(other), f"{page}: {target}"
+
+
+def _anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
