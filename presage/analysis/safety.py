@@ -267,11 +267,8 @@ def _needing_in(formula: Formula, local: set[str]) -> Iterator[tuple[str, Variab
                 if variable.name not in local:
                     yield "S103", variable
         case BinaryMetric(left=left, right=right):
-            inside = local | bound_by(right)
-            for variable in variables(left):
-                if variable.name not in inside:
-                    yield "S103", variable
-            yield from _needing_in(right, local)
+            yield from _needing_in(left, local | bound_by(left) | bound_by(right))
+            yield from _needing_in(right, local | bound_by(right))
         case Or(parts=parts):
             for part in parts:
                 yield from _needing_in(part, local | bound_by(part))

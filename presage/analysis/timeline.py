@@ -69,6 +69,7 @@ def check_times(program: Program, timeline: str, statics: set[str]) -> list[Diag
                 message = "on the discrete timeline a time is a whole number of time units"
                 hint = f"{'choose a finer `tick`, or ' if program.tick else ''}declare `timeline dense.`"
                 problems.append(Diagnostic("T102", message, span, hint))
+        problems.extend(_without_points(program))
     for rule in program.rules:
         for formula in rule.body:
             problems.extend(_never(formula, statics))
@@ -108,6 +109,20 @@ def _times(program: Program) -> Iterator[tuple[object, Span]]:
     horizon = program.setting(Horizon)
     if horizon is not None:
         yield horizon.length, horizon.span
+
+
+def _without_points(program: Program) -> Iterator[Diagnostic]:
+    """Intervals such as (0,1), between whole numbers."""
+    for rule in program.rules:
+        for formula in rule.formulas():
+            for node in walk(formula):
+                if isinstance(node, (Over, Metric, BinaryMetric)):
+                    low, high = node.interval.low, node.interval.high
+                    if not isinstance(low, int) or not isinstance(high, int):
+                        continue
+                    if low + (not node.interval.closed_low) > high - (not node.interval.closed_high):
+                        message = "on the discrete timeline the interval contains no time point"
+                        yield Diagnostic("T102", message, node.interval.span, "include a bound with `[` or `]`")
 
 
 def _never(formula: Formula, statics: set[str]) -> Iterator[Diagnostic]:

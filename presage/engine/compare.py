@@ -1,0 +1,140 @@
+"""Comparisons and arithmetic over columns of symbols.
+
+Where all values of a column are exact as floats, whole columns are compared at once; otherwise value
+by value with exact rationals. No rounded number ever decides.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from presage.engine.relation import Ints
+from presage.engine.symbols import Symbols, Value
+from presage.model.formulas import Comparison
+from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable, number
+
+Mask = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+_SAFE = float(1 << 52)
+
+
+def holds(comparison: Comparison, bindings: Ints, variables: dict[str, int], symbols: Symbols) -> Mask:
+    """For each row whether the comparison is true."""
+    if comparison.operator in ("=", "!="):
+        left, right = _column(comparison.left, bindings, variables, symbols), _column(
+            comparison.right, bindings, variables, symbols
+        )
+        if left is not None and right is not None:
+            return left == right if comparison.operator == "=" else left != right
+    fast = _floats(comparison.left, bindings, variables, symbols)
+    other = _floats(comparison.right, bindings, variables, symbols) if fast is not None else None
+    if fast is not None and other is not None:
+        match comparison.operator:
+            case "=":
+                return fast == other
+            case "!=":
+                return fast != other
+            case "<":
+                return fast < other
+            case "<=":
+                return fast <= other
+            case ">":
+                return fast > other
+            case _:
+                return fast >= other
+    return np.array([_exactly(comparison, row, variables, symbols) for row in bindings], bool).reshape(len(bindings))
+
+
+def _column(term: Term, bindings: Ints, variables: dict[str, int], symbols: Symbols) -> Ints | None:
+    """The symbols of a plain variable or constant: equal symbols are equal values."""
+    if isinstance(term, Variable):
+        return bindings[:, variables[term.name]]
+    if isinstance(term, Constant):
+        return np.full(len(bindings), symbols.number(term.value), np.int64)
+    return None
+
+
+def _floats(term: Term, bindings: Ints, variables: dict[str, int], symbols: Symbols) -> Floats | None:
+    """The values of a term as floats, if every one of them is exact."""
+    found: Floats
+    match term:
+        case Constant(value=value):
+            found = np.full(len(bindings), symbols.floats[symbols.number(value)])
+        case Variable(name=name):
+            found = symbols.floats[bindings[:, variables[name]]]
+        case Negative(term=inner):
+            below = _floats(inner, bindings, variables, symbols)
+            if below is None:
+                return None
+            found = -below
+        case Arithmetic(operator=operator, left=left, right=right) if operator != "/":
+            first = _floats(left, bindings, variables, symbols)
+            second = _floats(right, bindings, variables, symbols) if first is not None else None
+            if first is None or second is None:
+                return None
+            # Sums and products of multiples of 1/1024 are exact while they stay small.
+            if (first != np.floor(first)).any() or (second != np.floor(second)).any():
+                return None
+            found = first + second if operator == "+" else first - second if operator == "-" else first * second
+        case _:
+            return None
+    return found if bool((np.abs(found) < _SAFE).all()) else None
+
+
+def value(term: Term, row: Ints, variables: dict[str, int], symbols: Symbols) -> Value | None:
+    """The exact value of a term; `None` where there is none, as for a sum of texts."""
+    match term:
+        case Constant(value=written):
+            return written
+        case Variable(name=name):
+            return symbols.value(int(row[variables[name]]))
+        case Negative(term=inner):
+            below = value(inner, row, variables, symbols)
+            return None if below is None or isinstance(below, str) else number(-below)
+        case Arithmetic(operator=operator, left=left, right=right):
+            first, second = value(left, row, variables, symbols), value(right, row, variables, symbols)
+            if first is None or second is None or isinstance(first, str) or isinstance(second, str):
+                return None
+            match operator:
+                case "+":
+                    return number(first + second)
+                case "-":
+                    return number(first - second)
+                case "*":
+                    return number(first * second)
+                case _:
+                    return None if second == 0 else number(Fraction(first) / Fraction(second))
+        case _:
+            return None
+
+
+def _exactly(comparison: Comparison, row: Ints, variables: dict[str, int], symbols: Symbols) -> bool:
+    left, right = value(comparison.left, row, variables, symbols), value(comparison.right, row, variables, symbols)
+    if left is None or right is None:
+        return False
+    if comparison.operator == "=":
+        return left == right
+    if comparison.operator == "!=":
+        return left != right
+    if isinstance(left, str) != isinstance(right, str):
+        return False
+    match comparison.operator:
+        case "<":
+            return left < right  # type: ignore[operator]
+        case "<=":
+            return left <= right  # type: ignore[operator]
+        case ">":
+            return left > right  # type: ignore[operator]
+        case _:
+            return left >= right  # type: ignore[operator]
+
+
+def computed(term: Term, bindings: Ints, variables: dict[str, int], symbols: Symbols) -> tuple[Ints, Mask]:
+    """The symbols of a term's values, and where it has one."""
+    values = [value(term, row, variables, symbols) for row in bindings]
+    known = np.array([each is not None for each in values], bool).reshape(len(bindings))
+    numbers = np.array([0 if each is None else symbols.number(each) for each in values], np.int64)
+    return numbers.reshape(len(bindings)), known

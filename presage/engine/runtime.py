@@ -1,0 +1,388 @@
+"""The engine at work: facts in, what follows from them out, step by step.
+
+Everything new in a relation (a delta) goes to the inboxes of the nodes that read it. Components of
+relations are worked off in order, each to its fixpoint. Absence is concluded only where a relation is
+final: rows that wait for that lie in the node's queue, ordered by time, and so do facts beyond the
+horizon of relations that derive themselves ever later.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from presage.analysis.differences import INF, Bound
+from presage.engine.grid import ENDLESS, Grid
+from presage.engine.joining import CompiledJoin, Rows, compile_join
+from presage.engine.relation import Delta, Ints, Relation
+from presage.engine.symbols import Symbols
+from presage.engine.waiting import Waiting
+from presage.kernels import joins, operators
+from presage.kernels.joins import BIND, FAR
+from presage.model.terms import Number
+from presage.plan.lags import NEVER, Lags, offsets
+from presage.plan.nodes import Dilate, Erode, Join, Known, Node, Plan, Reach, Since, reads
+
+
+@dataclass(slots=True)
+class Worker:
+    """A node with what it has to do."""
+
+    node: Node
+    component: int
+    join: CompiledJoin | None = None
+    inbox: list[tuple[int, Delta]] = field(default_factory=list)
+    waiting: Waiting = field(default_factory=Waiting)
+
+
+class Engine:
+    def __init__(self, plan: Plan, lags: Lags, symbols: Symbols, grid: Grid, horizon: Number) -> None:
+        self.plan, self.lags, self.symbols, self.grid = plan, lags, symbols, grid
+        self.horizon = horizon
+        self.now: Number | None = None
+        self.relations = {name: Relation(source.arity) for name, source in plan.sources.items()}
+        for name, relation in self.relations.items():
+            relation.bucket = self._bucket(lags.keep[name])
+        self.ahead: dict[str, Waiting] = {name: Waiting() for name in lags.clipped}
+        self.final: dict[str, int] = dict.fromkeys(plan.sources, -ENDLESS)
+        self.new: dict[str, list[Delta]] = {}
+        self.watched: set[str] = set()
+        self.workers: list[Worker] = []
+        self.readers: dict[str, list[tuple[Worker, int]]] = {name: [] for name in plan.sources}
+        self.active: dict[int, deque[Worker]] = {}
+        for node in plan.nodes:
+            self._add(node)
+        self.components = sorted(set(lags.component.values()))
+        self.negating: dict[int, list[Worker]] = {}
+        for worker in self.workers:
+            if isinstance(worker.node, Join) and worker.node.negated:
+                self.negating.setdefault(worker.component, []).append(worker)
+
+    def _bucket(self, keep: Bound) -> int:
+        if keep in (INF, NEVER):
+            return self.grid.step * 64
+        return max(self.grid.step, int(self._cells(max(keep, 0)) // 4))
+
+    def _cells(self, length: Bound) -> int:
+        """A length of time as cells, infinite ones included; rounded down to the grid."""
+        if length == INF:
+            return ENDLESS
+        if length == NEVER:
+            return -ENDLESS
+        return math.floor(Fraction(length) * self.grid.per_unit) * self.grid.step
+
+    def _add(self, node: Node) -> None:
+        worker = Worker(node, self.lags.component[node.head])
+        if isinstance(node, Join):
+            worker.join = compile_join(node, self.relations, self.symbols, self.grid)
+        elif isinstance(node, Since):
+            self.relations[node.right].add_index(node.columns)
+        self.workers.append(worker)
+        for slot, (name, absent) in enumerate(reads(node)):
+            if not absent:
+                self.readers[name].append((worker, slot))
+
+    # One step of the stream.
+
+    def begin(self, known: list[Known]) -> None:
+        """Puts in the program's own facts."""
+        for fact in known:
+            row = np.array([[self.symbols.number(each.value) for each in fact.arguments] or [0]], np.int64)
+            low = -ENDLESS if fact.low is None else self.grid.cells(fact.low, None, fact.closed_low)[0]
+            high = ENDLESS
+            if fact.high is not None:
+                high = self.grid.cells(fact.high, fact.high)[1] - (0 if fact.closed_high else 1)
+            self.insert(fact.relation, row, np.array([low], np.int64), np.array([high], np.int64))
+
+    def advance(self, now: Number, facts: dict[str, tuple[Ints, Ints, Ints]]) -> dict[str, list[Delta]]:
+        """Takes in what arrives at `now`; gives what is new in the watched relations."""
+        self.now = now
+        for name, waiting in self.ahead.items():
+            for rows, low, high in waiting.take(self._ahead_cell()):
+                self.insert(name, rows, low, high)
+        for name, (rows, low, high) in facts.items():
+            self.insert(name, rows, low, high)
+        for number in self.components:
+            self._work(number)
+        new, self.new = self.new, {}
+        self._forget()
+        return new
+
+    def _ahead_cell(self) -> int:
+        assert self.now is not None
+        return self._cells(Fraction(self.now) + self.horizon)
+
+    def final_cap(self, name: str) -> int:
+        """The last cell up to which a relation is final at this step."""
+        lag = self.lags.lag[name]
+        if lag == NEVER:
+            return ENDLESS
+        if lag == INF or self.now is None:
+            return -ENDLESS
+        return self._cells(self.now - lag)
+
+    def insert(self, name: str, rows: Ints, low: Ints, high: Ints) -> None:
+        if not len(low):
+            return
+        kind = self.plan.sources[name].kind
+        if kind in ("input", "derived"):
+            low = np.maximum(low, 0)
+            keep = low <= high
+            if not keep.all():
+                rows, low, high = rows[keep], low[keep], high[keep]
+        if name in self.ahead:
+            limit = self._ahead_cell() if self.now is not None else -1
+            later = high > limit
+            if later.any():
+                self.ahead[name].put(rows[later], np.maximum(low[later], limit + 1), high[later])
+                high = np.minimum(high, limit)
+                keep = low <= high
+                rows, low, high = rows[keep], low[keep], high[keep]
+        if not len(low):
+            return
+        delta = self.relations[name].insert(rows, low, high)
+        if not len(delta):
+            return
+        if name in self.watched:
+            self.new.setdefault(name, []).append(delta)
+        for worker, slot in self.readers[name]:
+            if not worker.inbox:
+                self.active.setdefault(worker.component, deque()).append(worker)
+            worker.inbox.append((slot, delta))
+
+    # Components.
+
+    def _work(self, number: int) -> None:
+        if number in self.lags.internal_negation:
+            self._work_through_time(number)
+            return
+        for worker in self.negating.get(number, ()):
+            self._release(worker, self._final_for(worker, self.final))
+        self._settle(number)
+        for name, own in self.lags.component.items():
+            if own == number:
+                self.final[name] = self.final_cap(name)
+
+    def _settle(self, number: int) -> None:
+        queue = self.active.get(number)
+        while queue:
+            worker = queue.popleft()
+            inbox, worker.inbox = worker.inbox, []
+            for slot, delta in inbox:
+                self._run(worker, slot, delta)
+
+    def _final_for(self, worker: Worker, final: dict[str, int]) -> int:
+        """Up to which cell of the rule's time all that it negates is final."""
+        assert worker.join is not None
+        limit = ENDLESS
+        for literal, _, _, shift, _ in worker.join.negated:
+            own = final[literal.relation]
+            if literal.at is not None:
+                limit = min(limit, ENDLESS if own >= self.grid.cell(literal.at) else -ENDLESS)
+            elif own < FAR:
+                limit = min(limit, own - shift if own > -FAR else own)
+        return limit
+
+    def _work_through_time(self, number: int) -> None:
+        """A component that depends on its own absence: worked off along time, as far as each part of it
+        becomes final by what is final before it."""
+        names = [name for name, own in self.lags.component.items() if own == number]
+        caps = {name: self.final_cap(name) for name in names}
+        edges: dict[str, list[tuple[str, Bound]]] = {name: [] for name in names}
+        for worker in self.workers:
+            if worker.component == number:
+                for source, _, high, _ in offsets(worker.node):
+                    edges[worker.node.head].append((source, high))
+        workers = self.negating[number]
+        self._settle(number)
+        while True:
+            for worker in workers:
+                self._release(worker, self._final_for(worker, self.final))
+            self._settle(number)
+            if not any(worker.waiting.has(self._final_for(worker, {**self.final, **caps})) for worker in workers):
+                self.final.update(caps)
+                # What became final last may let the rest through.
+                for worker in workers:
+                    self._release(worker, self._final_for(worker, self.final))
+                self._settle(number)
+                return
+            moved = False
+            for name in names:
+                limit = caps[name]
+                for source, high in edges[name]:
+                    own = self.final[source]
+                    if own < FAR:
+                        limit = min(limit, own - self._cells(high) if own > -FAR and high != INF else -ENDLESS)
+                if limit > self.final[name]:
+                    self.final[name] = limit
+                    moved = True
+            if not moved:
+                return
+
+    # Nodes.
+
+    def _run(self, worker: Worker, slot: int, delta: Delta) -> None:
+        node = worker.node
+        if isinstance(node, Join):
+            assert worker.join is not None
+            rows = worker.join.run(slot, delta)
+            if len(rows):
+                self._conclude(worker, rows)
+        elif isinstance(node, Dilate):
+            rows_of = self.relations[node.source].columns[delta.row]
+            self._insert_moved(node.head, rows_of, *operators.dilate(delta.low, delta.high, *self._distances(node.reach)))
+        elif isinstance(node, Erode):
+            rows_of = self.relations[node.source].columns[delta.row]
+            moved = operators.erode(delta.whole_low, delta.whole_high, *self._distances(node.reach))
+            self._insert_moved(node.head, rows_of, *moved)
+        else:
+            self._since(node, slot, delta)
+
+    def _distances(self, reach: Reach) -> tuple[int, int, bool, bool]:
+        near = -ENDLESS if reach.near is None else self.grid.cell(reach.near)
+        far = ENDLESS if reach.far is None else self.grid.cell(reach.far)
+        return near, far, reach.open_near, reach.open_far
+
+    def _insert_moved(self, name: str, rows: Ints, low: Ints, high: Ints) -> None:
+        keep = low <= high
+        if keep.all():
+            self.insert(name, rows, low, high)
+        elif keep.any():
+            self.insert(name, rows[keep], low[keep], high[keep])
+
+    def _since(self, node: Since, slot: int, delta: Delta) -> None:
+        left, right = self.relations[node.left], self.relations[node.right]
+        near, far, open_near, open_far = self._distances(node.reach)
+        columns = np.array(node.columns, np.int64)
+        width = right.width
+        every = np.arange(width, dtype=np.int64)
+        if slot == 1:
+            tuples = right.columns[delta.row]
+            self._alone(node, tuples, delta.low, delta.high)
+            # Each piece meets every interval of its left side; the right side's variables are the bindings.
+            found = _lookup(left, tuples, columns, delta.low, delta.high, node.left)
+        else:
+            index = right.indexes.get(node.columns)
+            heads, following = (index.heads, index.following) if index else (_NONE, _NONE)
+            scanned = _NONE if index else right.rows()
+            bindings = np.zeros((len(delta), width), np.int64)
+            for place, column in enumerate(node.columns):
+                bindings[:, column] = left.columns[delta.row, place]
+            kinds = np.full(width if right.arity else 0, BIND, np.int64)
+            kinds[columns] = joins.SAME
+            wide = np.full(len(delta), ENDLESS, np.int64)
+            # The interval of the left side travels as two more columns of the bindings.
+            carried = np.column_stack([bindings, delta.whole_low, delta.whole_high])
+            got, low, high = joins.join(
+                carried, -wide, wide, right.columns, right.first, right.low, right.high, right.after,
+                heads, following, columns, kinds, every[: len(kinds)], 0, FAR, scanned,
+            )  # fmt: skip
+            found = got[:, :width], low, high, got[:, width], got[:, width + 1]
+        tuples, low, high, left_low, left_high = found
+        if len(low):
+            moved = operators.reach(
+                low, high, left_low, left_high, near, far, open_near, open_far, self.grid.step, node.ahead
+            )
+            self._insert_moved(node.head, tuples, *moved)
+
+    def _alone(self, node: Since, tuples: Ints, low: Ints, high: Ints) -> None:
+        """What the right side gives without the left: at its own time, and at the next on discrete time."""
+        near, far, open_near, open_far = self._distances(node.reach)
+        if self.grid.discrete:
+            far = min(far, 1)
+        elif near == 0 and not open_near:
+            far, open_far = 0, False
+        else:
+            return
+        if near > far:
+            return
+        if node.ahead:
+            near, far, open_near, open_far = -far, -near, open_far, open_near
+        self._insert_moved(node.head, tuples, *operators.dilate(low, high, near, far, open_near, open_far))
+
+    def _conclude(self, worker: Worker, rows: Rows) -> None:
+        assert worker.join is not None
+        if worker.join.negated:
+            limit = self._final_for(worker, self.final)
+            later = rows.high > limit
+            if later.any():
+                low = np.maximum(rows.low[later], limit + 1) if limit > -FAR else rows.low[later]
+                worker.waiting.put(rows.bindings[later], low, rows.high[later])
+                rows = Rows(rows.bindings, rows.low, np.minimum(rows.high, limit))
+                rows = rows.picked(rows.low <= rows.high)
+            rows = worker.join.without_negated(rows)
+        self._insert_heads(worker, rows)
+
+    def _release(self, worker: Worker, limit: int) -> None:
+        assert worker.join is not None
+        for bindings, low, high in worker.waiting.take(limit):
+            later = high > limit
+            if later.any() and limit < FAR:
+                worker.waiting.put(bindings[later], np.full(int(later.sum()), limit + 1, np.int64), high[later])
+            rows = worker.join.without_negated(Rows(bindings, low, np.minimum(high, limit)))
+            self._insert_heads(worker, rows)
+
+    def _insert_heads(self, worker: Worker, rows: Rows) -> None:
+        if not len(rows):
+            return
+        assert worker.join is not None
+        node = worker.join.node
+        low, high = rows.low, rows.high
+        if node.head_at is not None:
+            low = high = np.full(len(rows), self.grid.cell(node.head_at), np.int64)
+        elif not node.head_reach.is_nothing:
+            low, high = operators.dilate(low, high, *self._distances(node.head_reach))
+        self._insert_moved(node.head, worker.join.heads(rows), low, high)
+
+    # Forgetting.
+
+    def _forget(self) -> None:
+        assert self.now is not None
+        for name, relation in self.relations.items():
+            keep = self.lags.keep[name]
+            if keep != INF and self.plan.sources[name].kind != "static":
+                since = -ENDLESS if keep == NEVER else self._cells(self.now - keep)
+                relation.forget(self._cells(self.now) if keep == NEVER else since)
+
+    @property
+    def remembered(self) -> int:
+        """How many tuple intervals are in memory."""
+        return sum(relation.intervals for relation in self.relations.values())
+
+
+_NONE = np.empty(0, np.int64)
+
+
+def _lookup(
+    left: Relation, tuples: Ints, columns: Ints, low: Ints, high: Ints, name: str
+) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Each right piece with each interval of its left side."""
+    width = tuples.shape[1]
+    keys = tuples[:, columns] if len(columns) else np.zeros((len(tuples), 1), np.int64)
+    rows = find_rows(left, np.ascontiguousarray(keys))
+    there = rows >= 0
+    tuples, low, high, rows = tuples[there], low[there], high[there], rows[there]
+    if not len(rows):
+        return np.empty((0, width), np.int64), _NONE, _NONE, _NONE, _NONE
+    from presage.kernels.tables import all_intervals
+
+    counts = interval_counts(left, rows)
+    repeat = np.repeat(np.arange(len(rows)), counts)
+    _, left_low, left_high = all_intervals(left.first, left.low, left.high, left.after, rows)
+    return tuples[repeat], low[repeat], high[repeat], left_low, left_high
+
+
+def find_rows(relation: Relation, tuples: Ints) -> Ints:
+    from presage.kernels.lookups import find_all
+
+    return find_all(relation.columns, relation.slots, tuples, relation.width)  # type: ignore[no-any-return]
+
+
+def interval_counts(relation: Relation, rows: Ints) -> Ints:
+    from presage.kernels.lookups import count_intervals
+
+    return count_intervals(relation.first, relation.after, rows)  # type: ignore[no-any-return]

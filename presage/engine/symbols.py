@@ -1,0 +1,81 @@
+"""Constants as integers.
+
+Each value gets a number when it is first seen; the engine sees numbers only. Numbers whose value no
+relation holds any more are given to others: an endless stream of new constants does not grow memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+Value = str | int | Fraction
+Ints = npt.NDArray[np.int64]
+# Whole numbers up to here, and their sums, are exact as floats.
+_EXACT = 1 << 52
+
+
+class Symbols:
+    def __init__(self) -> None:
+        self.numbers: dict[Value, int] = {}
+        self.values: list[Value | None] = []
+        self.unused: list[int] = []
+        # For comparisons by columns: the value as a float where that is exact, otherwise not a number.
+        self.floats = np.zeros(16, np.float64)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def number(self, value: Value) -> int:
+        found = self.numbers.get(value)
+        return self._add(value) if found is None else found
+
+    def _add(self, value: Value) -> int:
+        if self.unused:
+            number = self.unused.pop()
+            self.values[number] = value
+        else:
+            number = len(self.values)
+            self.values.append(value)
+            if number >= len(self.floats):
+                self.floats = np.concatenate([self.floats, np.zeros(len(self.floats), np.float64)])
+        self.numbers[value] = number
+        self.floats[number] = exact_float(value)
+        return number
+
+    def number_all(self, values: Iterable[Value]) -> Ints:
+        known = self.numbers
+        return np.array(
+            [known[value] if value in known else self._add(value) for value in values], np.int64
+        )
+
+    def value(self, number: int) -> Value:
+        found = self.values[number]
+        assert found is not None
+        return found
+
+    def keep_only(self, used: Ints) -> int:
+        """Frees the numbers that are not used; gives how many."""
+        keep = np.zeros(len(self.values), bool)
+        keep[used] = True
+        freed = 0
+        for number in np.flatnonzero(~keep):
+            value = self.values[int(number)]
+            if value is not None:
+                del self.numbers[value]
+                self.values[int(number)] = None
+                self.unused.append(int(number))
+                freed += 1
+        return freed
+
+
+def exact_float(value: Value) -> float:
+    if isinstance(value, str):
+        return float("nan")
+    if isinstance(value, int):
+        return float(value) if -_EXACT < value < _EXACT else float("nan")
+    small = value.denominator & (value.denominator - 1) == 0 and value.denominator < 1024 and abs(value.numerator) < _EXACT
+    return float(value) if small else float("nan")

@@ -1,0 +1,190 @@
+"""When a relation is final, and how long it is needed.
+
+With the clock at τ, a relation with *lag* L is final up to τ − L: nothing that still arrives can add to
+it there. An input's lag is its delay; a node passes on the lags of what it reads, moved by how far it
+looks ahead or back. Absence may be concluded only where a relation is final.
+
+A relation's *keep* K says that what ended before τ − K cannot matter any more: no node can combine it
+with anything that still arrives. Both are plain sums and maxima over the plan, solved as longest
+paths; a cycle that grows for ever has no end, and is infinite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from presage.analysis.differences import INF, Bound
+from presage.analysis.graph import component_of
+from presage.model.terms import Number
+from presage.plan.nodes import EVERYWHERE, Dilate, Erode, Join, Literal, Node, Plan, Reach, Since, reads
+
+NEVER = -INF
+
+
+@dataclass(frozen=True, slots=True)
+class Lags:
+    lag: dict[str, Bound]
+    keep: dict[str, Bound]
+    component: dict[str, int]
+    """Relations that depend on one another have the same number; lower numbers come first."""
+    clipped: frozenset[str]
+    """Relations that derive themselves ever later: derived only as far ahead as the horizon."""
+    internal_negation: frozenset[int]
+    """Components in which something depends on the absence of something of the same component."""
+
+
+def far_ahead(reach: Reach) -> Bound:
+    """The latest a source can lie after what is derived from it at these distances."""
+    return INF if reach.near is None else -reach.near
+
+
+def far_back(reach: Reach) -> Bound:
+    """The earliest, as a (mostly negative) distance."""
+    return -INF if reach.far is None else -reach.far
+
+
+def offsets(node: Node) -> list[tuple[str, Bound, Bound, bool]]:
+    """For each relation a node reads: from where to where it lies after the head, and whether negated."""
+    match node:
+        case Dilate(source=source, reach=reach) if reach == EVERYWHERE:
+            # A domain: it has a new value when the source has, and is asked about the recent past only.
+            return [(source, 0, 0, False)]
+        case Dilate(source=source, reach=reach) | Erode(source=source, reach=reach):
+            return [(source, far_back(reach), far_ahead(reach), False)]
+        case Since(left=left, right=right, reach=reach, ahead=ahead):
+            near: Bound = 0 if reach.near is None else reach.near
+            far: Bound = INF if reach.far is None else reach.far
+            if ahead:
+                return [(left, 0, far, False), (right, near, far, False)]
+            return [(left, -far, 0, False), (right, -far, -near, False)]
+        case Join(literals=literals, negated=negated, head_reach=reach, head_at=at):
+            found: list[tuple[str, Bound, Bound, bool]] = []
+            for literal, absent in [*((each, False) for each in literals), *((each, True) for each in negated)]:
+                if literal.at is not None or at is not None:
+                    found.append((literal.relation, -INF, INF, absent))
+                else:
+                    low = far_back(reach) + literal.offset
+                    found.append((literal.relation, low, far_ahead(reach) + literal.offset, absent))
+            return found
+
+
+def compute(plan: Plan, delays: dict[str, Number], horizon: Bound) -> Lags:
+    """`horizon` is how far past now relations that derive themselves ever later are derived."""
+    successors: dict[str, list[str]] = {name: [] for name in plan.sources}
+    for node in plan.nodes:
+        for name, _ in reads(node):
+            successors[node.head].append(name)
+    component = component_of(sorted(successors), successors)
+    clipped = _ever_later(plan, component)
+    lag = _lags(plan, delays, clipped, horizon)
+    negation = frozenset(
+        component[node.head]
+        for node in plan.nodes
+        for name, absent in reads(node)
+        if absent and component[name] == component[node.head]
+    )
+    return Lags(lag, _keeps(plan, lag), component, clipped, negation)
+
+
+def _ever_later(plan: Plan, component: dict[str, int]) -> frozenset[str]:
+    """Relations on a cycle along which time can only grow without end."""
+    edges: dict[int, list[tuple[str, str, Bound]]] = {}
+    for node in plan.nodes:
+        for source, low, _, absent in offsets(node):
+            if component[source] == component[node.head] and not absent:
+                edges.setdefault(component[node.head], []).append((node.head, source, -low))
+    found: set[str] = set()
+    for number, inner in edges.items():
+        names = {name for name, own in component.items() if own == number}
+        distance: dict[str, Bound] = dict.fromkeys(names, 0)
+        for _ in range(len(names) + 1):
+            changed = False
+            for head, source, later in inner:
+                if later == INF or distance[source] + later > distance[head]:
+                    distance[head] = INF if later == INF else distance[source] + later
+                    changed = True
+            if not changed:
+                break
+            if any(value == INF for value in distance.values()):
+                break
+        else:
+            changed = True
+        if changed:
+            found |= names
+    return frozenset(found)
+
+
+def _lags(plan: Plan, delays: dict[str, Number], clipped: frozenset[str], horizon: Bound) -> dict[str, Bound]:
+    lag: dict[str, Bound] = dict.fromkeys(plan.sources, NEVER)
+    lag.update(delays)
+    for name in clipped:
+        lag[name] = max(lag[name], -horizon)
+    edges = [(node.head, source, high) for node in plan.nodes for source, _, high, _ in offsets(node)]
+    for _ in range(len(lag) + 1):
+        changed = False
+        for head, source, high in edges:
+            if lag[source] == NEVER:
+                continue
+            new = lag[source] + high
+            if new > lag[head]:
+                lag[head] = new
+                changed = True
+        if not changed:
+            return lag
+    # What still grows grows for ever: it is never final.
+    growing = True
+    while growing:
+        growing = False
+        for head, source, high in edges:
+            if lag[source] != NEVER and lag[source] + high > lag[head]:
+                lag[head] = INF
+                growing = True
+    return lag
+
+
+def literal_lag(lag: dict[str, Bound], literal: Literal) -> Bound:
+    """Until when, after the rule's time, a literal can still gain facts."""
+    if lag[literal.relation] == NEVER:
+        return NEVER
+    return INF if literal.at is not None else lag[literal.relation] - (-literal.offset)
+
+
+def _keeps(plan: Plan, lag: dict[str, Bound]) -> dict[str, Bound]:
+    # What is derived again must be recognised as known, as long as it can be derived at all.
+    keep: dict[str, Bound] = dict(lag)
+
+    def need(name: str, value: Bound) -> None:
+        keep[name] = max(keep[name], value)
+
+    for node in plan.nodes:
+        match node:
+            case Erode(source=source, reach=reach):
+                length = INF if reach.far is None or reach.near is None else reach.far - reach.near
+                if lag[source] != NEVER:
+                    need(source, lag[source] + length)
+            case Since(left=left, right=right, reach=reach, ahead=ahead):
+                far: Bound = INF if reach.far is None else reach.far
+                if lag[left] != NEVER:
+                    need(left, lag[left] + far)
+                    need(right, lag[left] + far)
+                if lag[right] != NEVER:
+                    need(left, lag[right] + (far if ahead else 0))
+                    need(right, lag[right] + far)
+            case Join(literals=literals, negated=negated):
+                _keep_for_join(plan, lag, literals, negated, need)
+    return keep
+
+
+def _keep_for_join(plan: Plan, lag, literals, negated, need) -> None:  # type: ignore[no-untyped-def]
+    waits = [literal_lag(lag, literal) for literal in literals]
+    # The values a negation is asked for may be old, but only their recent past is looked at.
+    asked = [wait if plan.sources[each.relation].kind != "domain" else NEVER for wait, each in zip(waits, literals, strict=True)]
+    absent = max((literal_lag(lag, literal) for literal in negated), default=NEVER)
+    for index, literal in enumerate(literals):
+        others = max([*waits[:index], *waits[index + 1 :], NEVER])
+        if others != NEVER:
+            need(literal.relation, INF if literal.at is not None else others - literal.offset)
+    for literal in negated:
+        wait = max([*asked, absent])
+        if wait != NEVER:
+            need(literal.relation, INF if literal.at is not None else wait - literal.offset)

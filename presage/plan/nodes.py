@@ -1,0 +1,143 @@
+"""The nodes of a plan: relations, joins, and the interval operators between them.
+
+Times are exact numbers here; the engine turns them into cells. Every node remembers the rule it
+comes from, so that plans, proofs and messages speak of the line their author wrote.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Union
+
+from presage.model.formulas import Comparison
+from presage.model.statements import Rule
+from presage.model.terms import Constant, Number, Variable
+
+Argument = Union[Variable, Constant]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Distances from a time: from `near` to `far`; `None` is infinity, with the sign of the bound."""
+
+    near: Number | None
+    far: Number | None
+    open_near: bool = False
+    open_far: bool = False
+
+    def __add__(self, other: Reach) -> Reach:
+        near = None if self.near is None or other.near is None else self.near + other.near
+        far = None if self.far is None or other.far is None else self.far + other.far
+        return Reach(near, far, self.open_near or other.open_near, self.open_far or other.open_far)
+
+    @property
+    def is_nothing(self) -> bool:
+        return self.near == 0 and self.far == 0
+
+
+HERE = Reach(0, 0)
+EVERYWHERE = Reach(None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A relation: `input`, `static`, `derived`, or `made` by the plan for a subformula."""
+
+    name: str
+    arity: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """An atom over a relation, `offset` after the rule's time; or, with `at`, at a fixed time."""
+
+    relation: str
+    arguments: tuple[Argument, ...]
+    offset: Number = 0
+    at: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """All literals hold, none of the negated ones does, the comparisons are true: then the head holds,
+    at the distances `head_reach` from the rule's time, or at a fixed time."""
+
+    head: str
+    arguments: tuple[Argument, ...]
+    literals: tuple[Literal, ...]
+    negated: tuple[Literal, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    head_reach: Reach = HERE
+    head_at: Number | None = None
+    least: Number | None = None
+    """The earliest time of the rule at which every pinned time is on the timeline; `None` for none."""
+    rule: Rule | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Dilate:
+    """Where the source holds at some time of a stretch (`once`, `eventually`): its intervals grow."""
+
+    head: str
+    source: str
+    reach: Reach
+    rule: Rule | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Erode:
+    """Where the source holds at all times of a stretch (`historically`, `always`): its intervals shrink."""
+
+    head: str
+    source: str
+    reach: Reach
+    rule: Rule | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """`left since right`, or with `ahead` `left until right`. The head has the columns of the right side;
+    `columns` says which of them are those of the left."""
+
+    head: str
+    left: str
+    right: str
+    columns: tuple[int, ...]
+    reach: Reach
+    ahead: bool
+    rule: Rule | None = field(default=None, compare=False)
+
+
+Node = Union[Join, Dilate, Erode, Since]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A fact of the program: known before the stream; `None` as a bound is infinity."""
+
+    relation: str
+    arguments: tuple[Constant, ...]
+    low: Number | None
+    high: Number | None
+    closed_low: bool = True
+    closed_high: bool = True
+
+
+@dataclass(slots=True)
+class Plan:
+    discrete: bool
+    sources: dict[str, Source] = field(default_factory=dict)
+    nodes: list[Node] = field(default_factory=list)
+    known: list[Known] = field(default_factory=list)
+
+
+def reads(node: Node) -> tuple[tuple[str, bool], ...]:
+    """The relations a node reads, and whether it reads their absence."""
+    match node:
+        case Join(literals=literals, negated=negated):
+            return (*((each.relation, False) for each in literals), *((each.relation, True) for each in negated))
+        case Dilate(source=source) | Erode(source=source):
+            return ((source, False),)
+        case Since(left=left, right=right):
+            return ((left, False), (right, False))
