@@ -298,6 +298,10 @@ class Builder:
             formula = formula.formula
             if isinstance(formula, Pinned):
                 raise self._refuse("a pin on a pin", formula.span)
+        while at is None and isinstance(formula, Metric) and (moved := _single_step(formula)) is not None:
+            # At a single distance, `once` and `historically` only move the time.
+            offset += moved
+            formula = formula.formula
         if isinstance(formula, Atom):
             return Literal(formula.predicate, tuple(self._argument(each) for each in formula.arguments), offset, at)
         name, columns = self._made(formula)
@@ -412,6 +416,15 @@ class _Body:
     def not_before(self, least: Number) -> None:
         """A pinned time must be on the timeline: the rule's own time is at least this."""
         self.least = least if self.least is None else max(self.least, least)
+
+
+def _single_step(formula: Metric) -> Number | None:
+    """The offset of an operator over a single point of time."""
+    interval = formula.interval
+    if interval.high is None or interval.low != interval.high:
+        return None
+    distance = time(interval.low)
+    return number(-distance) if formula.operator in ("once", "historically") else distance
 
 
 def _top_level(formula: Formula) -> Iterator[Formula]:

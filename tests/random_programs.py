@@ -1,0 +1,132 @@
+"""Random programs and streams that can be run: safe, stratified, over a few predicates and constants."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+Fact = tuple[str, tuple[str, ...], Fraction | int | tuple[Fraction | int, Fraction | int, str]]
+
+
+@dataclass
+class Case:
+    text: str
+    facts: list[tuple[Fact, int | Fraction]] = field(default_factory=list)
+    """Each fact with the time at which it arrives."""
+    statics: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    end: int = 12
+
+
+class Writer:
+    """Writes rules layer by layer: what a rule negates lies in a lower layer, unless time breaks the cycle."""
+
+    def __init__(self, seed: int, dense: bool) -> None:
+        self.random = random.Random(seed)
+        self.dense = dense
+
+    def bound(self, most: int = 3) -> str:
+        if self.dense and self.random.random() < 0.3:
+            return self.random.choice(["1/2", "3/2", "0.5", "1/3"])
+        return str(self.random.randint(0, most))
+
+    def interval(self) -> str:
+        kind = self.random.random()
+        if kind < 0.2:
+            return f"[{self.bound()}]"
+        low = self.random.randint(0, 2)
+        high = low + self.random.randint(1, 3)
+        if kind < 0.6:
+            return f"[{low},{high}]"
+        opening, closing = self.random.choice(["[)", "(]", "()"])
+        if not self.dense and high - low < 2:
+            high += 1
+        return f"{opening}{low},{high}{closing}"
+
+    def atom(self, names: list[str], variables: list[str]) -> str:
+        name = self.random.choice(names)
+        if name.startswith("z"):
+            return name
+        return f"{name}({self.random.choice([*variables, *variables, 'a'])})"
+
+    def formula(self, names: list[str], variable: str, depth: int = 2) -> str:
+        """A formula in which the variable occurs positively."""
+        kind = self.random.random()
+        if depth == 0 or kind < 0.35:
+            name = self.random.choice([each for each in names if not each.startswith("z")])
+            return f"{name}({variable})"
+        inner = self.formula(names, variable, depth - 1)
+        if kind < 0.75:
+            operator = self.random.choice(["once", "historically", "eventually", "always"])
+            return f"{operator}{self.interval()} ({inner})"
+        if kind < 0.85:
+            operator = self.random.choice(["since", "until"])
+            left = self.formula(names, variable, depth - 1)
+            if self.random.random() < 0.3:
+                left = f"not ({left})"
+            return f"(({left}) {operator}{self.interval()} ({inner}))"
+        other = self.formula(names, variable, depth - 1)
+        return f"({inner} {self.random.choice(['and', 'or'])} {other})"
+
+    def head(self, name: str, variable: str) -> str:
+        kind = self.random.random()
+        if kind < 0.8:
+            return f"{name}({variable})"
+        operator = self.random.choice(["always", "historically"])
+        return f"{operator}{self.interval()} {name}({variable})"
+
+    def rule(self, head: str, lower: list[str], here: list[str]) -> str:
+        positive = lower + here
+        if self.random.random() < 0.3:
+            return self.pinned(head, lower, here)
+        body = [self.formula(positive, "X")]
+        if self.random.random() < 0.5:
+            body.append(self.formula(positive, self.random.choice("XY"), 1))
+        if self.random.random() < 0.35:
+            negated = self.formula(lower, "X", 1)
+            body.append(f"not ({negated})")
+        if self.random.random() < 0.15:
+            body.append(self.random.choice(["X != a", "X = b", "X != X"]) if self.random.random() < 0.9 else "X = X")
+        if self.random.random() < 0.15:
+            body.append("s(X)")
+        return f"{self.head(head, 'X')} :- {', '.join(body)}."
+
+    def pinned(self, head: str, lower: list[str], here: list[str]) -> str:
+        def pin() -> str:
+            offset = self.random.randint(-2, 2)
+            return f"@T{offset:+d}" if offset else "@T"
+
+        body = [f"{self.atom(lower + here, ['X'])}{pin()}" for _ in range(self.random.randint(0, 1))]
+        body.insert(0, f"{self.random.choice([n for n in lower if not n.startswith('z')])}(X){pin()}")
+        if self.random.random() < 0.4:
+            body.append(f"not {self.atom(lower, ['X'])}{pin()}")
+        return f"{head}(X){pin()} :- {', '.join(body)}."
+
+
+def make_case(seed: int, dense: bool) -> Case:
+    writer = Writer(seed, dense)
+    chance = writer.random
+    inputs = {"p": chance.choice([0, 0, 1, 3]), "q": chance.choice([0, 0, 2]), "r": 0}
+    lines = [f"timeline {'dense' if dense else 'discrete'}.", "static s(x)."]
+    lines += [f"input {name}(x) delay {delay}." for name, delay in inputs.items()]
+    lower = list(inputs)
+    for layer in range(chance.randint(1, 3)):
+        here = [f"d{layer}{index}" for index in range(chance.randint(1, 2))]
+        for name in here:
+            for _ in range(chance.randint(1, 2)):
+                lines.append(writer.rule(name, lower, here if chance.random() < 0.4 else []))
+        lower += here
+    lines += [f"query {name}(X)." for name in lower if name.startswith("d")]
+    case = Case("\n".join(lines) + "\n")
+    for name, delay in inputs.items():
+        for value in "ab":
+            for time in range(case.end):
+                if chance.random() < 0.3:
+                    at: Fraction | int = time + (chance.choice([0, Fraction(1, 2), Fraction(1, 3)]) if dense else 0)
+                    arrives = at + chance.randint(0, delay)
+                    when: object = at
+                    if chance.random() < 0.2:
+                        when = (at, at + chance.randint(1, 2), chance.choice(["[]", "[)"]) if dense else "[]")
+                    case.facts.append(((name, (value,), when), arrives))  # type: ignore[arg-type]
+    case.statics = [("s", (value,)) for value in "ab" if chance.random() < 0.6]
+    return case
