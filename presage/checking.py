@@ -16,11 +16,12 @@ from presage.analysis.connected import disconnected
 from presage.analysis.engine import Route, route
 from presage.analysis.forward import Obstacle, obstacles
 from presage.analysis.granularity import granularity
-from presage.analysis.graph import reachable
-from presage.analysis.horizon import Reach, query_reach
+from presage.analysis.horizon import Horizons, Reach
 from presage.analysis.hypothetical import Hypothetical, hypothetical
+from presage.analysis.hypothetical import obstacles as patternless
 from presage.analysis.memory import MemoryBound, memory_bound
 from presage.analysis.partition import Partition, partition_key
+from presage.analysis.patterns import Unfolding
 from presage.analysis.predicates import Predicate, find_predicates
 from presage.analysis.recursion import recursive_cycle
 from presage.analysis.safety import check_safety
@@ -29,6 +30,7 @@ from presage.analysis.stream_strata import window_cycle
 from presage.analysis.subject import Dependency, Subject
 from presage.analysis.timeline import check_times, decide_timeline
 from presage.errors import Diagnostic, Note, PresageError, ProgramError, Source, Span, as_json, render
+from presage.model.formulas import atoms
 from presage.model.printer import show_number, show_query
 from presage.model.program import Program
 from presage.model.statements import Query
@@ -216,14 +218,27 @@ def describe_cycle(subject: Subject, cycle: Iterable[Dependency]) -> list[str]:
 
 def describe_values(subject: Subject, verdict: Acyclicity) -> list[str]:
     return [
-        f"line {subject.line(edge.rule)}: a value at {edge.start} "
-        + (f"makes the rule invent one at {edge.end}" if edge.special else f"moves to {edge.end}")
+        f"line {subject.line(edge.rule)}: a value in {edge.start} "
+        + (f"makes the rule invent one in {edge.end}" if edge.special else f"moves to {edge.end}")
         for edge in verdict.cycle
     ]
 
 
-# Where statements are missing because they could not be read, these would only be echoes.
-_ECHOES = frozenset({"D105", "N102"})
+# What would only be an echo of a statement that could not be read, by that statement's first word.
+_ECHOES = {
+    "tick": {"D107", "T102"},
+    "timeline": {"T101", "T102"},
+    "static": {"T103", "D106"},
+    "start": {"T104"},
+}
+_ECHOES_OF_ANY = {"D105", "N102", "T101"}
+
+
+def _without_echoes(problems: list[Diagnostic], unread: frozenset[str]) -> list[Diagnostic]:
+    if not unread:
+        return problems
+    echoes = _ECHOES_OF_ANY.union(*(_ECHOES.get(word, set()) for word in unread))
+    return [each for each in problems if each.code not in echoes]
 
 
 def check_text(
@@ -231,19 +246,17 @@ def check_text(
 ) -> Report:
     """Checks a program; what is wrong with it is in the report, never raised."""
     parsed = reading.read(text, name)
-    problems = list(parsed.problems)
-    unreadable = bool(problems)
-    program, found = normalise(parsed.program)
-    problems.extend(found)
+    program, problems = normalise(parsed.program)
     predicates, found = find_predicates(program)
-    problems.extend(each for each in found if not unreadable or each.code not in _ECHOES)
+    problems.extend(found)
     timeline, found = decide_timeline(program)
-    problems.extend(found if not unreadable else ())
+    problems.extend(found)
     statics = {name for name, each in predicates.items() if each.is_static}
     problems.extend(check_times(program, timeline, statics))
     safety = check_safety(program)
     problems.extend(safety.problems)
-    if not unreadable and not program.rules and not program.queries:
+    problems = [*parsed.problems, *_without_echoes(problems, parsed.unread)]
+    if not parsed.problems and not program.rules and not program.queries:
         hint = "write a rule, such as `alarm(X) :- temp(X, high).`"
         message = "the program has no rules and no query: there is nothing to answer"
         problems.append(Diagnostic("D105", message, _ALL, hint))
@@ -267,13 +280,26 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
     strata = t_stratification(subject)
     chosen = route(subject, strata)
     blocked = tuple(obstacles(subject))
-    queries = tuple(_query_report(subject, query, strata) for query in subject.queries)
+    unfolding = Unfolding(subject)
+    horizons = Horizons(unfolding)
+    not_connected = disconnected(subject)
+    loose = {atom.predicate for rule in not_connected for head in rule.head_atoms for atom in atoms(head)}
+    forbidden = patternless(subject)
+    queries = tuple(
+        QueryReport(
+            query,
+            horizons.reach(query),
+            loose.isdisjoint(subject.below(query.atom.predicate)),
+            hypothetical(unfolding, query, strata, forbidden),
+        )
+        for query in subject.queries
+    )
     window = _greatest(each.reach.window for each in queries)
     return Findings(
         subject=subject,
         queries=queries,
         recursion=tuple(recursive_cycle(subject)),
-        disconnected=tuple(sorted({subject.line(rule) for rule in disconnected(subject)})),
+        disconnected=tuple(sorted({subject.line(rule) for rule in not_connected})),
         strata=strata,
         window_cycle=tuple(window_cycle(subject)),
         obstacles=blocked,
@@ -284,12 +310,6 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
         partition=partition_key(subject, chosen, strata),
         route=chosen,
     )
-
-
-def _query_report(subject: Subject, query: Query, strata: Stratification) -> QueryReport:
-    below = frozenset(reachable({query.atom.predicate}, subject.successors))
-    connected = not disconnected(subject, subject.relevant_rules(below))
-    return QueryReport(query, query_reach(subject, query), connected, hypothetical(subject, query, strata))
 
 
 def _endless_invention(found: Findings) -> list[Diagnostic]:

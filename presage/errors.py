@@ -138,6 +138,7 @@ class ProgramError(PresageError):
 # A screen shows about this much of a line; longer lines are cut around the place.
 _LINE_WIDTH = 110
 _MOST_SHOWN = 50
+_MOST_TEXT = 600
 
 
 def render(source: Source, diagnostics: Iterable[Diagnostic]) -> str:
@@ -149,20 +150,25 @@ def render(source: Source, diagnostics: Iterable[Diagnostic]) -> str:
     return "\n\n".join(blocks)
 
 
+def brief(text: str) -> str:
+    """A message no longer than a few lines, whatever the names in it."""
+    return text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT // 2]} … {text[-_MOST_TEXT // 4 :]}"
+
+
 def _block(source: Source, found: Diagnostic) -> str:
     lines = []
     if found.span is NOWHERE or found.span.start < 0:
-        lines.append(f"{source.name}: {found.severity} {found.code}: {found.message}")
+        lines.append(f"{source.name}: {found.severity} {found.code}: {brief(found.message)}")
     else:
         line, column = source.place(found.span.start)
-        lines.append(f"{source.name}:{line}:{column}: {found.severity} {found.code}: {found.message}")
+        lines.append(f"{source.name}:{line}:{column}: {found.severity} {found.code}: {brief(found.message)}")
         lines.extend(_excerpt(source, found.span))
     for note in found.notes:
         line, column = source.place(note.span.start)
         lines.append(f"  note: {note.message} ({source.name}:{line}:{column})")
         lines.extend(_excerpt(source, note.span))
     if found.hint:
-        lines.append(f"  hint: {found.hint}")
+        lines.append(f"  hint: {brief(found.hint)}")
     return "\n".join(lines)
 
 
@@ -187,16 +193,26 @@ def as_json(source: Source, found: Diagnostic) -> dict[str, Any]:
         "column": column,
         "code": found.code,
         "severity": found.severity,
-        "message": found.message,
-        "hint": found.hint,
+        "message": brief(found.message),
+        "hint": brief(found.hint),
     }
+
+
+_LONGEST_COMPARED = 40
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate a reader would take the word for, if one is close enough."""
-    pool = sorted(set(candidates) - {word})
+    if len(word) > _LONGEST_COMPARED:
+        return None
+    slack = max(2, len(word) // 4)
+    pool = sorted(each for each in set(candidates) - {word} if abs(len(each) - len(word)) <= slack)
     for candidate in pool:
         if candidate.lower() == word.lower():
+            return candidate
+    letters = sorted(word)
+    for candidate in pool:
+        if len(word) > 2 and sorted(candidate) == letters:
             return candidate
     cutoff = 0.75 if len(word) > 3 else 0.6
     close = difflib.get_close_matches(word, pool, n=1, cutoff=cutoff)

@@ -45,8 +45,8 @@ class Position:
     time: int | None = None
 
     def __str__(self) -> str:
-        at = "" if self.time is None else f"@{self.time}"
-        return f"{self.predicate}[{self.argument + 1}]{at}"
+        at = "" if self.time is None else f" at time {self.time}"
+        return f"argument {self.argument + 1} of `{self.predicate}`{at}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,13 @@ class Acyclicity:
     cycle: tuple[Edge, ...] = ()
 
 
+def _invents(subject: Subject) -> bool:
+    return any(rule.head is not None and rule.head.exists for rule in subject.program.rules)
+
+
 def weak_acyclicity(subject: Subject) -> Acyclicity:
+    if not _invents(subject):
+        return Acyclicity(True)
     edges = {
         Edge(Position(body.predicate, i), Position(head.predicate, j), special, rule)
         for rule in subject.program.rules
@@ -74,7 +80,7 @@ def weak_acyclicity(subject: Subject) -> Acyclicity:
 
 def temporal_weak_acyclicity(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Acyclicity:
     """Over [0, horizon] on the discrete timeline; on the dense one time points are not to be counted."""
-    if not subject.discrete:
+    if not subject.discrete or not _invents(subject):
         return weak_acyclicity(subject)
     edges: set[Edge] = set()
     for rule in subject.program.rules:

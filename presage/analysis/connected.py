@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from presage.analysis.differences import NOW
 from presage.analysis.subject import Subject
-from presage.analysis.timing import RuleTiming
 from presage.model.formulas import Atom, Formula, Modal, Over, Pinned, Reset, Windowed, children
 from presage.model.statements import Rule
 from presage.model.terms import Now
@@ -50,8 +49,7 @@ def is_connected_rule(rule: Rule, statics: frozenset[str]) -> bool:
     return len(head | body) <= 1 and ANY_TIME not in body and body <= head
 
 
-def disconnected(subject: Subject, timings: tuple[RuleTiming, ...] | None = None) -> list[Rule]:
-    """The rules, of those given or of all, that are not connected."""
+def disconnected(subject: Subject) -> list[Rule]:
+    """The rules that are not connected."""
     statics = frozenset(name for name, each in subject.predicates.items() if each.is_static)
-    chosen = subject.timings if timings is None else timings
-    return [timing.rule for timing in chosen if not is_connected_rule(timing.rule, statics)]
+    return [rule for rule in subject.program.rules if not is_connected_rule(rule, statics)]

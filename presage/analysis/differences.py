@@ -39,11 +39,33 @@ class Differences:
 
     def at_most(self, x: str, y: str, limit: Bound) -> None:
         """x − y ≤ limit."""
+        fresh = x not in self._upper or y not in self._upper
         self._upper.setdefault(y, {})
         row = self._upper.setdefault(x, {})
-        if limit < row.get(y, INF):
-            row[y] = limit
-            self._closed = False
+        if limit >= row.get(y, INF):
+            return
+        row[y] = limit
+        if not self._closed:
+            return
+        if fresh and len(self._upper) < 3:
+            return
+        self._through(x, y, limit)
+
+    def _through(self, x: str, y: str, limit: Bound) -> None:
+        """Closes a closed system again after one bound became tighter."""
+        before = [(name, row[x]) for name, row in self._upper.items() if x in row and name != x]
+        before.append((x, 0))
+        behind = [(name, bound) for name, bound in self._upper[y].items() if name != y]
+        behind.append((y, 0))
+        for start, first in before:
+            row = self._upper[start]
+            for end, second in behind:
+                total = first + limit + second
+                if start == end:
+                    if total < 0:
+                        self.consistent = False
+                elif total < row.get(end, INF):
+                    row[end] = total
 
     def between(self, x: str, y: str, low: Bound, high: Bound) -> None:
         """low ≤ x − y ≤ high."""

@@ -17,14 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 from presage.analysis.differences import INF, Bound
-from presage.analysis.patterns import TOO_MANY, NoPatterns, Unfolding
+from presage.analysis.patterns import TOO_MANY, NoPatterns, Unfolding, shape
 from presage.analysis.subject import Subject
 from presage.model.formulas import Atom
 from presage.model.statements import Query
-from presage.model.terms import Number, Term, Variable
+from presage.model.terms import Number
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +34,6 @@ class Reach:
 
     delay: Number | None
     window: Number | None
-
-
-def query_reach(subject: Subject, query: Query) -> Reach:
-    try:
-        low, high = _by_patterns(subject, query.atom)
-    except NoPatterns:
-        low, high = _by_graph(subject).get(query.atom.predicate, NOTHING)
-    if low > high:
-        return Reach(0, 0)
-    delay = max(high, 0)
-    return Reach(_finite(delay), _finite(delay - low) if delay != INF else None)
 
 
 def _finite(value: Bound) -> Number | None:
@@ -57,17 +47,39 @@ NOTHING: Extent = (INF, -INF)
 MOST_GOALS = 200
 
 
+class Horizons:
+    """The reach of each query of a program; what they share is computed once."""
+
+    def __init__(self, unfolding: Unfolding) -> None:
+        self.unfolding = unfolding
+        self.subject = unfolding.subject
+
+    @cached_property
+    def by_graph(self) -> dict[str, Extent]:
+        return _by_graph(self.subject)
+
+    def reach(self, query: Query) -> Reach:
+        try:
+            low, high = _by_patterns(self.unfolding, query.atom)
+        except NoPatterns:
+            low, high = self.by_graph.get(query.atom.predicate, NOTHING)
+        if low > high:
+            return Reach(0, 0)
+        delay = max(high, 0)
+        return Reach(_finite(delay), _finite(delay - low) if delay != INF else None)
+
+
 def _join(first: Extent, second: Extent) -> Extent:
     return min(first[0], second[0]), max(first[1], second[1])
 
 
-def _by_patterns(subject: Subject, atom: Atom) -> Extent:
+def _by_patterns(unfolding: Unfolding, atom: Atom) -> Extent:
     """From the minimal patterns of the query and of what occurs negated below it. Negated atoms may
     lead back to one another; their constants are kept, so that only what can unify counts."""
-    unfolding = Unfolding(subject)
+    subject = unfolding.subject
     below: dict[Atom, Extent] = {}
     edges: list[tuple[Atom, Atom, Bound, Bound]] = []
-    start = _shape(atom)
+    start = shape(atom)
     todo = [start]
     while todo:
         goal = todo.pop()
@@ -82,22 +94,10 @@ def _by_patterns(subject: Subject, atom: Atom) -> Extent:
                 if premise.positive or known.is_input:
                     below[goal] = _join(below[goal], (premise.low, premise.high))
                 if not premise.positive and known.kind == "derived":
-                    negated = _shape(premise.atom)
+                    negated = shape(premise.atom)
                     edges.append((goal, negated, premise.low, premise.high))
                     todo.append(negated)
     return _farthest(below, edges)[start]
-
-
-def _shape(atom: Atom) -> Atom:
-    """The atom with fresh variables in place of its own, so that renamings are the same goal."""
-    names: dict[str, Term] = {}
-    return Atom(
-        atom.predicate,
-        tuple(
-            names.setdefault(each.name, Variable(f"A{len(names)}")) if isinstance(each, Variable) else each
-            for each in atom.arguments
-        ),
-    )
 
 
 def _by_graph(subject: Subject) -> dict[str, Extent]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from presage.analysis.graph import reachable
 from presage.analysis.patterns import NoPatterns, Unfolding, general_atom
 from presage.analysis.strata import Stratification
 from presage.analysis.subject import Subject
@@ -25,14 +24,17 @@ class Hypothetical:
     rules: tuple[Rule, ...] = ()
 
 
-def hypothetical(subject: Subject, query: Query, strata: Stratification) -> Hypothetical:
+def hypothetical(
+    unfolding: Unfolding, query: Query, strata: Stratification, forbidden: dict[str, tuple[Rule, str]]
+) -> Hypothetical:
     """Unfolds the query, and every predicate that occurs negated below it, or says what forbids it."""
     if not strata.stratified:
         rules = tuple(dict.fromkeys(edge.rule for edge in strata.cycle))
         return Hypothetical(False, "negation runs through a cycle that time does not break", rules)
-    for rule, reason in _unsupported(subject, query):
+    subject = unfolding.subject
+    for name in sorted(subject.below(query.atom.predicate) & forbidden.keys()):
+        rule, reason = forbidden[name]
         return Hypothetical(False, reason, (rule,))
-    unfolding = Unfolding(subject)
     todo, seen = [query.atom], {query.atom.predicate}
     try:
         while todo:
@@ -47,10 +49,14 @@ def hypothetical(subject: Subject, query: Query, strata: Stratification) -> Hypo
     return Hypothetical(True)
 
 
-def _unsupported(subject: Subject, query: Query) -> Iterator[tuple[Rule, str]]:
-    below = frozenset(reachable({query.atom.predicate}, subject.successors))
-    for timing in subject.relevant_rules(below):
-        yield from ((timing.rule, reason) for reason in _reasons(timing))
+def obstacles(subject: Subject) -> dict[str, tuple[Rule, str]]:
+    """For each predicate whose rules cannot be unfolded, one of them and why."""
+    found: dict[str, tuple[Rule, str]] = {}
+    for timing in subject.timings:
+        for reason in _reasons(timing):
+            for head in timing.heads:
+                found.setdefault(head.atom.predicate, (timing.rule, reason))
+    return found
 
 
 def _reasons(timing: RuleTiming) -> Iterator[str]:

@@ -26,7 +26,7 @@ from presage.model.terms import Constant, Term, Variable
 Key = dict[str, int]
 """For each predicate the position of its key argument."""
 
-MOST_KEYS_TRIED = 20_000
+MOST_KEYS_TRIED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +154,19 @@ def _keys(subject: Subject, rules: list[RuleTiming], group: frozenset[str]) -> t
 def _extend(
     rules: list[RuleTiming], group: frozenset[str], key: Key, refused: list[Blocker], tries: list[int]
 ) -> Key | None:
-    """Completes a partial key, rule by rule, going back where a choice fails."""
+    """Completes a partial key: first what is forced, rule by rule, then by trying what is left open."""
     tries[0] += 1
     if tries[0] > MOST_KEYS_TRIED:
         return None
+    key = dict(key)
+    by_name: dict[str, list[RuleTiming]] = {}
     for timing in rules:
+        for name in {atom.predicate for atom, _ in _atoms_of(timing)}:
+            by_name.setdefault(name, []).append(timing)
+    todo = list(rules)
+    open_choices: dict[str, list[int]] = {}
+    while todo:
+        timing = todo.pop()
         try:
             choices = _choices(timing, group, key)
         except _Refused as found:
@@ -167,11 +175,18 @@ def _extend(
         if choices is None:
             continue
         name, positions = choices
-        for position in positions:
-            complete = _extend(rules, group, {**key, name: position}, refused, tries)
-            if complete is not None:
-                return complete
-        return None
+        if len(positions) == 1:
+            key[name] = positions[0]
+            todo.extend(by_name[name])
+        else:
+            open_choices[name] = positions
+    for name, positions in open_choices.items():
+        if name not in key:
+            for position in positions:
+                complete = _extend(rules, group, {**key, name: position}, refused, tries)
+                if complete is not None:
+                    return complete
+            return None
     return key
 
 

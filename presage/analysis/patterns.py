@@ -36,8 +36,10 @@ from presage.model.formulas import (
 from presage.model.terms import Constant, Term, Variable
 
 MOST_PATTERNS = 500
-MOST_GOALS = 20_000
-MOST_RETURNS = 16
+MOST_GOALS = 10_000
+MOST_GOALS_IN_ALL = 30_000
+MOST_RETURNS = 12
+MOST_RECURSIVE = 40
 
 
 class NoPatterns(Exception):
@@ -142,14 +144,28 @@ class Unfolding:
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         self.numbers = count(1)
-        self.goals = 0
+        self.goals = self.all_goals = 0
+        self.known: dict[Atom, list[Pattern] | NoPatterns] = {}
         self.defining: dict[str, list[tuple[RuleTiming, int]]] = {}
         for timing in subject.timings:
             for index, head in enumerate(timing.heads):
                 self.defining.setdefault(head.atom.predicate, []).append((timing, index))
 
     def patterns(self, atom: Atom) -> list[Pattern]:
-        """The minimal patterns of an atom; raises `NoPatterns`."""
+        """The minimal patterns of an atom; raises `NoPatterns`. Renamings of an atom are looked up."""
+        goal = shape(atom)
+        if goal not in self.known:
+            self.goals = 0
+            try:
+                self.known[goal] = self._unfold(goal)
+            except NoPatterns as reason:
+                self.known[goal] = reason
+        known = self.known[goal]
+        if isinstance(known, NoPatterns):
+            raise known
+        return known
+
+    def _unfold(self, atom: Atom) -> list[Pattern]:
         found: dict[Pattern, None] = {}
         goal = Premise(atom, 0, 0)
         for bindings, premises in self._solve([(goal, ())], {}, frozenset()):
@@ -173,7 +189,8 @@ class Unfolding:
                 yield bindings, premises
                 continue
             self.goals += 1
-            if self.goals > MOST_GOALS:
+            self.all_goals += 1
+            if self.goals > MOST_GOALS or self.all_goals > MOST_GOALS_IN_ALL:
                 raise NoPatterns(TOO_MANY)
             (goal, ancestors), *rest = goals
             name = goal.atom.predicate
@@ -189,8 +206,9 @@ class Unfolding:
             returns = [(old, timing) for old, timing in ancestors if old.atom.predicate == name]
             if any(_applied_premise(old, bindings) == here for old, _ in returns):
                 continue
-            if len(returns) > MOST_RETURNS:
-                rules = tuple(dict.fromkeys(timing for _, timing in returns[-2:]))
+            deep = name in self.subject.recursive_predicates and len(ancestors) > MOST_RECURSIVE
+            if len(returns) > MOST_RETURNS or deep:
+                rules = tuple(dict.fromkeys(timing for _, timing in (returns or ancestors)[-2:]))
                 raise NoPatterns("a recursive rule gives ever new premises", rules)
             for timing, index in self.defining.get(name, ()):
                 following = self._apply(timing, index, goal, bindings, ancestors)
@@ -339,3 +357,15 @@ def minimal(patterns: list[Pattern]) -> list[Pattern]:
 
 def general_atom(subject: Subject, name: str) -> Atom:
     return Atom(name, tuple(Variable(f"A{index}") for index in range(subject.predicates[name].arity)))
+
+
+def shape(atom: Atom) -> Atom:
+    """The atom with fresh variables in place of its own, so that renamings are the same goal."""
+    names: dict[str, Term] = {}
+    return Atom(
+        atom.predicate,
+        tuple(
+            names.setdefault(each.name, Variable(f"A{len(names)}")) if isinstance(each, Variable) else each
+            for each in atom.arguments
+        ),
+    )

@@ -27,6 +27,8 @@ from presage.model.terms import Arithmetic, Constant, Negative, Number, Term
 from presage.model.windows import OnlyWindow, RowsWindow
 from presage.syntax import starts_like_a_variable
 
+MOST_NAMES_COMPARED = 20_000
+
 
 @dataclass(slots=True)
 class Predicate:
@@ -74,16 +76,11 @@ def find_predicates(program: Program) -> tuple[dict[str, Predicate], list[Diagno
     problems: list[Diagnostic] = []
     found: dict[str, Predicate] = {}
 
+    uses: dict[str, dict[int, list[Span]]] = {}
+
     def note(name: str, arity: int, span: Span) -> Predicate:
-        known = found.get(name)
-        if known is None:
-            known = found[name] = Predicate(name, arity, first=span)
-        elif known.arity != arity:
-            message = f"`{name}` has {_arguments(arity)} here and {_arguments(known.arity)} elsewhere"
-            hint = "give both the same arguments, or one of them another name"
-            other = Note("the other occurrence", known.first)
-            problems.append(Diagnostic("N101", message, span, hint, (other,)))
-        return known
+        uses.setdefault(name, {}).setdefault(arity, []).append(span)
+        return found.setdefault(name, Predicate(name, arity, first=span))
 
     for kind in (Timeline, Tick, Start, Reading, Horizon):
         _refuse_twice(program, kind, problems)
@@ -93,7 +90,7 @@ def find_predicates(program: Program) -> tuple[dict[str, Predicate], list[Diagno
     for background in program.each(Static):
         known = note(background.predicate, len(background.columns), background.span)
         if known.is_declared:
-            hint = "static predicates are known before the stream; inputs arrive with it"
+            hint = "keep one of them" if known.is_static else "a static predicate does not arrive with the stream"
             message = f"`{known.name}` is declared twice"
             other = Note("the first declaration", known.first)
             problems.append(Diagnostic("D102", message, background.span, hint, (other,)))
@@ -112,6 +109,8 @@ def find_predicates(program: Program) -> tuple[dict[str, Predicate], list[Diagno
         for formula in rule.body:
             for atom in mentioned(formula):
                 note(atom.predicate, len(atom.arguments), atom.span)
+    for name, by_arity in uses.items():
+        problems.extend(_one_arity(found[name], by_arity))
     for query in program.queries:
         _check_query(query, found, problems)
     if "violated" in found and any(rule.is_constraint for rule in program.rules):
@@ -125,6 +124,17 @@ def find_predicates(program: Program) -> tuple[dict[str, Predicate], list[Diagno
     problems.extend(_suspicious(program, found))
     problems.extend(_wrong_types(program, found))
     return found, problems
+
+
+def _one_arity(known: Predicate, uses: dict[int, list[Span]]) -> Iterator[Diagnostic]:
+    """One message for each arity that is not the usual one, at its first occurrence."""
+    usual = max(uses, key=lambda arity: (len(uses[arity]), arity == known.arity))
+    known.arity = usual
+    for arity, spans in uses.items():
+        if arity != usual:
+            message = f"`{known.name}` has {_arguments(arity)} here and {_arguments(usual)} elsewhere"
+            hint = "give both the same arguments, or one of them another name"
+            yield Diagnostic("N101", message, spans[0], hint, (Note("the other occurrence", uses[usual][0]),))
 
 
 def _arguments(count: int) -> str:
@@ -155,7 +165,8 @@ def _declare_input(known: Predicate, declared: Input, problems: list[Diagnostic]
     for condition in declared.where:
         if condition.column not in names:
             near = nearest(condition.column, names)
-            hint = f"did you mean `{near}`?" if near else f"the columns are {', '.join(names) or 'none'}"
+            shown = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
+            hint = f"did you mean `{near}`?" if near else f"the columns are {shown or 'none'}"
             message = f"`{declared.predicate}` has no column `{condition.column}`"
             problems.append(Diagnostic("D103", message, condition.span, hint))
     if known.is_declared and len(known.columns) == len(names):
@@ -166,7 +177,7 @@ def _declare_input(known: Predicate, declared: Input, problems: list[Diagnostic]
         ):
             message = f"`{declared.predicate}` is declared with other columns before"
             other = Note("the other declaration", known.first)
-            hint = f"use the same columns and types: {', '.join(before)}"
+            hint = f"use the same columns: {', '.join(_shown(column) for column in known.columns)}"
             problems.append(Diagnostic("D102", message, declared.span, hint, (other,)))
     else:
         known.columns = declared.columns
@@ -179,6 +190,10 @@ def _declare_input(known: Predicate, declared: Input, problems: list[Diagnostic]
         # A later declaration without `where` hides all before it: the last that matches wins.
         last = known.inputs.index(unconditional[-1])
         known.delay = max(delay_of(each) for each in known.inputs[last:])
+
+
+def _shown(column: Column) -> str:
+    return column.name if column.type == "any" else f"{column.name}: {column.type}"
 
 
 def _check_static_head(rule: Rule, formula: Formula, atom: Atom, problems: list[Diagnostic]) -> None:
@@ -208,10 +223,12 @@ def _check_query(query: Query, found: dict[str, Predicate], problems: list[Diagn
 def _suspicious(program: Program, found: dict[str, Predicate]) -> Iterator[Diagnostic]:
     """Body-only predicates that nothing declares, if a known name is so close that a slip is likely."""
     known = {name for name, each in found.items() if each.is_declared or each.kind == "derived"}
+    if len(known) * (len(found) - len(known)) > MOST_NAMES_COMPARED:
+        return
     for name, each in found.items():
         if name in known:
             continue
-        near = nearest(name, (other for other in known if found[other].arity == each.arity))
+        near = nearest(name, known)
         if near is None or _without_digits(near) == _without_digits(name) or len(name) < 4:
             if starts_like_a_variable(name) and each.arity == 0 and known:
                 hint = "a variable cannot stand alone; compare it, or give it to a predicate"

@@ -5,12 +5,15 @@ from __future__ import annotations
 from presage.analysis.graph import shortest_path
 from presage.analysis.subject import Dependency, Subject
 
+# Among so many dependencies one finds a short cycle; the shortest of all is not worth the search.
+MOST_TRIED = 50
+
 
 def recursive_cycle(subject: Subject) -> list[Dependency]:
     """The dependencies of one shortest cycle; empty if the program is nonrecursive."""
     best: list[Dependency] = []
     inner = [edge for edge in subject.dependencies if subject.component[edge.head] == subject.component[edge.body]]
-    for edge in inner:
+    for edge in inner[:MOST_TRIED]:
         if edge.head not in subject.recursive_predicates:
             continue
         back = shortest_path(edge.body, edge.head, inner, lambda each: (each.head, each.body))

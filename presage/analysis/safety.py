@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from presage.analysis.differences import NOW, difference
 from presage.analysis.timeline import pin_variables
@@ -125,30 +126,30 @@ def _has_positive_atom(formula: Formula) -> bool:
 def _closed(bound: set[str], comparisons: list[Comparison]) -> set[str]:
     """Adds what equations determine, until nothing is added."""
     bound = set(bound)
-    changed = True
-    while changed:
-        changed = False
-        for comparison in comparisons:
-            if comparison.operator != "=":
-                continue
-            for unknown in _determined(comparison, bound):
-                bound.add(unknown)
-                changed = True
+    by_name: dict[str, list[Comparison]] = {}
+    todo = [comparison for comparison in comparisons if comparison.operator == "="]
+    for equation in todo:
+        for variable in variables(equation):
+            by_name.setdefault(variable.name, []).append(equation)
+    while todo:
+        unknown = _determined(todo.pop(), bound)
+        if unknown is not None:
+            bound.add(unknown)
+            todo.extend(by_name[unknown])
     return bound
 
 
-def _determined(equation: Comparison, bound: set[str]) -> Iterator[str]:
+def _determined(equation: Comparison, bound: set[str]) -> str | None:
+    """The one unbound variable of an equation, if the equation gives its value."""
     left = {variable.name for variable in term_variables(equation.left)} - bound
     right = {variable.name for variable in term_variables(equation.right)} - bound
     if len(left | right) != 1:
-        return
+        return None
     (unknown,) = left | right
     if (isinstance(equation.left, Variable) and not right) or (isinstance(equation.right, Variable) and not left):
-        yield unknown
-        return
+        return unknown
     found = difference(equation)
-    if found is not None and found[0].get(unknown):
-        yield unknown
+    return unknown if found is not None and found[0].get(unknown) else None
 
 
 def _bounded_times(
@@ -158,16 +159,21 @@ def _bounded_times(
     side is open."""
     bound = bound | {NOW}
     open_sides: dict[str, set[str]] = {}
+    about: dict[str, list[tuple[Comparison, dict[str, Fraction]]]] = {name: [] for name in times - bound}
+    for comparison in comparisons:
+        found = difference(comparison)
+        for name in found[0] if found is not None else ():
+            if name in about and found is not None:
+                about[name].append((comparison, found[0]))
     changed = True
     while changed:
         changed = False
         for name in sorted(times - bound):
             sides: set[str] = set()
-            for comparison in comparisons:
-                found = difference(comparison)
-                if found is None or name not in found[0] or (set(found[0]) - {name}) - bound:
+            for comparison, shares in about[name]:
+                if (set(shares) - {name}) - bound:
                     continue
-                positive = found[0][name] > 0
+                positive = shares[name] > 0
                 operator = comparison.operator
                 if operator in ("<", "<="):
                     sides.add("above" if positive else "below")
@@ -325,8 +331,7 @@ def _explain(
     rule: Rule, name: str, code: str, span: Span, bound: set[str], open_sides: dict[str, set[str]]
 ) -> Diagnostic:
     written = shown(name)
-    others = {shown(variable.name) for variable in rule.variables()} - {written, "_"}
-    near = nearest(written, {other for other in others if other in bound and not _only_digits_differ(other, written)})
+    similar = _similar_bound(written, bound)
     if name in open_sides and len(open_sides[name]) < 2:
         (side,) = open_sides[name]
         message = f"the time `{written}` is not bounded from {side}"
@@ -335,29 +340,48 @@ def _explain(
     if name in open_sides:
         message = f"the time `{written}` is not bound"
         hint = f"pin a positive literal to it, `p(X)@{written}`, or bound it by comparisons from below and above"
-        return Diagnostic("S104", message, span, f"did you mean `{near}`?" if near and len(near) > 2 else hint)
-    where = _where_it_could_be_bound(rule, written)
-    if near and len(near) > 2:
-        where = f"did you mean `{near}`?"
+        return Diagnostic("S104", message, span, similar or hint)
+    where = similar or _where_it_could_be_bound(rule, name)
     if code == "S101":
-        if rule.is_fact:
-            return Diagnostic("S101", f"a fact has constants only; `{written}` is a variable", span, "write the values")
-        if written == "_":
-            hint = "name a variable of the body, or `exists Y: …`"
-            return Diagnostic("S101", "`_` in a head has no value", span, hint)
-        return Diagnostic("S101", f"the head's variable `{written}` is not bound by the body", span, where)
+        return _unbound_in_head(rule, written, span, where)
+    if code == "S103" and written == "_":
+        hint = "name what must not exist: `busy(X) :- job(X, _).` and `not busy(X)`"
+        return Diagnostic("S103", "`_` under `not` is not bound", span, hint)
     if code == "S103":
-        message = f"`{written}` occurs only under `not`" if name not in bound else f"`{written}` is not bound"
-        if code == "S103" and written == "_":
-            message = "`_` under `not` is not bound"
-        hint = f"{where}; for «there is none at all» name it first: `seen :- p(X).` and `not seen`"
-        return Diagnostic("S103", message, span, hint)
+        if not similar:
+            where += f"; for «there is no {written}», name it without {written} and negate that"
+        return Diagnostic("S103", f"the variable `{written}` under `not` or `implies` is not bound", span, where)
     return Diagnostic("S102", f"the variable `{written}` of a comparison is not bound", span, where)
 
 
-def _where_it_could_be_bound(rule: Rule, name: str) -> str:
+def _unbound_in_head(rule: Rule, written: str, span: Span, where: str) -> Diagnostic:
     if rule.is_fact:
-        return "a fact has constants only"
+        message = f"a fact has constants only; `{written}` is a variable"
+        hint = f'write `{written.lower()}` or "{written}"' if written[0] != "_" else "write the value"
+        return Diagnostic("S101", message, span, hint)
+    if written == "_":
+        return Diagnostic("S101", "`_` in a head has no value", span, "name a variable of the body, or `exists Y: …`")
+    return Diagnostic("S101", f"the head's variable `{written}` is not bound by the body", span, where)
+
+
+MOST_COMPARED = 100
+
+
+def _similar_bound(written: str, bound: set[str]) -> str:
+    """A bound variable the unbound one may be a misspelling of, as a hint."""
+    if len(bound) > MOST_COMPARED:
+        return ""
+    near = nearest(written, {other for other in bound if "#" not in other and not _only_digits_differ(other, written)})
+    return f"did you mean `{near}`?" if near and len(near) > 2 else ""
+
+
+def _where_it_could_be_bound(rule: Rule, name: str) -> str:
+    for literal in rule.body:
+        for node in walk(literal):
+            if isinstance(node, Or) and any(variable.name == name for variable in variables(node)):
+                return f"every side of the `or` must bind `{name}`"
+            if isinstance(node, BinaryMetric) and any(variable.name == name for variable in variables(node.left)):
+                return f"the right side of the `{node.operator}` must bind `{name}`, or another positive literal"
     return f"bind `{name}` by a positive literal of the body, such as `p({name})`, or by `{name} = …`"
 
 

@@ -47,6 +47,10 @@ class Subject:
         return self.timeline == "discrete"
 
     @cached_property
+    def reading(self) -> str:
+        return self.program.reading
+
+    @cached_property
     def timings(self) -> tuple[RuleTiming, ...]:
         return tuple(time_rule(rule, self.discrete) for rule in self.program.rules)
 
@@ -79,7 +83,7 @@ class Subject:
         self, head: str, occurrence: Occurrence, reach: tuple[Bound, Bound], rule: Rule
     ) -> Iterator[Dependency]:
         """With `reading now` a window of rows counts all facts: one more can push another out."""
-        if self.program.reading != "now":
+        if self.reading != "now":
             return
         for window in occurrence.rows:
             counted = {pattern.predicate for pattern in window.by} or set(self.predicates)
@@ -143,6 +147,17 @@ class Subject:
         return tuple(chosen)
 
     @cached_property
+    def _below(self) -> dict[int, frozenset[str]]:
+        return {}
+
+    def below(self, name: str) -> frozenset[str]:
+        """The predicates a predicate depends on, and itself; shared by those that depend on one another."""
+        number = self.component.get(name, -1)
+        if number not in self._below:
+            self._below[number] = frozenset(reachable({name}, self.successors))
+        return self._below[number]
+
+    @cached_property
     def relevant(self) -> frozenset[str]:
         """The predicates a query or a constraint depends on."""
         start = {query.atom.predicate for query in self.queries}
@@ -151,14 +166,12 @@ class Subject:
                 start |= {occurrence.atom.predicate for occurrence in timing.occurrences}
         return frozenset(reachable(start, self.successors))
 
-    def relevant_rules(self, names: frozenset[str] | None = None) -> tuple[RuleTiming, ...]:
-        """The rules that can matter for the given predicates (for all queries and constraints by default)."""
-        wanted = self.relevant if names is None else names
+    def relevant_rules(self) -> tuple[RuleTiming, ...]:
+        """The rules that can matter for a query or a constraint."""
         return tuple(
             timing
             for timing in self.timings
-            if any(head.atom.predicate in wanted for head in timing.heads)
-            or (names is None and timing.rule.is_constraint)
+            if timing.rule.is_constraint or any(head.atom.predicate in self.relevant for head in timing.heads)
         )
 
     def line(self, rule: Rule) -> int:

@@ -29,9 +29,11 @@ from presage.model.formulas import (
     Reset,
     Top,
     Windowed,
+    variables,
+    walk,
 )
 from presage.model.statements import Rule
-from presage.model.terms import Now, Number
+from presage.model.terms import Arithmetic, Negative, Now, Number, Term
 from presage.model.time import Interval, Pin
 from presage.model.windows import RowsWindow, TimeWindow, Window
 
@@ -120,6 +122,7 @@ def window_range(window: Window) -> tuple[Bound, Bound]:
 class _Walk:
     def __init__(self, timing: RuleTiming) -> None:
         self.timing = timing
+        self.timed = _timed_variables(timing.rule)
         self.fresh = 0
 
     def node(self) -> str:
@@ -231,18 +234,55 @@ class _Walk:
                 yield node, evaluated, low, high
 
     def compare(self, comparison: Comparison) -> bool:
+        if not {variable.name for variable in variables(comparison)} & self.timed:
+            return True
         whole = frozenset({NOW, START} | pin_variables(self.timing.rule)) if self.timing.discrete else frozenset()
         return add_comparison(self.timing.bounds, comparison, whole)
 
 
+MOST_TIMES = 120
+
+
+def _timed_variables(rule: Rule) -> set[str]:
+    """The variables that comparisons relate to the rule's times, directly or through others. Beyond a
+    number no one writes, only the time variables themselves."""
+    pinned = pin_variables(rule)
+    compared = [node for literal in rule.body for node in walk(literal) if isinstance(node, Comparison)]
+    by_name: dict[str, list[set[str]]] = {}
+    groups = []
+    for comparison in compared:
+        names = {variable.name for variable in variables(comparison)}
+        if any(isinstance(part, Now) for side in (comparison.left, comparison.right) for part in _parts(side)):
+            names.add(NOW)
+        groups.append(names)
+        for name in names:
+            by_name.setdefault(name, []).append(names)
+    found = {NOW, *pinned}
+    todo = list(found)
+    while todo:
+        for names in by_name.get(todo.pop(), ()):
+            todo.extend(names - found)
+            found |= names
+    return found if len(found) <= MOST_TIMES else {NOW, *pinned}
+
+
+def _parts(term: Term) -> Iterator[Term]:
+    yield term
+    if isinstance(term, Negative):
+        yield from _parts(term.term)
+    elif isinstance(term, Arithmetic):
+        yield from _parts(term.left)
+        yield from _parts(term.right)
+
+
 def time_rule(rule: Rule, discrete: bool) -> RuleTiming:
     timing = RuleTiming(rule, discrete)
-    walk = _Walk(timing)
+    walker = _Walk(timing)
     timing.bounds.between(NOW, START, 0, INF)
     for atom in rule.head_atoms:
-        walk.head(atom, NOW)
+        walker.head(atom, NOW)
     for literal in rule.body:
-        timing.occurrences.extend(walk.body(literal, NOW))
+        timing.occurrences.extend(walker.body(literal, NOW))
     for occurrence in timing.occurrences:
         if occurrence.conjunct:
             for constraint in occurrence.path:

@@ -19,32 +19,29 @@ from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable, 
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 _SAFE = float(1 << 52)
+_VECTOR = {
+    "=": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
 
 
 def holds(comparison: Comparison, bindings: Ints, variables: dict[str, int], symbols: Symbols) -> Mask:
     """For each row whether the comparison is true."""
     if comparison.operator in ("=", "!="):
-        left, right = _column(comparison.left, bindings, variables, symbols), _column(
-            comparison.right, bindings, variables, symbols
+        left, right = (
+            _column(comparison.left, bindings, variables, symbols),
+            _column(comparison.right, bindings, variables, symbols),
         )
         if left is not None and right is not None:
-            return left == right if comparison.operator == "=" else left != right
+            return np.asarray(left == right if comparison.operator == "=" else left != right, bool)
     fast = _floats(comparison.left, bindings, variables, symbols)
     other = _floats(comparison.right, bindings, variables, symbols) if fast is not None else None
     if fast is not None and other is not None:
-        match comparison.operator:
-            case "=":
-                return fast == other
-            case "!=":
-                return fast != other
-            case "<":
-                return fast < other
-            case "<=":
-                return fast <= other
-            case ">":
-                return fast > other
-            case _:
-                return fast >= other
+        return np.asarray(_VECTOR[comparison.operator](fast, other), bool)
     return np.array([_exactly(comparison, row, variables, symbols) for row in bindings], bool).reshape(len(bindings))
 
 

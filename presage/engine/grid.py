@@ -50,7 +50,9 @@ class Grid:
             scaled = scaled.numerator
         return scaled * self.step
 
-    def cells(self, low: Number, high: Number | None, closed_low: bool = True, closed_high: bool = True) -> tuple[int, int]:
+    def cells(
+        self, low: Number, high: Number | None, closed_low: bool = True, closed_high: bool = True
+    ) -> tuple[int, int]:
         """The range of cells of an interval."""
         start = self.cell(low) + (0 if closed_low else 1)
         if high is None:

@@ -16,7 +16,8 @@ from presage.engine.relation import Delta, Ints, Relation
 from presage.engine.symbols import Symbols
 from presage.kernels import joins
 from presage.kernels.joins import BIND, CONSTANT, FAR, SAME
-from presage.model.formulas import Comparison, variables as variables_of
+from presage.model.formulas import Comparison
+from presage.model.formulas import variables as variables_of
 from presage.model.terms import Constant, Variable, term_variables
 from presage.plan.nodes import Argument, Join, Literal
 
@@ -174,7 +175,7 @@ def compile_join(node: Join, relations: dict[str, Relation], symbols: Symbols, g
     for start in range(len(node.literals)):
         known: set[str] = set()
         waiting = list(comparisons)
-        path = []
+        path: list[Step] = []
         for literal in _order(node.literals, start):
             spec = columns(literal.arguments, known)
             key: tuple[int, ...] = ()
@@ -199,7 +200,9 @@ def compile_join(node: Join, relations: dict[str, Relation], symbols: Symbols, g
     negated = []
     for literal in node.negated:
         shift = 0 if literal.at is not None else grid.cell(literal.offset)
-        negated.append((literal, relations[literal.relation], columns(literal.arguments, everything), shift, fixed(literal)))
+        negated.append(
+            (literal, relations[literal.relation], columns(literal.arguments, everything), shift, fixed(literal))
+        )
     least = -ENDLESS if node.least is None else grid.cell(node.least)
     head = columns(node.arguments, everything)
     return CompiledJoin(node, names, paths, assignments, checks, negated, head, least, symbols, constants)
@@ -242,12 +245,13 @@ def _order(literals: tuple[Literal, ...], start: int) -> list[Literal]:
     rest = [literal for index, literal in enumerate(literals) if index != start]
     known = {each.name for each in path[0].arguments if isinstance(each, Variable)}
     while rest:
-        def bound(literal: Literal) -> tuple[float, int]:
-            fixed = sum(isinstance(each, Constant) or each.name in known for each in literal.arguments)
-            return (fixed / max(1, len(literal.arguments)), fixed)
-
-        best = max(rest, key=bound)
+        best = max(rest, key=lambda literal, known=known: _share_bound(literal, known))  # type: ignore[misc]
         rest.remove(best)
         path.append(best)
         known |= {each.name for each in best.arguments if isinstance(each, Variable)}
     return path
+
+
+def _share_bound(literal: Literal, known: set[str]) -> tuple[float, int]:
+    fixed = sum(isinstance(each, Constant) or each.name in known for each in literal.arguments)
+    return fixed / max(1, len(literal.arguments)), fixed

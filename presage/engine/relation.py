@@ -171,7 +171,7 @@ class Relation:
         return gone
 
     def rows(self) -> Ints:
-        return tables.live_rows(self.first, self.counts)
+        return tables.live_rows(self.first, self.counts)  # type: ignore[no-any-return]
 
     def contents(self, rows: Ints | None = None) -> tuple[Ints, Ints, Ints]:
         """Tuples with their intervals, one line for each interval."""

@@ -234,7 +234,9 @@ class Engine:
                 self._conclude(worker, rows)
         elif isinstance(node, Dilate):
             rows_of = self.relations[node.source].columns[delta.row]
-            self._insert_moved(node.head, rows_of, *operators.dilate(delta.low, delta.high, *self._distances(node.reach)))
+            self._insert_moved(
+                node.head, rows_of, *operators.dilate(delta.low, delta.high, *self._distances(node.reach))
+            )
         elif isinstance(node, Erode):
             rows_of = self.relations[node.source].columns[delta.row]
             moved = operators.erode(delta.whole_low, delta.whole_high, *self._distances(node.reach))

@@ -48,9 +48,7 @@ class Symbols:
 
     def number_all(self, values: Iterable[Value]) -> Ints:
         known = self.numbers
-        return np.array(
-            [known[value] if value in known else self._add(value) for value in values], np.int64
-        )
+        return np.array([known[value] if value in known else self._add(value) for value in values], np.int64)
 
     def value(self, number: int) -> Value:
         found = self.values[number]
@@ -77,5 +75,7 @@ def exact_float(value: Value) -> float:
         return float("nan")
     if isinstance(value, int):
         return float(value) if -_EXACT < value < _EXACT else float("nan")
-    small = value.denominator & (value.denominator - 1) == 0 and value.denominator < 1024 and abs(value.numerator) < _EXACT
+    small = (
+        value.denominator & (value.denominator - 1) == 0 and value.denominator < 1024 and abs(value.numerator) < _EXACT
+    )
     return float(value) if small else float("nan")

@@ -139,7 +139,9 @@ def join(  # type: ignore[no-untyped-def]
                             if count + 1 > capacity:
                                 capacity *= 2
                                 larger = np.empty((capacity, variables), np.int64)
-                                larger[: count + 1 if not written else count] = out[: count + 1 if not written else count]
+                                larger[: count + 1 if not written else count] = out[
+                                    : count + 1 if not written else count
+                                ]
                                 out = larger
                                 out_low = _grown(out_low, capacity)
                                 out_high = _grown(out_high, capacity)

@@ -14,7 +14,7 @@ from presage.model.formulas import And
 from presage.model.program import Program
 from presage.model.statements import Question, Statement
 from presage.model.terms import Variable
-from presage.parser.cursor import Cursor, Failure
+from presage.parser.cursor import Cursor, Failure, Reported
 from presage.parser.declarations import READERS
 from presage.parser.formulas import formula
 from presage.parser.lexer import MAX_PROBLEMS, Comment, tokenize
@@ -29,6 +29,8 @@ class Parsed:
     program: Program
     comments: tuple[Comment, ...]
     problems: tuple[Diagnostic, ...]
+    unread: frozenset[str] = frozenset()
+    """The first words of statements that could not be read."""
 
     def or_raise(self) -> Program:
         if self.problems:
@@ -45,13 +47,19 @@ def read(text: str, name: str = "<program>") -> Parsed:
         return Parsed(Program(source=source), (), (problem,))
     tokens = tokenize(source)
     statements: list[Statement] = []
+    unread: set[str] = set()
     if not tokens.hopeless:
         c = Cursor(tokens)
         while c.kind != "end" and len(c.problems) < MAX_PROBLEMS:
+            first = c.token
             found = _statement(c)
             if found is not None:
                 statements.append(found)
-    return Parsed(Program(tuple(statements), source=source), tuple(tokens.comments), tuple(tokens.problems))
+            else:
+                unread.add(nearest(first.text, STATEMENTS) or first.text)
+                unread.add(first.text)
+    program = Program(tuple(statements), source=source)
+    return Parsed(program, tuple(tokens.comments), tuple(tokens.problems), frozenset(unread))
 
 
 def parse(text: str, name: str = "<program>") -> Program:
@@ -85,12 +93,15 @@ def parse_question(text: str) -> Question:
             raise c.unexpected("the end of the formula")
     except Failure as failure:
         raise ProgramError(source, [failure.diagnostic]) from None
-    if c.problems:
-        raise ProgramError(source, c.problems)
     whole = parts[0] if len(parts) == 1 else And(tuple(parts), span=parts[0].span.to(parts[-1].span))
     return Question(whole, tuple(exists))
 
 
+# What may follow a declaration that could be read so far.
+_AFTER = {"input": "`where`, `delay`, `loss`, `rate` or `.`"}
+_AFTER_A_STATEMENT_WORD = frozenset(
+    ("name", "variable", "number", "duration", "timestamp", "discrete", "dense", "every", "now", "lasting")
+)
 _STARTS_STATEMENT = frozenset((*STATEMENTS, "name", "variable", ":-", "exists", "always", "historically"))
 
 
@@ -98,12 +109,18 @@ def _statement(c: Cursor) -> Statement | None:
     start = c.token.start
     c.depth = 0
     try:
-        reader = READERS.get(c.kind)
-        if reader is None and c.kind == "name" and c.next_kind in ("name", "variable", "number", "timestamp"):
+        first = c.kind
+        reader = READERS.get(first)
+        if reader is not None and c.next_kind in ("(", ":-", "@"):
+            raise c.reserved(c.token)
+        if reader is None and c.kind in ("name", "variable") and c.next_kind in _AFTER_A_STATEMENT_WORD:
             raise _unknown_statement(c)
         found: Statement = reader(c) if reader else rule(c)
-        _close(c)
+        _close(c, _AFTER.get(first, "`.`") if reader else "`,`, an operator or `.`")
         return found
+    except Reported:
+        _skip(c, start)
+        return None
     except Failure as failure:
         if not _is_repeated(c, failure.diagnostic):
             c.problems.append(failure.diagnostic)
@@ -118,7 +135,8 @@ def _is_repeated(c: Cursor, found: Diagnostic) -> bool:
 
 def _unknown_statement(c: Cursor) -> Failure:
     word = c.token
-    meant = nearest(word.text, STATEMENTS)
+    lower = word.text.lower()
+    meant = lower if lower in STATEMENTS else nearest(lower, (*STATEMENTS, "exists"))
     if meant:
         message, hint = f"`{word.text}` is not a statement", f"did you mean `{meant}`?"
     else:
@@ -127,11 +145,16 @@ def _unknown_statement(c: Cursor) -> Failure:
     return c.failure("P205", message, word.span, hint)
 
 
-def _close(c: Cursor) -> None:
+def _close(c: Cursor, expected: str) -> None:
     """The full stop. Where it is missing at the end of a line, the next line is read as if it stood there."""
     if c.accept("."):
         return
     at_new_statement = c.starts_line() and c.kind in _STARTS_STATEMENT
+    if at_new_statement and not c.is_unindented() and c.kind not in STATEMENTS and not _rule_ahead(c):
+        end = c.previous.end
+        message = "the line neither goes on nor ends"
+        hint = f"write `,` after `{c.previous.text[:40]}` to go on, `.` to end the statement"
+        raise c.failure("P202", message, Span(max(0, end - 1), end), hint)
     if c.kind == "end" or at_new_statement:
         end = c.previous.end
         message = "the statement is not closed by a full stop"
@@ -139,7 +162,17 @@ def _close(c: Cursor) -> None:
         return
     if c.kind in (")", "]", "}"):
         raise c.failure("P203", f"`{c.kind}` closes nothing", c.token.span, "remove it, or open the bracket before")
-    raise c.unexpected("`,`, an operator or `.`")
+    raise c.unexpected(expected)
+
+
+def _rule_ahead(c: Cursor) -> bool:
+    """Whether what follows has a `:-` before its full stop, so that it is a rule of its own."""
+    for token in c.tokens[c.at :]:
+        if token.kind in (".", "end"):
+            return False
+        if token.kind == ":-":
+            return True
+    return False
 
 
 def _skip(c: Cursor, start: int) -> None:

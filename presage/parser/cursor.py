@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from presage.errors import Diagnostic, Note, Span, nearest
 from presage.parser.lexer import MAX_DEPTH, Token, Tokens
-from presage.syntax import KEYWORDS, METRIC_ALIASES, STATEMENTS
+from presage.syntax import BINARY_METRIC, COMPARISONS, CONNECTIVES, KEYWORDS, MODALITIES, UNARY_METRIC
+
+_OPERATOR_WORDS = (*CONNECTIVES, *UNARY_METRIC, *BINARY_METRIC, *MODALITIES, "reset", "window")
 
 
 class Failure(Exception):
@@ -15,6 +18,10 @@ class Failure(Exception):
     def __init__(self, diagnostic: Diagnostic) -> None:
         self.diagnostic = diagnostic
         super().__init__(diagnostic.message)
+
+
+class Reported(Failure):
+    """A statement that cannot be read on because of something a message has been given about."""
 
 
 class Cursor:
@@ -71,20 +78,50 @@ class Cursor:
     def unexpected(self, what: str, hint: str = "") -> Failure:
         """What to raise where the current token does not fit: the plainest thing that may be meant."""
         token = self.token
-        if token.kind in KEYWORDS:
-            word = self.reserved(token)
-            if what.startswith(("a name", "a constant", "a predicate", "an argument", "a column")):
-                return word
+        message = f"expected {what}, found {describe(token)}"
+        if token.kind == "reported":
+            return Reported(Diagnostic("P201", message, token.span))
+        if token.kind in KEYWORDS and what.startswith(("a name", "a predicate", "an argument", "a column")):
+            return self.reserved(token)
+        before = self.previous
+        if not hint and before.kind in ("name", "variable") and not self.starts_line():
+            close = nearest(before.text.lower(), _OPERATOR_WORDS)
+            if close:
+                hint = f"did you mean `{close}`?"
+                return self.failure("P201", f"`{before.text}` is not an operator", before.span, hint)
         if not hint and token.kind in ("name", "variable"):
-            meant = nearest(token.text, KEYWORDS - METRIC_ALIASES.keys())
-            before = self.previous.text
-            if meant is None and self.previous.kind in ("name", "variable"):
-                close = nearest(before, KEYWORDS - METRIC_ALIASES.keys() - set(STATEMENTS))
-                if close:
-                    hint = f"did you mean `{close}` for `{before}`?"
-            elif meant:
-                hint = f"did you mean `{meant}`?"
-        return self.failure("P201", f"expected {what}, found {describe(token)}", token.span, hint)
+            close = nearest(token.text.lower(), re.findall(r"`([a-z]+)`", what) or _OPERATOR_WORDS)
+            hint = f"did you mean `{close}`?" if close else ""
+        span = token.span
+        if token.kind == "end" and self.at:
+            span = Span(before.end - 1, before.end)
+        return self.failure("P201", message, span, hint or self._habit(token))
+
+    def _habit(self, token: Token) -> str:
+        """A hint for what people write out of habit, or at least what to look at."""
+        before = self.previous
+        match token.kind:
+            case "name" | "variable" | "number" | "string":
+                return "join literals by `,`, formulas by `and` or `or`, arguments by `,`"
+            case ",":
+                return "inside a formula literals are joined by `and`; a comma is not doubled, nor before a `.`"
+            case "|":
+                return "alternatives are joined by `|` in a head, by `or` in a body"
+            case "[":
+                return f"arguments stand in round brackets: `{before.text}(…)`"
+            case "." | "end":
+                return f"something is missing after `{before.text[:40]}`"
+            case "{" | "}":
+                return "curly brackets are for the delays of an input; alternatives are joined by `|`"
+            case ":-":
+                return "a rule has one `:-`; the statement before may lack its `.`"
+            case ")" | "]":
+                return "the bracket closes too early, or nothing"
+            case kind if kind in COMPARISONS:
+                return "a comparison stands between two values; a rule is written `head :- body.`"
+            case kind if kind in KEYWORDS:
+                return f"`{token.text}` belongs elsewhere; see the grammar of the statement"
+        return f"complete or correct what stands before `{token.text[:20]}`"
 
     def reserved(self, token: Token) -> Failure:
         message = f"`{token.text}` is a word of the language and cannot be a name"

@@ -20,7 +20,7 @@ from presage.model.statements import (
     Timeline,
 )
 from presage.model.terms import Constant, Number
-from presage.model.time import Quantity
+from presage.model.time import Duration, Quantity
 from presage.parser.cursor import Cursor
 from presage.parser.terms import argument, plain_number
 from presage.parser.time import comparable, duration_of, quantity, read_pin, timestamp_of
@@ -159,6 +159,8 @@ def _condition(c: Cursor) -> Condition:
 
 def _probability(c: Cursor, what: str) -> Number:
     start = c.token.start
+    if c.kind == "-":
+        raise c.failure("D104", f"{what} lies between 0 and 1", c.token.span, "write it without the minus sign")
     value = plain_number(c)
     if not 0 <= value <= 1:
         hint = "write it as a probability, such as 0.05"
@@ -169,19 +171,24 @@ def _probability(c: Cursor, what: str) -> Number:
 def _distribution(c: Cursor) -> Distribution:
     opening = c.take()
     parts: list[tuple[Quantity, Number]] = []
+    seen: set[tuple[bool, Fraction | None]] = set()
     while True:
         start = c.token.start
         delay = quantity(c, "a delay")
         c.expect(":", "`:` between a delay and its probability", "write `delay {0: 0.7, 1: 0.2}`")
         parts.append((delay, _probability(c, "a probability")))
-        if any(comparable(delay) == comparable(other) for other, _ in parts[:-1]):
+        key = (isinstance(delay, Duration), comparable(delay))
+        if key in seen:
             c.report("D104", "a delay is listed twice", c.since(start), "list each delay once")
+        seen.add(key)
         if not c.accept(","):
             break
     c.close(opening, "}", "`,` or `}`")
     found = Distribution(tuple(parts), span=c.since(opening.start))
-    if sum((Fraction(share) for _, share in parts), Fraction(0)) > 1:
-        c.report("D104", "the probabilities add up to more than 1", found.span, "what is missing to 1 is loss")
+    if sum((Fraction(share) for _, share in parts), Fraction(0)) > 1 and all(share <= 1 for _, share in parts):
+        c.report(
+            "D104", "the probabilities add up to more than 1", found.span, "make them add up to 1, or less for loss"
+        )
     return found
 
 

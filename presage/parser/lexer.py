@@ -22,7 +22,7 @@ MAX_PROBLEMS = 200
 
 class Token(NamedTuple):
     """A token. `kind` is the sign or keyword itself, or one of `name variable number duration
-    timestamp string end`."""
+    timestamp string end`; or `reported`, for what a message has been given about already."""
 
     kind: str
     text: str
@@ -57,6 +57,8 @@ _TOKEN = re.compile(
     r"""
       (?P<space>\s+)
     | (?P<comment>[%\#][^\n]*)
+    | (?P<slashes>//[^\n]*|/\*.*?(?:\*/|$))
+    | (?P<dots>\.\.+|\.[0-9]+)
     | (?P<timestamp>[0-9]{4}-[0-9]{2}-[0-9]{2}
         (?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:[0-9]{2})?)?(?![\w-]))
     | (?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>[^\W\d]\w*)?
@@ -65,7 +67,7 @@ _TOKEN = re.compile(
     | (?P<single>'[^'\n]*')
     | (?P<sign>:-|!=|<=|>=|[.,|@()\[\]{}:<>=+\-*/])
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.DOTALL,
 )
 _FOREIGN = re.compile("|".join(re.escape(sign) for sign in sorted(FOREIGN_SIGNS, key=len, reverse=True)))
 _STRING_ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|(.))", re.DOTALL)
@@ -82,12 +84,16 @@ def tokenize(source: Source) -> Tokens:
         return out
     at, length = 0, len(text)
     opened: list[int] = []
+    in_body = False
     tokens = out.tokens
     while at < length and not out.hopeless:
+        if len(out.problems) > MAX_PROBLEMS:
+            out.hopeless = True
+            break
         found = _TOKEN.match(text, at)
         sign = _FOREIGN.match(text, at) if found is None or found.lastgroup == "sign" else None
         if sign is not None and (found is None or sign.end() > found.end()):
-            at = _foreign(out, sign)
+            at = _foreign(out, sign, bool(opened), in_body)
             continue
         if found is None:
             at = _unknown(out, at)
@@ -95,6 +101,12 @@ def tokenize(source: Source) -> Tokens:
         kind, end = found.lastgroup, found.end()
         if kind == "space":
             at = end
+            continue
+        if kind in ("slashes", "dots"):
+            at = _habit(out, kind, text[at:end], at)
+            continue
+        if kind == "sign" and text[at:end] == "-" and text[at : at + 2] == "--" and _starts_line(out, at):
+            at = _habit(out, "slashes", text[at:].split("\n", 1)[0], at)
             continue
         if kind == "comment":
             out.comments.append(Comment(text[at:end].rstrip(), at, end))
@@ -111,6 +123,9 @@ def tokenize(source: Source) -> Tokens:
                     out.closing[opened.pop()] = len(tokens)
             elif word == ".":
                 opened.clear()
+                in_body = False
+            elif word == ":-":
+                in_body = True
             tokens.append(Token(word, word, at, end))
         elif kind == "name":
             end = _end_of_name(text, end)
@@ -129,8 +144,6 @@ def tokenize(source: Source) -> Tokens:
         at = end
         if len(tokens) > MAX_TOKENS:
             _give_up(out, f"the program has more than {MAX_TOKENS:,} words and signs", at - 1)
-        if len(out.problems) > MAX_PROBLEMS:
-            out.hopeless = True
     tokens.append(Token("end", "", length, length))
     return out
 
@@ -171,8 +184,29 @@ def _number(out: Tokens, found: re.Match[str]) -> int:
         else:
             hint = f"units of duration are {units}; a name does not start with a digit"
         out.problems.append(Diagnostic("P105", message, Span(start, end), hint))
-        out.tokens.append(Token("number", digits, start, end))
+        out.tokens.append(Token("reported", found[0], start, end))
     return end
+
+
+def _starts_line(out: Tokens, at: int) -> bool:
+    return not out.tokens or "\n" in out.source.text[out.tokens[-1].end : at]
+
+
+def _habit(out: Tokens, kind: str, written: str, at: int) -> int:
+    """Comments and numbers as other languages write them."""
+    span = Span(at, at + min(len(written), 2))
+    if kind == "slashes":
+        message, hint = f"`{written[:2]}` does not start a comment", "comments start with `%` or `#`"
+    elif written.startswith(".."):
+        message, hint = f"`{written}` is not a sign of the language", "an interval is written `[0,5]`"
+    else:
+        message, hint = f"`{written}` is not a number", f"write `0{written}`"
+        out.tokens.append(Token("reported", written, at, at + len(written)))
+    if written.startswith(".."):
+        out.tokens.append(Token("reported", written, at, at + len(written)))
+    code = "P105" if kind == "dots" and not written.startswith("..") else "P103"
+    out.problems.append(Diagnostic(code, message, span, hint))
+    return at + len(written)
 
 
 def _unescape(out: Tokens, quoted: str, start: int) -> str:
@@ -196,16 +230,24 @@ def _unescape(out: Tokens, quoted: str, start: int) -> str:
     return _STRING_ESCAPE.sub(one, quoted[1:-1])
 
 
-def _foreign(out: Tokens, found: re.Match[str]) -> int:
+def _foreign(out: Tokens, found: re.Match[str], bracketed: bool, in_body: bool) -> int:
     sign, at = found[0], found.start()
     ours = FOREIGN_SIGNS[sign]
     hint = f"write `{ours}`"
+    if sign in ("&", "&&") and bracketed:
+        ours = "and"
+    elif sign == "||":
+        ours = "or" if in_body else "|"
+    elif sign == "=>" and out.tokens and out.tokens[-1].kind == ")":
+        ours, hint = "implies", "inside a formula write `implies`; a rule is written `head :- body.`"
     if sign == ";":
         rest = out.source.text[found.end() :].split("\n", 1)[0].split("%")[0].split("#")[0]
         ours = "." if not rest.strip() else ","
         hint = "statements end with `.`; alternatives are joined by `|` in a head, by `or` in a body"
     elif sign in ("->", "→"):
-        hint = "rules are written `head :- body.`; inside a formula, `implies`"
+        # Which side is the head cannot be known: the statement is not read on.
+        ours = "implies" if in_body else "reported"
+        hint = "rules are written `head :- body.`, the conclusion first; inside a formula, `implies`"
     elif sign in ("<-", "←", ":="):
         hint = "rules are written `head :- body.`"
     elif sign in ("&", "&&"):
@@ -224,12 +266,17 @@ def _unknown(out: Tokens, at: int) -> int:
         end = len(text) if end < 0 else end
         message, hint = "the string is not closed on its line", 'close it with `"`; a line break inside is written \\n'
         out.problems.append(Diagnostic("P104", message, Span(at, at + 1), hint))
-        out.tokens.append(Token("string", text[at + 1 : end].rstrip(), at, end))
+        out.tokens.append(Token("reported", text[at:end], at, end))
         return end
     end = at + 1
     while end < len(text) and text[end] == text[at]:
         end += 1
     shown = text[at] if text[at].isprintable() else f"U+{ord(text[at]):04X}"
     hint = "remove it, or put it inside a quoted string"
+    if text[at] in "“”„‟«»'`´‘’":
+        hint = 'strings are written with plain double quotes: "…"'
+    elif text[at] in "–—−":
+        hint = "write the plain minus sign `-`"
     out.problems.append(Diagnostic("P103", f"`{shown}` is not a sign of the language", Span(at, at + 1), hint))
+    out.tokens.append(Token("reported", text[at:end], at, end))
     return end

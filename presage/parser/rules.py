@@ -38,7 +38,7 @@ def rule(c: Cursor) -> Rule:
         for atom in head.atoms:
             if isinstance(atom, Over):
                 hint = "an interval is the time of a fact; in a rule write `always[0,5] p :- …`"
-                c.report("P304", "a rule's head cannot have an interval as its time", atom.interval.span, hint)
+                raise c.failure("P304", "a rule's head cannot have an interval as its time", atom.interval.span, hint)
     if c.kind == ".":
         what = "a body after `:-`"
         hint = "a fact is written without `:-`" if head else "a constraint says what must not hold: `:- p, q.`"
@@ -55,7 +55,7 @@ def refuse_interval_times(c: Cursor, formula: Formula) -> None:
     for node in walk(formula):
         if isinstance(node, Over):
             hint = "to ask whether it held over a stretch of time, write `historically[a,b] p` or `once[a,b] p`"
-            c.report("P304", "only a fact has an interval as its time", node.interval.span, hint)
+            raise c.failure("P304", "only a fact has an interval as its time", node.interval.span, hint)
 
 
 def _refuse_arrow(c: Cursor) -> None:
@@ -88,6 +88,8 @@ def _head(c: Cursor) -> Head:
     if exists and joined == "|":
         hint = "derive the invented values in one rule and choose among them in another"
         raise c.failure("P302", "`exists` and `|` cannot be combined in a head", span, hint)
+    if c.kind == "reported":
+        raise c.unexpected("`:-`")
     for atom in atoms:
         _check_head(c, atom)
     return Head(tuple(atoms), joined == "|", tuple(exists), lasting, span=span)
@@ -121,13 +123,13 @@ def _check_head(c: Cursor, atom: Formula, outer: str = "") -> None:
         case Pinned(formula=Atom()) | Over(formula=Atom()):
             if outer:
                 hint = f"write `{outer}[…] p` with the rule's own time, or pin the atom alone"
-                c.report("P301", f"an atom under `{outer}` cannot be pinned in a head", atom.span, hint)
+                raise c.failure("P301", f"an atom under `{outer}` cannot be pinned in a head", atom.span, hint)
             return
         case Metric(operator=operator, formula=inner) if operator in HEAD_METRIC:
             _check_head(c, inner, operator)
             return
     message, hint = _why_not_in_a_head(atom)
-    c.report("P301", message, atom.span, hint)
+    raise c.failure("P301", message, atom.span, hint)
 
 
 def _why_not_in_a_head(atom: Formula) -> tuple[str, str]:

@@ -92,6 +92,8 @@ def _product(c: Cursor) -> Term:
         operators = _count(c, operators)
         operator = c.take().kind
         right = _unary(c)
+        if operator == "/" and is_number(right) and value_of(right) == 0:
+            raise c.failure("P105", "division by zero", right.span, "nothing can be divided by 0")
         if operator == "/" and is_number(left) and is_number(right):
             left = Constant(divide(c, value_of(left), value_of(right), c.since(start)), span=c.since(start))
         else:

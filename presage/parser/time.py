@@ -13,6 +13,8 @@ from presage.parser.cursor import Cursor
 from presage.parser.lexer import Token
 from presage.syntax import UNITS
 
+BOUND = "the bound of an interval"
+
 
 def exact(digits: str) -> Number:
     return number(Fraction(digits)) if "." in digits else int(digits)
@@ -45,7 +47,9 @@ def quantity(c: Cursor, what: str) -> Quantity:
         return plain_number(c)
     if c.kind == "-":
         message = f"{what} cannot be negative"
-        raise c.failure("P207", message, c.token.span, "the operator itself says whether it looks back or ahead")
+        if what == BOUND:
+            raise c.failure("P207", message, c.token.span, "the operator itself says whether it looks back or ahead")
+        raise c.failure("D104", message, c.token.span, "write it without the minus sign")
     raise c.unexpected(f"{what}: a number" + (f" or a duration ({', '.join(UNITS)})" if c.kind != "inf" else ""))
 
 
@@ -57,7 +61,7 @@ def interval(c: Cursor, bound: Callable[[Cursor, str], TimeLiteral] = quantity) 
     """`[a,b]`, `(a,b)`, `[a,b)`, `(a,b]`, `[a,inf)`, `[a]`. An operator's bounds are lengths of time, a
     fact's are points of time."""
     opening = c.take()
-    low = bound(c, "the bound of an interval")
+    low = bound(c, BOUND)
     if opening.kind == "[" and c.kind == "]":
         c.take()
         return Interval(low, low, span=c.since(opening.start))
@@ -71,7 +75,7 @@ def interval(c: Cursor, bound: Callable[[Cursor, str], TimeLiteral] = quantity) 
             hint = "infinity is never reached: write `inf)`"
             raise c.failure("P207", "an interval cannot be closed at infinity", c.token.span, hint)
     else:
-        high = bound(c, "the bound of an interval")
+        high = bound(c, BOUND)
     if c.kind not in ("]", ")"):
         if c.kind in (".", "end", ":-"):
             message, hint = "the interval is not closed", "close it with `]` (bound included) or `)` (excluded)"
@@ -87,7 +91,7 @@ def _refuse_empty(c: Cursor, found: Interval) -> None:
     if found.high is None:
         return
     low, high = comparable(found.low), comparable(found.high)
-    if low is None or high is None or type(found.low) is Duration is not type(found.high) is Duration:
+    if low is None or high is None or isinstance(found.low, Duration) != isinstance(found.high, Duration):
         return
     if low > high:
         hint = "the smaller bound comes first"

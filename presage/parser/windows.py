@@ -78,6 +78,7 @@ def _rows(c: Cursor, word: Token, opening: Token) -> Window:
         c.take()
         ahead = _count(c, "how many rows the window looks ahead")
     elif c.kind == ",":
+        c.take()
         raise c.failure("P209", "a window of rows has the options `ahead` and `by`", c.token.span, f"write {FORMS}")
     by = _patterns(c) if c.accept("by") else ()
     c.close(opening, ")", "`)` to close the window")

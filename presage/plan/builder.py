@@ -227,7 +227,7 @@ class Builder:
     def _is_timeless(self, formula: Formula) -> bool:
         if isinstance(formula, Not):
             return self._is_timeless(formula.formula)
-        return isinstance(formula, Atom) and formula.predicate in self.statics or isinstance(formula, Top)
+        return (isinstance(formula, Atom) and formula.predicate in self.statics) or isinstance(formula, Top)
 
     def _head(self, rule: Rule, head: Formula, base: str | None, body: _Body) -> None:
         reach, at, least = HERE, None, body.least
@@ -352,16 +352,20 @@ class Builder:
             case _:
                 raise self._refuse("this formula", formula.span)
 
-    def _joined(self, parts: Iterable[Formula], columns: tuple[str, ...], name: str = "") -> tuple[str, tuple[str, ...]]:
+    def _joined(
+        self, parts: Iterable[Formula], columns: tuple[str, ...], name: str = ""
+    ) -> tuple[str, tuple[str, ...]]:
         body = self._conjunction([positive(part) for part in parts])
         bound = {each.name for literal in body.literals for each in literal.arguments if isinstance(each, Variable)}
         for literal in body.negated:
             for each in literal.arguments:
                 if isinstance(each, Variable) and each.name not in bound:
                     raise self._refuse("a negation whose variables are bound elsewhere", self._span())
-        columns = tuple(column for column in columns if column in bound or any(
-            column in names(comparison) for comparison in body.comparisons
-        ))
+        columns = tuple(
+            column
+            for column in columns
+            if column in bound or any(column in names(comparison) for comparison in body.comparisons)
+        )
         name = name or self._fresh(len(columns))
         arguments = tuple(Variable(column) for column in columns)
         # Subformulas also hold before the stream starts where they are about absence or static facts.
@@ -402,7 +406,9 @@ class Builder:
         ever = self._fresh(len(absent_columns), "domain")
         self.plan.nodes.append(Dilate(ever, seen, EVERYWHERE, self.rule))
         name = self._fresh(len(absent_columns))
-        self.plan.nodes.append(Join(name, arguments, (Literal(ever, arguments),), (Literal(absent, arguments),), rule=self.rule))
+        self.plan.nodes.append(
+            Join(name, arguments, (Literal(ever, arguments),), (Literal(absent, arguments),), rule=self.rule)
+        )
         return name, absent_columns
 
 

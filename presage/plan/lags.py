@@ -178,7 +178,10 @@ def _keeps(plan: Plan, lag: dict[str, Bound]) -> dict[str, Bound]:
 def _keep_for_join(plan: Plan, lag, literals, negated, need) -> None:  # type: ignore[no-untyped-def]
     waits = [literal_lag(lag, literal) for literal in literals]
     # The values a negation is asked for may be old, but only their recent past is looked at.
-    asked = [wait if plan.sources[each.relation].kind != "domain" else NEVER for wait, each in zip(waits, literals, strict=True)]
+    asked = [
+        wait if plan.sources[each.relation].kind != "domain" else NEVER
+        for wait, each in zip(waits, literals, strict=True)
+    ]
     absent = max((literal_lag(lag, literal) for literal in negated), default=NEVER)
     for index, literal in enumerate(literals):
         others = max([*waits[:index], *waits[index + 1 :], NEVER])

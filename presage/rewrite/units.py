@@ -44,12 +44,12 @@ class Units:
         self.start = start.moment.moment if start else EPOCH
         self.problems: list[Diagnostic] = []
 
-    def time(self, value: TimeLiteral) -> Number:
+    def time(self, value: TimeLiteral, may_be_before_start: bool = False) -> Number:
         if isinstance(value, Duration):
             return number(value.milliseconds / self._tick(value.span))
         if isinstance(value, Timestamp):
             ticks = math.floor(milliseconds_between(self.start, value.moment) / self._tick(value.span))
-            if ticks < 0:
+            if ticks < 0 and not may_be_before_start:
                 hint = "move `start` back, or drop what lies before it"
                 self.problems.append(
                     Diagnostic("T104", "this time lies before the start of the stream", value.span, hint)
@@ -67,10 +67,9 @@ class Units:
         return Fraction(1)
 
     def interval(self, interval: Interval) -> Interval:
+        low = self.time(interval.low)
         high = None if interval.high is None else self.time(interval.high)
-        found = replace(interval, low=self.time(interval.low), high=high)
-        low = found.low
-        assert not isinstance(low, (Duration, Timestamp)) and not isinstance(high, (Duration, Timestamp))
+        found = replace(interval, low=low, high=high)
         if high is not None and (low > high or (low == high and not (found.closed_low and found.closed_high))):
             self.problems.append(
                 Diagnostic("P207", "the interval is empty", interval.span, "the smaller bound comes first")
@@ -83,7 +82,7 @@ class Units:
     def term(self, term: Term) -> Term:
         match term:
             case Duration() | Timestamp():
-                return Constant(self.time(term), span=term.span)
+                return Constant(self.time(term, may_be_before_start=True), span=term.span)
             case Negative(term=inner):
                 return replace(term, term=self.term(inner))
             case Arithmetic(left=left, right=right):
@@ -126,6 +125,10 @@ class Units:
                 return statement if new == statement else replace(new, origin=statement)
             case Input(delay=Distribution() as delay):
                 parts = tuple((self.time(wait), share) for wait, share in delay.parts)
+                if len({wait for wait, _ in parts}) < len({wait for wait, _ in delay.parts}):
+                    self.problems.append(
+                        Diagnostic("D104", "a delay is listed twice", delay.span, "list each delay once")
+                    )
                 return replace(statement, delay=replace(delay, parts=parts))
             case Input(delay=delay) if delay is not None:
                 assert not isinstance(delay, Distribution)
