@@ -16,12 +16,25 @@ from presage.errors import PresageError, ProgramError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from presage.answers import Answer
     from presage.checking import Report
     from presage.model.program import Program
+    from presage.reasoner import Reasoner
 
 __version__ = "0.1.0"
 
-__all__ = ["PresageError", "Program", "ProgramError", "Report", "check", "format", "load", "parse"]
+__all__ = [
+    "Answer",
+    "PresageError",
+    "Program",
+    "ProgramError",
+    "Reasoner",
+    "Report",
+    "check",
+    "format",
+    "load",
+    "parse",
+]
 
 
 def parse(text: str, name: str = "<program>") -> Program:
@@ -65,4 +78,12 @@ def __getattr__(name: str) -> Any:
         from presage.checking import Report
 
         return Report
+    if name == "Reasoner":
+        from presage.reasoner import Reasoner
+
+        return Reasoner
+    if name == "Answer":
+        from presage.answers import Answer
+
+        return Answer
     raise AttributeError(f"module 'presage' has no attribute {name!r}")

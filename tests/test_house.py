@@ -23,10 +23,13 @@ ALLOWED: dict[str, set[str]] = {
     "kernels": set(),
     "plan": {"model", "analysis", "errors"},
     "engine": {"plan", "kernels", "model", "analysis", "errors"},
+    "answers": {"model"},
+    "io": {"answers", "analysis", "rewrite", "model", "errors"},
+    "reasoner": {"answers", "checking", "engine", "io", "kernels", "model", "errors"},
     "checking": {"parser", "rewrite", "analysis", "model", "errors", "cli"},
     "layout": {"parser", "model", "errors"},
-    "cli": {"checking", "layout", "model", "errors"},
-    "__init__": {"checking", "layout", "model", "errors"},
+    "cli": {"checking", "layout", "reasoner", "io", "answers", "model", "errors"},
+    "__init__": {"checking", "layout", "reasoner", "answers", "model", "errors"},
     "__main__": {"cli"},
 }
 HEAVY = {"numba", "numpy", "pyspark", "pyarrow", "pandas", "clingo", "rich"}

@@ -16,7 +16,7 @@ from presage.errors import PresageError
 
 FINE, WRONG_INPUT, WRONG_CALL = 0, 1, 2
 
-COMMANDS = ("check", "fmt")
+COMMANDS = ("run", "check", "fmt")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -45,7 +45,7 @@ def horizon_of(subject: Subject, plan: Plan) -> Number:
         for node in plan.nodes:
             if node.head not in ahead:
                 continue
-            for source, _low, high, _ in offsets(node):
+            for source, _low, high, _ in offsets(node, plan.discrete):
                 later = ahead[node.head] + high if high != INF else ahead[node.head]
                 if later > ahead.get(source, -INF):
                     ahead[source] = later

@@ -48,7 +48,7 @@ class Engine:
         for name, relation in self.relations.items():
             relation.bucket = self._bucket(lags.keep[name])
         self.ahead: dict[str, Waiting] = {name: Waiting() for name in lags.clipped}
-        self.final: dict[str, int] = dict.fromkeys(plan.sources, -ENDLESS)
+        self.final = {name: self._final_at_start(name) for name in plan.sources}
         self.new: dict[str, list[Delta]] = {}
         self.watched: set[str] = set()
         self.workers: list[Worker] = []
@@ -116,14 +116,18 @@ class Engine:
         assert self.now is not None
         return self._cells(Fraction(self.now) + self.horizon)
 
+    def _final_at_start(self, name: str) -> int:
+        """Predicates are final before time 0, where nothing holds."""
+        return -1 if self.plan.sources[name].kind in ("input", "derived") else -ENDLESS
+
     def final_cap(self, name: str) -> int:
         """The last cell up to which a relation is final at this step."""
         lag = self.lags.lag[name]
         if lag == NEVER:
             return ENDLESS
         if lag == INF or self.now is None:
-            return -ENDLESS
-        return self._cells(self.now - lag)
+            return self._final_at_start(name)
+        return max(self._cells(self.now - lag), self._final_at_start(name))
 
     def insert(self, name: str, rows: Ints, low: Ints, high: Ints) -> None:
         if not len(low):
@@ -153,6 +157,35 @@ class Engine:
             if not worker.inbox:
                 self.active.setdefault(worker.component, deque()).append(worker)
             worker.inbox.append((slot, delta))
+
+    def next_wake(self) -> Number | None:
+        """The earliest time at which something may be decided though nothing arrives."""
+        times = [time for worker in self.workers if (time := self._wakes(worker)) is not None]
+        for waiting in self.ahead.values():
+            start = waiting.first()
+            if start is not None and start < FAR:
+                times.append(self.grid.time(start) - self.horizon)
+        return min(times, default=None)
+
+    def _wakes(self, worker: Worker) -> Number | None:
+        if worker.join is None or not worker.join.negated:
+            return None
+        start = worker.waiting.first()
+        if start is None or start >= FAR:
+            return None
+        wake: Number | None = None
+        for literal, _, _, shift, fixed in worker.join.negated:
+            lag = self.lags.lag[literal.relation]
+            if lag == INF:
+                return None
+            if isinstance(lag, float):
+                continue
+            cell = fixed if literal.at is not None else max(start, 0) + shift
+            if not self.grid.discrete and cell % 2:
+                cell += 1
+            time = self.grid.time(cell) + lag
+            wake = time if wake is None else max(wake, time)
+        return wake
 
     # Components.
 
@@ -195,7 +228,7 @@ class Engine:
         edges: dict[str, list[tuple[str, Bound]]] = {name: [] for name in names}
         for worker in self.workers:
             if worker.component == number:
-                for source, _, high, _ in offsets(worker.node):
+                for source, _, high, _ in offsets(worker.node, self.plan.discrete):
                     edges[worker.node.head].append((source, high))
         workers = self.negating[number]
         self._settle(number)
@@ -239,8 +272,11 @@ class Engine:
             )
         elif isinstance(node, Erode):
             rows_of = self.relations[node.source].columns[delta.row]
-            moved = operators.erode(delta.whole_low, delta.whole_high, *self._distances(node.reach))
-            self._insert_moved(node.head, rows_of, *moved)
+            distances = self._distances(node.reach)
+            low, high = operators.erode(delta.whole_low, delta.whole_high, *distances)
+            # Only what needs the new piece is new; the rest has been said, and may be forgotten.
+            about = operators.dilate(delta.low, delta.high, distances[0], distances[1], False, False)
+            self._insert_moved(node.head, rows_of, np.maximum(low, about[0]), np.minimum(high, about[1]))
         else:
             self._since(node, slot, delta)
 
@@ -277,19 +313,26 @@ class Engine:
             kinds = np.full(width if right.arity else 0, BIND, np.int64)
             kinds[columns] = joins.SAME
             wide = np.full(len(delta), ENDLESS, np.int64)
-            # The interval of the left side travels as two more columns of the bindings.
-            carried = np.column_stack([bindings, delta.whole_low, delta.whole_high])
+            # The interval of the left side, and the new piece of it, travel as columns of the bindings.
+            carried = np.column_stack([bindings, delta.whole_low, delta.whole_high, delta.low, delta.high])
             got, low, high = joins.join(
                 carried, -wide, wide, right.columns, right.first, right.low, right.high, right.after,
                 heads, following, columns, kinds, every[: len(kinds)], 0, FAR, scanned,
             )  # fmt: skip
             found = got[:, :width], low, high, got[:, width], got[:, width + 1]
+            pieces = got[:, width + 2], got[:, width + 3]
         tuples, low, high, left_low, left_high = found
-        if len(low):
-            moved = operators.reach(
-                low, high, left_low, left_high, near, far, open_near, open_far, self.grid.step, node.ahead
-            )
-            self._insert_moved(node.head, tuples, *moved)
+        if not len(low):
+            return
+        if slot == 0:
+            # Only what needs the new piece of the left side is new: it lies between the two times.
+            low, high = (np.maximum(low, pieces[0]), high) if node.ahead else (low, np.minimum(high, pieces[1]))
+        low, high = operators.reach(
+            low, high, left_low, left_high, near, far, open_near, open_far, self.grid.step, node.ahead
+        )
+        if slot == 0:
+            low, high = (low, np.minimum(high, pieces[1])) if node.ahead else (np.maximum(low, pieces[0]), high)
+        self._insert_moved(node.head, tuples, low, high)
 
     def _alone(self, node: Since, tuples: Ints, low: Ints, high: Ints) -> None:
         """What the right side gives without the left: at its own time, and at the next on discrete time."""
@@ -340,6 +383,24 @@ class Engine:
             low, high = operators.dilate(low, high, *self._distances(node.head_reach))
         self._insert_moved(node.head, worker.join.heads(rows), low, high)
 
+    # Finer time.
+
+    def rescale(self, grid: Grid) -> None:
+        """Moves everything to a finer grid."""
+        factor = grid.per_unit // self.grid.per_unit
+        self.grid = grid
+        for relation in self.relations.values():
+            relation.rescale(factor)
+        for worker in self.workers:
+            worker.waiting.rescale(factor)
+            if isinstance(worker.node, Join):
+                worker.join = compile_join(worker.node, self.relations, self.symbols, grid)
+        for waiting in self.ahead.values():
+            waiting.rescale(factor)
+        for name, relation in self.relations.items():
+            relation.bucket = self._bucket(self.lags.keep[name])
+        self.final = {name: _finer(cell, factor, True) for name, cell in self.final.items()}
+
     # Forgetting.
 
     def _forget(self) -> None:
@@ -357,6 +418,13 @@ class Engine:
 
 
 _NONE = np.empty(0, np.int64)
+
+
+def _finer(cell: int, factor: int, is_end: bool) -> int:
+    """A cell on a grid that is finer by a factor; a gap becomes its first or last cell."""
+    if abs(cell) >= FAR or cell % 2 == 0:
+        return cell if abs(cell) >= FAR else cell * factor
+    return (cell + 1) * factor - 1 if is_end else (cell - 1) * factor + 1
 
 
 def _lookup(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from presage.engine.relation import Ints
+from presage.engine.relation import Ints, finer
 from presage.kernels.joins import FAR
 
 
@@ -52,11 +52,23 @@ class Waiting:
                         found.append((rows[ready], low[ready], high[ready]))
         return found
 
+    def first(self) -> int | None:
+        """Where the earliest waiting row starts."""
+        if not self.buckets:
+            return None
+        return min(int(low.min()) for _, low, _ in self.buckets[min(self.buckets)])
+
     def has(self, upto: int) -> bool:
         return any(
             number * self.bucket <= upto and any((low <= upto).any() for _, low, _ in parts)
             for number, parts in self.buckets.items()
         )
+
+    def rescale(self, factor: int) -> None:
+        parts = self.everything()
+        self.buckets, self.size, self.bucket = {}, 0, self.bucket * factor
+        for rows, low, high in parts:
+            self.put(rows, finer(low, factor, False), finer(high, factor, True))
 
     def everything(self) -> list[tuple[Ints, Ints, Ints]]:
         return [part for parts in self.buckets.values() for part in parts]

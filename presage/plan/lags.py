@@ -43,7 +43,7 @@ def far_back(reach: Reach) -> Bound:
     return -INF if reach.far is None else -reach.far
 
 
-def offsets(node: Node) -> list[tuple[str, Bound, Bound, bool]]:
+def offsets(node: Node, discrete: bool) -> list[tuple[str, Bound, Bound, bool]]:
     """For each relation a node reads: from where to where it lies after the head, and whether negated."""
     match node:
         case Dilate(source=source, reach=reach) if reach == EVERYWHERE:
@@ -54,9 +54,11 @@ def offsets(node: Node) -> list[tuple[str, Bound, Bound, bool]]:
         case Since(left=left, right=right, reach=reach, ahead=ahead):
             near: Bound = 0 if reach.near is None else reach.near
             far: Bound = INF if reach.far is None else reach.far
+            # The left side is asked for strictly between the two times.
+            gap = 1 if discrete else 0
             if ahead:
-                return [(left, 0, far, False), (right, near, far, False)]
-            return [(left, -far, 0, False), (right, -far, -near, False)]
+                return [(left, gap, max(far - gap, gap), False), (right, near, far, False)]
+            return [(left, min(gap - far, -gap), -gap, False), (right, -far, -near, False)]
         case Join(literals=literals, negated=negated, head_reach=reach, head_at=at):
             found: list[tuple[str, Bound, Bound, bool]] = []
             for literal, absent in [*((each, False) for each in literals), *((each, True) for each in negated)]:
@@ -90,7 +92,7 @@ def _ever_later(plan: Plan, component: dict[str, int]) -> frozenset[str]:
     """Relations on a cycle along which time can only grow without end."""
     edges: dict[int, list[tuple[str, str, Bound]]] = {}
     for node in plan.nodes:
-        for source, low, _, absent in offsets(node):
+        for source, low, _, absent in offsets(node, plan.discrete):
             if component[source] == component[node.head] and not absent:
                 edges.setdefault(component[node.head], []).append((node.head, source, -low))
     found: set[str] = set()
@@ -119,7 +121,7 @@ def _lags(plan: Plan, delays: dict[str, Number], clipped: frozenset[str], horizo
     lag.update(delays)
     for name in clipped:
         lag[name] = max(lag[name], -horizon)
-    edges = [(node.head, source, high) for node in plan.nodes for source, _, high, _ in offsets(node)]
+    edges = [(node.head, source, high) for node in plan.nodes for source, _, high, _ in offsets(node, plan.discrete)]
     for _ in range(len(lag) + 1):
         changed = False
         for head, source, high in edges:
@@ -172,6 +174,11 @@ def _keeps(plan: Plan, lag: dict[str, Bound]) -> dict[str, Bound]:
                     need(right, lag[right] + far)
             case Join(literals=literals, negated=negated):
                 _keep_for_join(plan, lag, literals, negated, need)
+    for node in plan.nodes:
+        # A new value of a domain asks for absence as far back as the answer can matter.
+        if isinstance(node, Join) and any(plan.sources[each.relation].kind == "domain" for each in node.literals):
+            for literal in node.negated:
+                need(literal.relation, keep[node.head])
     return keep
 
 

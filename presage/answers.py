@@ -1,0 +1,73 @@
+"""Answers as users get them: one for each line of `presage run`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from presage.model.formulas import Atom
+from presage.model.printer import show_atom, show_number
+from presage.model.terms import Constant, Number
+
+Value = str | int | Fraction
+
+
+def json_value(value: Value) -> str | int:
+    """Whole numbers and texts as they are; other numbers as exact text."""
+    return show_number(value) if isinstance(value, Fraction) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What stands about one answer at a time `now`. Either `time` is set, or `start`, `end` and `bounds`."""
+
+    now: Number
+    status: str
+    predicate: str
+    arguments: tuple[Value, ...]
+    bindings: dict[str, Value]
+    time: Number | None = None
+    start: Number | None = None
+    end: Number | None = None
+    bounds: str = ""
+    because: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+    decided_by: Number | None = None
+    confidence: float | None = None
+    ways: tuple[dict[str, Any], ...] = field(default=())
+
+    @property
+    def answer(self) -> str:
+        """The answer in canonical text, such as `malf(wt25)@0`."""
+        atom = show_atom(Atom(self.predicate, tuple(Constant(value) for value in self.arguments)))
+        if self.time is not None:
+            return f"{atom}@{show_number(self.time)}"
+        low = "" if self.start is None else show_number(self.start)
+        high = "inf" if self.end is None else show_number(self.end)
+        return f"{atom}@{self.bounds[:1] or '['}{low},{high}{self.bounds[1:] or ')'}"
+
+    def __str__(self) -> str:
+        return f"{self.status} {self.answer}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer line."""
+        line: dict[str, Any] = {
+            "now": json_value(self.now),
+            "status": self.status,
+            "answer": self.answer,
+            "bindings": {name: json_value(value) for name, value in self.bindings.items()},
+        }
+        if self.time is not None:
+            line["time"] = json_value(self.time)
+        else:
+            line["from"] = None if self.start is None else json_value(self.start)
+            line["to"] = None if self.end is None else json_value(self.end)
+            line["bounds"] = self.bounds
+        line["because"] = list(self.because)
+        line["needs"] = list(self.needs)
+        line["unless"] = list(self.unless)
+        line["decided_by"] = None if self.decided_by is None else json_value(self.decided_by)
+        line["confidence"] = self.confidence
+        return line

@@ -1,0 +1,1 @@
+"""Facts in and answers out: the formats people have their data in."""

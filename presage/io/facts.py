@@ -1,0 +1,230 @@
+"""Facts as they come: read, checked against the program, and made exact.
+
+A fact that does not fit says where it stands and why; nothing is guessed, rounded or dropped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from presage.analysis.predicates import Predicate, delay_of, fits
+from presage.answers import Value
+from presage.errors import PresageError, nearest
+from presage.model.program import Program
+from presage.model.terms import Number, number
+from presage.model.time import Timestamp
+from presage.rewrite.units import Units
+
+MOST_DIGITS = 60
+
+
+class FactError(PresageError):
+    """A fact that cannot be taken; the message says where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    predicate: str
+    arguments: tuple[Value, ...]
+    low: Number | None
+    """Its time, or the start of its interval; `None` for a static fact."""
+    high: Number | None
+    """The end; `None` is infinity."""
+    closed_low: bool = True
+    closed_high: bool = True
+    arrives: Number | None = None
+
+    @property
+    def arrival(self) -> Number:
+        assert self.low is not None
+        return self.low if self.arrives is None else self.arrives
+
+
+class Checker:
+    """What a program expects of its facts."""
+
+    def __init__(self, program: Program, predicates: dict[str, Predicate], discrete: bool) -> None:
+        self.program, self.predicates, self.discrete = program, predicates, discrete
+        self.units = Units(program)
+
+    def fact(self, entry: Any, where: str) -> Fact:
+        """A fact from the object of a JSON line."""
+        if not isinstance(entry, dict):
+            raise FactError(f'{where}: a fact is an object such as {{"pred": "temp", "args": ["wt25"], "time": 0}}')
+        for needed in ("pred", "args"):
+            if needed not in entry:
+                raise FactError(f"{where}: the fact has no `{needed}`")
+        name, arguments = entry["pred"], entry["args"]
+        if not isinstance(arguments, list):
+            raise FactError(f"{where}: `args` is a list of values")
+        known = self.known(name, where)
+        if len(arguments) != known.arity:
+            raise FactError(f"{where}: `{name}` has {known.arity} arguments in the program and {len(arguments)} here")
+        values = tuple(self.value(each, known, place, where) for place, each in enumerate(arguments))
+        low, high, closed_low, closed_high = self._when(entry, known, where)
+        arrives = self.time(entry["arrives"], where) if "arrives" in entry else None
+        if arrives is not None and low is not None and arrives < 0:
+            raise FactError(f"{where}: it arrives before time 0")
+        return Fact(name, values, low, high, closed_low, closed_high, arrives)
+
+    def known(self, name: Any, where: str) -> Predicate:
+        known = self.predicates.get(name) if isinstance(name, str) else None
+        if known is None or not (known.is_input or known.is_static):
+            if known is not None:
+                raise FactError(f"{where}: `{name}` is derived by rules; declare it as an input to feed it too")
+            inputs = [each.name for each in self.predicates.values() if each.is_input or each.is_static]
+            near = nearest(str(name), inputs)
+            hint = f"; did you mean `{near}`?" if near else f" (it has {', '.join(sorted(inputs)) or 'none'})"
+            raise FactError(f"{where}: the program has no input `{name}`{hint}")
+        return known
+
+    def value(self, given: Any, known: Predicate, place: int, where: str) -> Value:
+        if isinstance(given, bool):
+            value: Value = "true" if given else "false"
+        elif isinstance(given, (str, int)):
+            value = given
+        elif isinstance(given, Fraction):
+            value = number(given)
+        elif isinstance(given, float):
+            if given != given or given in (float("inf"), float("-inf")):
+                raise FactError(
+                    f"{where}: {given} is not a value; argument {place + 1} of `{known.name}` must be finite"
+                )
+            value = number(Fraction(given))
+        else:
+            raise FactError(f"{where}: argument {place + 1} of `{known.name}` is neither text nor a number")
+        if place < len(known.columns) and not fits(value, known.columns[place].type):
+            column = known.columns[place]
+            raise FactError(f"{where}: {value!r} is not a value of the column `{column.name}`, which is {column.type}")
+        return value
+
+    def _when(
+        self, entry: dict[str, Any], known: Predicate, where: str
+    ) -> tuple[Number | None, Number | None, bool, bool]:
+        if known.is_static:
+            if "time" in entry or "from" in entry:
+                raise FactError(f"{where}: `{known.name}` is static: its facts have no time")
+            return None, None, True, True
+        if "time" in entry:
+            at = self._on_timeline(self.time(entry["time"], where), where)
+            return at, at, True, True
+        if "from" not in entry:
+            raise FactError(f"{where}: the fact has no `time` (nor `from` and `to`)")
+        low = self.time(entry["from"], where)
+        high = None if entry.get("to") is None else self.time(entry["to"], where)
+        bounds = entry.get("bounds", "[]" if high is not None else "[)")
+        if bounds not in ("[]", "[)", "(]", "()"):
+            raise FactError(f"{where}: `bounds` is one of [] [) (] ()")
+        return (*self.interval(low, high, bounds, where),)
+
+    def interval(
+        self, low: Number, high: Number | None, bounds: str, where: str
+    ) -> tuple[Number, Number | None, bool, bool]:
+        self._on_timeline(low, where)
+        closed_low, closed_high = bounds[0] == "[", bounds[1] == "]" and high is not None
+        if high is not None:
+            self._on_timeline(high, where)
+            if high < low or (high == low and not (closed_low and closed_high)):
+                raise FactError(f"{where}: the interval is empty or upside down")
+        if self.discrete:
+            low = low if closed_low else low + 1
+            high = high if high is None or closed_high else high - 1
+            if high is not None and high < low:
+                raise FactError(f"{where}: the interval contains no time point")
+            return low, high, True, high is not None
+        return low, high, closed_low, closed_high
+
+    def _on_timeline(self, time: Number, where: str) -> Number:
+        if time < 0:
+            raise FactError(f"{where}: {time} lies before time 0, the start of the stream")
+        if self.discrete and not isinstance(time, int):
+            raise FactError(f"{where}: {time} is not a whole number, as times of the discrete timeline are")
+        return time
+
+    def time(self, given: Any, where: str) -> Number:
+        """A time as written: a number, a fraction in text, or with `tick` a timestamp."""
+        if isinstance(given, bool) or given is None:
+            raise FactError(f"{where}: {given} is not a time")
+        if isinstance(given, (int, Fraction)):
+            return number(given)
+        if isinstance(given, float):
+            if given != given or given in (float("inf"), float("-inf")):
+                raise FactError(f"{where}: {given} is not a time")
+            return number(Fraction(repr(given)))
+        if isinstance(given, datetime):
+            return self._moment(given, where)
+        if isinstance(given, str):
+            if len(given) > MOST_DIGITS:
+                raise FactError(f"{where}: a time of {len(given)} characters is more than {MOST_DIGITS}")
+            try:
+                return number(Fraction(given))
+            except (ValueError, ZeroDivisionError):
+                pass
+            try:
+                return self._moment(datetime.fromisoformat(given), where)
+            except ValueError:
+                raise FactError(f"{where}: {given!r} is not a time") from None
+        raise FactError(f"{where}: {given!r} is not a time")
+
+    def _moment(self, moment: datetime, where: str) -> Number:
+        if self.units.tick is None:
+            raise FactError(f"{where}: a timestamp needs a `tick` in the program, such as `tick 1s.`")
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return self.units.time(Timestamp(moment), may_be_before_start=True)
+
+    def delay(self, fact: Fact) -> Number:
+        """How late this very fact may be: of the declarations that match, the last wins."""
+        known = self.predicates[fact.predicate]
+        names = [column.name for column in known.columns]
+        for declared in reversed(known.inputs):
+            if all(fact.arguments[names.index(each.column)] == each.value.value for each in declared.where):
+                return delay_of(declared)
+        return 0
+
+    def is_late(self, fact: Fact, now: Number) -> bool:
+        assert fact.low is not None
+        return now > fact.low + self.delay(fact)
+
+
+def read_jsonl(path: Path) -> Iterator[tuple[Any, str]]:
+    """The objects of a file of JSON lines, each with its place."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for index, line in enumerate(lines, 1):
+                if line.strip():
+                    where = f"{path}:{index}"
+                    try:
+                        yield json.loads(line, parse_float=_decimal, parse_constant=_no_number), where
+                    except (json.JSONDecodeError, RecursionError) as found:
+                        raise FactError(f"{where}: this is not JSON ({found})") from None
+                    except ValueError as found:
+                        raise FactError(f"{where}: {found}") from None
+    except OSError as found:
+        raise FactError(f"{path}: cannot be read ({found.strerror})") from None
+    except UnicodeDecodeError:
+        raise FactError(f"{path}: the file is not UTF-8 text") from None
+
+
+def _decimal(text: str) -> Number:
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"a number of {len(text)} characters is more than {MOST_DIGITS}")
+    return number(Fraction(text))
+
+
+def _no_number(text: str) -> Number:
+    raise ValueError(f"{text} is not a number")
+
+
+def read_facts(paths: Iterable[Path], checker: Checker) -> Iterator[Fact]:
+    for path in paths:
+        if path.suffix.lower() not in (".jsonl", ".ndjson", ".json"):
+            raise FactError(f"{path}: facts are read from JSON lines (.jsonl)")
+        for entry, where in read_jsonl(path):
+            yield checker.fact(entry, where)

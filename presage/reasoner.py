@@ -1,0 +1,196 @@
+"""The reasoner: a program at work, from Python.
+
+reasoner = presage.Reasoner(presage.load("turbines.psg"))
+for answer in reasoner.push([("temp", ("wt25", "high"), 0)], now=0):
+    print(answer)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from presage.answers import Answer, Value
+from presage.checking import check_text
+from presage.engine.build import make_engine
+from presage.engine.grid import ENDLESS
+from presage.engine.relation import Delta
+from presage.errors import PresageError
+from presage.io.facts import Checker, Fact, FactError
+from presage.model.program import Program
+from presage.model.statements import Query
+from presage.model.terms import Constant, Number, Variable, number
+
+Given = tuple[Any, ...]
+"""A fact as a tuple: (predicate, arguments, time), where time may be (1, 5, "[)")."""
+
+
+class Reasoner:
+    """Feeds facts to a program and gives what is confirmed. Steps must go forward in time."""
+
+    def __init__(self, program: Program, static: Mapping[str, Iterable[Sequence[Any]]] | None = None) -> None:
+        source = program.source
+        report = check_text(source.text or str(program), source.name).or_raise()
+        assert report.findings is not None
+        self.program = program
+        self.subject = report.findings.subject
+        if report.findings.route.engine != "interval":
+            raise PresageError(f"{source.name}: this program needs answer streams: {report.findings.route.reason}")
+        self.checker = Checker(self.subject.program, self.subject.predicates, self.subject.discrete)
+        self.engine = make_engine(self.subject)
+        self.now: Number | None = None
+        self.late: list[Fact] = []
+        self._standing: list[Answer] = []
+        for name, rows in (static or {}).items():
+            for index, row in enumerate(rows):
+                entry = {"pred": name, "args": list(row)}
+                self.add_static(self.checker.fact(entry, f"static {name}, row {index + 1}"))
+
+    def add_static(self, fact: Fact) -> None:
+        if self.now is not None:
+            raise PresageError("static facts are known before the stream: give them before the first step")
+        row = (
+            self.engine.symbols.number_all(fact.arguments).reshape(1, -1)
+            if fact.arguments
+            else np.zeros((1, 1), np.int64)
+        )
+        everywhere = np.array([ENDLESS], np.int64)
+        self.engine.insert(fact.predicate, row, -everywhere, everywhere)
+
+    def push(self, facts: Iterable[Given], now: Any) -> list[Answer]:
+        """Takes what arrives at `now`; gives the answers that are confirmed by it.
+
+        A fact that is wrong raises `FactError` and leaves the reasoner as it was."""
+        moment = self.checker.time(now, "now")
+        checked = [self._given(given, index) for index, given in enumerate(facts)]
+        return self.step(checked, moment)
+
+    def _given(self, given: Given, index: int) -> Fact:
+        where = f"fact {index + 1}"
+        if not isinstance(given, tuple) or len(given) != 3:
+            raise FactError(f'{where}: a fact is (predicate, arguments, time), such as ("temp", ("wt25", "high"), 0)')
+        name, arguments, when = given
+        entry: dict[str, Any] = {"pred": name, "args": list(arguments)}
+        if isinstance(when, tuple):
+            if len(when) != 3:
+                raise FactError(f'{where}: an interval is (from, to, bounds), such as (1, 5, "[)")')
+            entry.update({"from": when[0], "to": when[1], "bounds": when[2]})
+        else:
+            entry["time"] = when
+        return self.checker.fact(entry, where)
+
+    def step(self, facts: Sequence[Fact], now: Number) -> list[Answer]:
+        """The same for facts that are checked already."""
+        if self.now is not None and now <= self.now:
+            raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {now}")
+        if self.subject.discrete and not isinstance(now, int):
+            raise PresageError(f"{now} is not a whole number, as times of the discrete timeline are")
+        taken: list[Fact] = []
+        for fact in facts:
+            (self.late if self.checker.is_late(fact, now) else taken).append(fact)
+        self._refine(taken)
+        self.now = now
+        new = self.engine.advance(now, self._columns(taken))
+        self._standing = self._answers(new, now)
+        return self._standing
+
+    def _refine(self, facts: Sequence[Fact]) -> None:
+        """Makes the grid finer where the data needs it; what is remembered moves with it."""
+        if self.subject.discrete:
+            return
+        times = [time for fact in facts for time in (fact.low, fact.high) if time is not None]
+        finer = self.engine.grid.refined(times)
+        if finer != self.engine.grid:
+            self.engine.rescale(finer)
+
+    def _columns(self, facts: Sequence[Fact]) -> dict[str, Any]:
+        by_name: dict[str, list[Fact]] = {}
+        for fact in facts:
+            by_name.setdefault(fact.predicate, []).append(fact)
+        grid, symbols = self.engine.grid, self.engine.symbols
+        columns = {}
+        for name, group in by_name.items():
+            width = max(1, self.subject.predicates[name].arity)
+            rows = np.zeros((len(group), width), np.int64)
+            cells = np.empty((len(group), 2), np.int64)
+            for index, fact in enumerate(group):
+                for place, value in enumerate(fact.arguments):
+                    rows[index, place] = symbols.number(value)
+                assert fact.low is not None
+                cells[index] = grid.cells(fact.low, fact.high, fact.closed_low, fact.closed_high)
+            columns[name] = (rows, cells[:, 0].copy(), cells[:, 1].copy())
+        return columns
+
+    def _answers(self, new: dict[str, list[Delta]], now: Number) -> list[Answer]:
+        found = []
+        for query in self.subject.queries:
+            for row, low, high in self._merged(query.atom.predicate, new.get(query.atom.predicate, [])):
+                arguments = tuple(self.engine.symbols.value(int(each)) for each in row)
+                bindings = matched(query, arguments)
+                if bindings is not None:
+                    found.append(self._answer(query, arguments, bindings, low, high, now))
+        return sorted(found, key=lambda answer: answer.answer)
+
+    def _merged(self, name: str, deltas: list[Delta]) -> list[tuple[Any, int, int]]:
+        """The pieces of a step, joined where they touch."""
+        relation = self.engine.relations[name]
+        pieces = sorted(
+            (tuple(relation.columns[row, : relation.arity]), int(low), int(high))
+            for delta in deltas
+            for row, low, high in zip(delta.row, delta.low, delta.high, strict=True)
+        )
+        joined: list[tuple[Any, int, int]] = []
+        for row, low, high in pieces:
+            if joined and joined[-1][0] == row and low <= joined[-1][2] + 1:
+                joined[-1] = (row, joined[-1][1], max(high, joined[-1][2]))
+            else:
+                joined.append((row, low, high))
+        return joined
+
+    def _answer(
+        self, query: Query, arguments: tuple[Value, ...], bindings: dict[str, Value], low: int, high: int, now: Number
+    ) -> Answer:
+        span = self.engine.grid.span(low, high)
+        name = query.atom.predicate
+        if span.low == span.high and span.closed_low and span.closed_high:
+            return Answer(now, "confirmed", name, arguments, bindings, time=span.low)
+        bounds = ("[" if span.closed_low else "(") + ("]" if span.closed_high else ")")
+        return Answer(now, "confirmed", name, arguments, bindings, start=span.low, end=span.high, bounds=bounds)
+
+    def answers(self) -> list[Answer]:
+        """What was confirmed at the last step."""
+        return list(self._standing)
+
+    def next_decision(self) -> Number | None:
+        """The earliest time after now at which something may be decided though nothing arrives."""
+        wake = self.engine.next_wake()
+        if wake is None or self.now is None:
+            return wake
+        wake = max(wake, self.now)
+        if self.subject.discrete:
+            wake = math.ceil(wake)
+        if wake <= self.now:
+            wake = self.now + 1 if self.subject.discrete else number(self.now + Fraction(1, self.engine.grid.per_unit))
+        return wake
+
+    @property
+    def remembered(self) -> int:
+        """How many intervals of facts are in memory."""
+        return self.engine.remembered
+
+
+def matched(query: Query, arguments: tuple[Value, ...]) -> dict[str, Value] | None:
+    """The values of a query's variables for an answer, or `None` if it asks for others."""
+    bindings: dict[str, Value] = {}
+    for asked, value in zip(query.atom.arguments, arguments, strict=True):
+        if isinstance(asked, Constant):
+            if asked.value != value:
+                return None
+        elif isinstance(asked, Variable) and not asked.is_anonymous:
+            if bindings.setdefault(asked.name, value) != value:
+                return None
+    return bindings

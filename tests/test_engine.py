@@ -1,0 +1,125 @@
+"""The interval engine against the oracle: random programs and streams, facts out of order within their delay.
+
+A run is fed step by step, ends when everything is settled, and must have confirmed exactly what the naive
+evaluator says is entailed. Every failure found so far is a file in `tests/counterexamples`.
+"""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from presage.checking import check_text
+from presage.cli.run import last_step, steps
+from presage.io.facts import Fact
+from presage.parser import parse
+from presage.plan.builder import Unsupported
+from presage.reasoner import Reasoner
+from tests.oracle import evaluate
+from tests.random_programs import Case, make_case
+
+LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+SEEDS = range(3000) if LONG else range(70)
+# The oracle writes time out: programs that look this far ahead are left to others.
+FARTHEST = 30
+Moments = set[Fraction]
+
+
+def facts_of(case: Case) -> list[Fact]:
+    found = []
+    for (name, arguments, when), arrives in case.facts:
+        low, high, bounds = when if isinstance(when, tuple) else (when, when, "[]")
+        found.append(Fact(name, arguments, low, high, bounds[0] == "[", bounds[1] == "]", arrives))
+    return found
+
+
+def sampled(low: Fraction, high: Fraction, bounds: str, end: int) -> Moments:
+    """An interval as the points and gap centres of a grid of twelfths, up to the end of the comparison."""
+    step = Fraction(1, 24)
+    first = Fraction(low) if bounds[0] == "[" else low + step
+    last = Fraction(min(high, end)) if bounds[1] == "]" or high > end else high - step
+    return {first + step * index for index in range(int((last - first) / step) + 1)} if first <= last else set()
+
+
+def confirmed(case: Case, end: int) -> tuple[dict[tuple[str, tuple[str, ...]], Moments], int]:
+    reasoner = Reasoner(parse(case.text), static={"s": [arguments for _, arguments in case.statics]})
+    until = int(last_step(reasoner, end)) + 2
+    found: dict[tuple[str, tuple[str, ...]], Moments] = {}
+    for answers in steps(reasoner, facts_of(case), until):
+        for each in answers:
+            key = (each.predicate, tuple(str(value) for value in each.arguments))
+            if each.time is not None:
+                moments = sampled(Fraction(each.time), Fraction(each.time), "[]", end)
+            else:
+                assert each.start is not None
+                high = Fraction(until) if each.end is None else Fraction(each.end)
+                moments = sampled(Fraction(each.start), high, each.bounds, end)
+                if not reasoner.subject.discrete:
+                    assert not moments & found.get(key, set()), f"{each} was said before"
+                else:
+                    moments = {moment for moment in moments if moment.denominator == 1}
+            found.setdefault(key, set()).update(moments)
+    assert not reasoner.late
+    return found, until
+
+
+def entailed(case: Case, end: int, until: int, dense: bool) -> dict[tuple[str, tuple[str, ...]], Moments]:
+    report = check_text(case.text)
+    assert report.findings is not None
+    program = report.findings.subject.program
+    timeline = "dense" if dense else "discrete"
+    model = evaluate(program, [fact for fact, _ in case.facts], case.statics, end=until, timeline=timeline)
+    found: dict[tuple[str, tuple[str, ...]], Moments] = {}
+    for name, arguments in model:
+        if name.startswith("d"):
+            moments: Moments = set()
+            for low, high, bounds in model.intervals(name, *arguments):
+                moments |= sampled(Fraction(low), Fraction(high), bounds, end)
+            if not dense:
+                moments = {moment for moment in moments if moment.denominator == 1}
+            found[name, tuple(str(value) for value in arguments)] = moments
+    return found
+
+
+def compare(case: Case, dense: bool) -> None:
+    report = check_text(case.text)
+    assert report.ok, report.problems
+    assert report.findings is not None
+    if not report.findings.strata.stratified:
+        pytest.skip("several models")
+    ahead = [query.reach.delay for query in report.findings.queries]
+    if any(delay is None or delay > FARTHEST for delay in ahead):
+        pytest.skip("looks too far ahead for the oracle")
+    end = case.end + 4
+    try:
+        answers, until = confirmed(case, end)
+    except Unsupported as reason:
+        pytest.skip(str(reason))
+    model = entailed(case, end, until, dense)
+    assert {key: moments for key, moments in answers.items() if moments} == {
+        key: moments for key, moments in model.items() if moments
+    }
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_discrete(seed: int) -> None:
+    compare(make_case(seed, dense=False), dense=False)
+
+
+@pytest.mark.parametrize("seed", range(2000) if LONG else range(40))
+def test_dense(seed: int) -> None:
+    compare(make_case(seed, dense=True), dense=True)
+
+
+@pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("counterexamples/*.py")), ids=lambda path: path.stem)
+def test_counterexample(path: Path) -> None:
+    namespace: dict[str, object] = {"Fraction": Fraction}
+    exec(path.read_text(encoding="utf-8"), namespace)
+    text, facts = namespace["PROGRAM"], namespace["FACTS"]
+    assert isinstance(text, str) and isinstance(facts, list)
+    statics = namespace.get("STATICS", [])
+    assert isinstance(statics, list)
+    compare(Case(text, facts, statics), dense="timeline dense" in text)
