@@ -17,6 +17,8 @@ demo: $(ENVIRONMENT)            ## look at the turbines
 	@$(BIN)/presage fmt examples/turbines/turbines.psg
 	@echo; echo "What Presage knows about it before anything arrives:"; echo
 	@$(BIN)/presage check --text examples/turbines/turbines.psg
+	@echo; echo "And what follows once readings arrive (examples/turbines/facts.jsonl):"; echo
+	@$(BIN)/presage run --emit confirmed examples/turbines/turbines.psg --facts examples/turbines/facts.jsonl
 
 test: lint types unit            ## everything that must pass
 
@@ -31,7 +33,7 @@ unit: $(TEST_ENVIRONMENT)            ## the tests
 	$(BIN)/python -m pytest -n auto
 
 fuzz: $(TEST_ENVIRONMENT)            ## the property tests at length (about ten minutes)
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_roundtrip.py tests/test_errors.py tests/test_strata.py
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_roundtrip.py tests/test_errors.py tests/test_strata.py tests/test_engine.py
 
 fmt: $(TEST_ENVIRONMENT)            ## put the code into its layout
 	$(BIN)/ruff check --fix presage tests
