@@ -1,14 +1,17 @@
 """The documentation is executed: what it shows as a program is one, what it calls wrong is refused.
 
 Fences have a meaning. `presage` is an accepted program, `presage-error` a refused one,
-`presage-formula` a formula, `python` is run with one namespace per page, and a `json` block right
-after a `presage` block is (part of) the report on it. Other fences are prose.
+`presage-formula` a formula, `python` is run with one namespace per page, `console` shows commands
+with their output, and a `json` block right after a `presage` block is (part of) the report on it.
+Other fences are prose.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,8 +136,8 @@ def test_reports_are_as_shown(block: Block) -> None:
     [page for page in PAGES if any(each.page == page and each.kind == "python" for each in BLOCKS)],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
-def test_python_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_python_runs(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     namespace: dict[str, Any] = {"__name__": "__docs__"}
     for block in BLOCKS:
         if block.page == page and block.kind == "python":
@@ -196,3 +199,15 @@ def test_links_inside_the_docs_lead_somewhere() -> None:
 def _anchors(page: Path) -> set[str]:
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("block", [block for block in BLOCKS if block.kind == "console"], ids=str)
+def test_console_shows_what_comes_out(block: Block) -> None:
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        words = command.split()
+        assert words[0] == "presage", command
+        done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=ROOT, check=False)
+        assert done.returncode == 0, done.stderr
+        if shown.strip():
+            assert done.stdout.strip() == shown.strip()
