@@ -22,6 +22,7 @@ from presage.model.terms import Constant, Variable, term_variables
 from presage.plan.nodes import Argument, Join, Literal
 
 NO_ROWS = np.empty(0, np.int64)
+NO_BINDINGS = np.empty((0, 0), np.int64)
 
 
 @dataclass(slots=True)
@@ -75,6 +76,8 @@ class CompiledJoin:
     def run(self, slot: int, delta: Delta) -> Rows:
         """The bindings that a literal's new facts give, negation apart."""
         first, *rest = self.paths[slot]
+        if first.fixed == FAR and self._is_too_early(delta.earliest - first.shift, rest):
+            return Rows(NO_BINDINGS, NO_ROWS, NO_ROWS)
         row, low, high = delta.row, delta.low, delta.high
         if first.fixed != FAR:
             there = (low <= first.fixed) & (first.fixed <= high)
@@ -96,6 +99,10 @@ class CompiledJoin:
                 break
             rows = self._joined(rows, step)
         return self._assigned(rows)
+
+    def _is_too_early(self, start: int, rest: list[Step]) -> bool:
+        """Whether some other literal has held nowhere yet at or after the time in question."""
+        return any(step.fixed == FAR and step.relation.latest - step.shift < start for step in rest)
 
     def _joined(self, rows: Rows, step: Step) -> Rows:
         relation = step.relation

@@ -26,6 +26,8 @@ class Delta:
     high: Ints
     whole_low: Ints
     whole_high: Ints
+    earliest: int
+    """Where the first piece starts."""
 
     def __len__(self) -> int:
         return len(self.row)
@@ -66,6 +68,8 @@ class Relation:
         # When rows may be forgotten: for a stretch of time, the rows with an interval that ends in it.
         self.expiring: dict[int, list[Ints]] = {}
         self.bucket = 1
+        # The last cell at which anything has ever held.
+        self.latest = -(1 << 62)
 
     def __len__(self) -> int:
         return int(self.counts[tables.LIVE])
@@ -122,7 +126,7 @@ class Relation:
     def insert(self, rows: Ints, low: Ints, high: Ints) -> Delta:
         """Adds intervals to tuples; gives what is new."""
         self._make_room(len(rows))
-        *pieces, fresh = tables.insert(
+        row, piece_low, piece_high, whole_low, whole_high, fresh = tables.insert(
             self.columns, self.first, self.low, self.high, self.after, self.slots,
             self.rows_free, self.pool_free, self.counts, rows, low, high, self.width,
         )  # fmt: skip
@@ -131,7 +135,11 @@ class Relation:
                 tables.index_add(
                     self.columns, index.heads, index.following, index.preceding, index.state, index.key, fresh
                 )
-        delta = Delta(*pieces)
+        earliest = int(piece_low.min()) if len(row) else 0
+        delta = Delta(row, piece_low, piece_high, whole_low, whole_high, earliest)
+        if not len(row):
+            return delta
+        self.latest = max(self.latest, int(delta.whole_high.max()))
         self._note_expiry(delta)
         return delta
 
@@ -175,6 +183,7 @@ class Relation:
         self.low = finer(self.low, factor, False)
         self.high = finer(self.high, factor, True)
         self.bucket *= factor
+        self.latest = int(finer(np.array([self.latest]), factor, True)[0])
 
     def rows(self) -> Ints:
         return tables.live_rows(self.first, self.counts)  # type: ignore[no-any-return]
@@ -188,7 +197,7 @@ class Relation:
     def everything(self) -> Delta:
         """All that is held, as if it had just been added."""
         row, low, high = tables.all_intervals(self.first, self.low, self.high, self.after, self.rows())
-        return Delta(row, low, high, low, high)
+        return Delta(row, low, high, low, high, int(low.min()) if len(low) else 0)
 
 
 def finer(cells: Ints, factor: int, are_ends: bool) -> Ints:

@@ -1,0 +1,176 @@
+"""`presage run` and the reasoner with what people feed them: good facts, odd facts, wrong facts."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import presage
+from presage.io.facts import FactError
+from tests.test_cli import presage as command
+
+TURBINES = """
+timeline discrete.
+input temp(device: text, level) delay 1.
+static owner(device, team).
+flag(X) :- temp(X, high).
+cool(X)@T+1 :- flag(X)@T, flag(X)@T+1.
+shdn(X)@T+1 :- cool(X)@T, flag(X)@T+1.
+malf(X)@T-2 :- shdn(X)@T.
+page(X, W) :- malf(X), owner(X, W).
+query malf(X).
+query page(X, W).
+"""
+READINGS = [{"pred": "temp", "args": ["wt25", "high"], "time": time} for time in range(3)]
+
+
+def write(folder: Path, name: str, lines: list[Any]) -> Path:
+    path = folder / name
+    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
+    return path
+
+
+def run(folder: Path, program: str, facts: list[Any], *more: str) -> tuple[int, list[dict[str, Any]], str]:
+    (folder / "program.psg").write_text(program)
+    given = write(folder, "facts.jsonl", facts)
+    done = command("run", "--emit", "confirmed", folder / "program.psg", "--facts", given, *more)
+    assert "Traceback" not in done.stderr
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def test_turbines(tmp_path: Path) -> None:
+    status, lines, said = run(tmp_path, TURBINES, [{"pred": "owner", "args": ["wt25", "west"]}, *READINGS])
+    assert (status, said) == (0, "")
+    assert [(line["now"], line["answer"], line["bindings"]) for line in lines] == [
+        (2, "malf(wt25)@0", {"X": "wt25"}),
+        (2, "page(wt25, west)@0", {"X": "wt25", "W": "west"}),
+    ]
+    assert lines[0]["time"] == 0 and lines[0]["status"] == "confirmed"
+
+
+def test_static_facts_from_a_file_of_their_own(tmp_path: Path) -> None:
+    owners = write(tmp_path, "owners.jsonl", [{"pred": "owner", "args": ["wt25", "west"]}])
+    status, lines, _ = run(tmp_path, TURBINES, READINGS, "--static", str(owners))
+    assert status == 0 and len(lines) == 2
+
+
+def test_late_facts_are_left_out_and_reported(tmp_path: Path) -> None:
+    late = [*READINGS[:2], {**READINGS[2], "arrives": 4}]
+    status, lines, said = run(tmp_path, TURBINES, late)
+    assert status == 0 and lines == []
+    assert "1 facts arrived too late" in said
+
+
+def test_absence_is_concluded_when_it_is_settled(tmp_path: Path) -> None:
+    program = "input ping(x) delay 2.\ninput host(x).\ndown(X) :- host(X), not once[0,3] ping(X).\nquery down(X).\n"
+    facts = [
+        {"pred": "host", "args": ["a"], "from": 0, "to": 8},
+        {"pred": "ping", "args": ["a"], "time": 1, "arrives": 3},
+    ]
+    status, lines, _ = run(tmp_path, program, facts)
+    assert status == 0
+    assert [(line["now"], line["answer"]) for line in lines] == [
+        (2, "down(a)@0"),
+        (3, "down(a)@(0,1)"),
+        (7, "down(a)@(4,5]"),
+        (8, "down(a)@(5,6]"),
+        (9, "down(a)@(6,7]"),
+        (10, "down(a)@(7,8]"),
+    ]
+
+
+def test_intervals_rationals_and_the_end_of_the_run(tmp_path: Path) -> None:
+    program = "seen(X) :- once[1/3,inf) p(X).\nquery seen(X).\n"
+    status, lines, _ = run(tmp_path, program, [{"pred": "p", "args": ["a"], "time": "1/3"}], "--until", "5")
+    assert status == 0
+    assert [line["answer"] for line in lines] == ["seen(a)@[2/3,5]"]
+
+
+def test_timestamps(tmp_path: Path) -> None:
+    program = (
+        "tick 1m. start 2026-01-01T00:00:00Z.\ntimeline discrete.\n"
+        "twice(X) :- door(X), once[1m,5m] door(X).\nquery twice(X).\n"
+    )
+    facts = [
+        {"pred": "door", "args": ["front"], "time": "2026-01-01T00:02:30Z"},
+        {"pred": "door", "args": ["front"], "time": "2026-01-01T00:06:10+00:00"},
+    ]
+    status, lines, _ = run(tmp_path, program, facts)
+    assert status == 0
+    assert [line["answer"] for line in lines] == ["twice(front)@6"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ({"pred": "tmp", "args": ["a", "b"], "time": 0}, "did you mean `temp`?"),
+        ({"pred": "malf", "args": ["a"], "time": 0}, "derived by rules"),
+        ({"pred": "temp", "args": ["a"], "time": 0}, "2 arguments in the program and 1 here"),
+        ({"pred": "temp", "args": [3, "high"], "time": 0}, "is not a value of the column `device`"),
+        ({"pred": "temp", "args": ["a", None], "time": 0}, "neither text nor a number"),
+        ({"pred": "temp", "args": ["a", "b"]}, "no `time`"),
+        ({"pred": "temp", "args": ["a", "b"], "time": -1}, "before time 0"),
+        ({"pred": "temp", "args": ["a", "b"], "time": 0.5}, "not a whole number"),
+        ({"pred": "temp", "args": ["a", "b"], "time": "soon"}, "is not a time"),
+        ({"pred": "temp", "args": ["a", "b"], "time": "2026-01-01T00:00:00Z"}, "needs a `tick`"),
+        ({"pred": "temp", "args": ["a", "b"], "from": 5, "to": 1}, "upside down"),
+        ({"pred": "temp", "args": ["a", "b"], "from": 1, "to": 2, "bounds": "<>"}, "`bounds` is one of"),
+        ({"pred": "owner", "args": ["a", "b"], "time": 1}, "static"),
+        ({"args": ["a"]}, "no `pred`"),
+        (["temp"], "a fact is an object"),
+        ('{"pred": "temp", "args": ["a", NaN], "time": 0}', "not a number"),
+        ('{"pred": "temp", "args": ["a", "b"], "time": 0', "not JSON"),
+        ('{"pred": "temp", "args": ["a", "b"], "time": ' + "1" * 90 + ".5}", "characters"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_wrong_facts_are_named_by_file_and_line(tmp_path: Path, line: Any, said: str) -> None:
+    status, lines, shown = run(tmp_path, TURBINES, [READINGS[0], line])
+    assert status == 1 and lines == []
+    assert f"{tmp_path / 'facts.jsonl'}:2: " in shown and said in shown
+
+
+def test_what_cannot_be_run_yet_is_named(tmp_path: Path) -> None:
+    for program, said in (
+        ("p(X) :- window(3) some q(X).\n", "a window"),
+        ("a(X) | b(X) :- q(X).\n", "alternatives"),
+        ("exists Y: p(X, Y) :- q(X).\n", "`exists`"),
+        ("p(X)@0 :- q(X)@T, r(X)@U.\n", "more than one time variable"),
+    ):
+        status, _, shown = run(tmp_path, program, [])
+        assert status == 1 and said in shown
+
+
+def test_a_wrong_step_leaves_the_reasoner_as_it_was() -> None:
+    reasoner = presage.Reasoner(presage.parse(TURBINES), static={"owner": [("wt25", "west")]})
+    for now in (0, 1):
+        reasoner.push([("temp", ("wt25", "high"), now)], now=now)
+    for wrong in ([("temp", ("wt25",), 2)], [("temp", ("wt25", "high"), -2)], [("nothing", (), 2)], ["temp"]):
+        with pytest.raises(FactError):
+            reasoner.push(wrong, now=2)  # type: ignore[arg-type]
+    with pytest.raises(presage.PresageError, match="time goes forward"):
+        reasoner.push([], now=1)
+    answers = reasoner.push([("temp", ("wt25", "high"), 2)], now=2)
+    assert [str(answer) for answer in answers] == ["confirmed malf(wt25)@0", "confirmed page(wt25, west)@0"]
+    assert reasoner.answers() == answers
+
+
+def test_finer_times_than_the_program_has() -> None:
+    reasoner = presage.Reasoner(presage.parse("near(X) :- p(X), once(0,1] q(X).\nquery near(X).\n"))
+    assert reasoner.push([("q", ("a",), Fraction(1, 3))], now=Fraction(1, 3)) == []
+    (found,) = reasoner.push([("p", ("a",), (Fraction(1, 2), 2, "[]"))], now=Fraction(1, 2))
+    assert found.answer == "near(a)@[0.5,4/3]"
+
+
+def test_memory_stays_flat() -> None:
+    reasoner = presage.Reasoner(presage.parse("late(X) :- p(X), historically[0,3] q(X), not once[0,5] r(X).\n"))
+    sizes = []
+    for now in range(400):
+        facts = [(name, (f"x{now % 7}",), now) for name in "pqr"] + [("q", (f"only{now}",), now)]
+        reasoner.push(facts, now=now)
+        sizes.append(reasoner.remembered)
+    assert max(sizes[200:]) <= max(sizes[:100]) + 10
