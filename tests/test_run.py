@@ -71,7 +71,7 @@ def test_absence_is_concluded_when_it_is_settled(tmp_path: Path) -> None:
         {"pred": "host", "args": ["a"], "from": 0, "to": 8},
         {"pred": "ping", "args": ["a"], "time": 1, "arrives": 3},
     ]
-    status, lines, _ = run(tmp_path, program, facts)
+    status, lines, _ = run(tmp_path, program, facts, "--until", "10")
     assert status == 0
     assert [(line["now"], line["answer"]) for line in lines] == [
         (2, "down(a)@0"),
