@@ -7,7 +7,7 @@ ENVIRONMENT := .venv/.ready
 TEST_ENVIRONMENT := .venv/.ready-for-tests
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types unit fuzz fmt clean help
+.PHONY: demo test lint types unit fuzz bench fmt clean help
 
 help:            ## what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
@@ -23,8 +23,8 @@ demo: $(ENVIRONMENT)            ## look at the turbines
 test: lint types unit            ## everything that must pass
 
 lint: $(TEST_ENVIRONMENT)            ## style and layout of the code
-	$(BIN)/ruff check presage tests
-	$(BIN)/ruff format --check presage tests
+	$(BIN)/ruff check presage tests bench
+	$(BIN)/ruff format --check presage tests bench
 
 types: $(TEST_ENVIRONMENT)            ## the type checker
 	$(BIN)/mypy
@@ -35,9 +35,12 @@ unit: $(TEST_ENVIRONMENT)            ## the tests
 fuzz: $(TEST_ENVIRONMENT)            ## the property tests at length (about ten minutes)
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_roundtrip.py tests/test_errors.py tests/test_strata.py tests/test_engine.py
 
+bench: $(ENVIRONMENT)            ## the engine beside hand-written code, in one run
+	$(BIN)/python bench/shortstop.py
+
 fmt: $(TEST_ENVIRONMENT)            ## put the code into its layout
-	$(BIN)/ruff check --fix presage tests
-	$(BIN)/ruff format presage tests
+	$(BIN)/ruff check --fix presage tests bench
+	$(BIN)/ruff format presage tests bench
 
 clean:            ## remove what was made
 	rm -rf .venv build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -2,8 +2,9 @@
 
 Arrays of a table, passed to every function in this order:
 
-* `columns[row, column]`: the tuples; `first[row]`: its first interval, `-1` for a free row
-* `low[i]`, `high[i]`, `after[i]`: the pool of intervals, linked in the order of time
+* `columns[row, column]`: the tuples; `first[row]`: its latest interval, `-1` for a free row
+* `low[i]`, `high[i]`, `after[i]`: the pool of intervals, linked from the latest to the earliest: a stream
+  adds and looks up at its end
 * `slots`: open-addressing hash of tuples, holding rows; `EMPTY` or `GONE` otherwise
 * `rows_free`, `pool_free`: stacks of what can be reused
 * `counts`: see the constants below
@@ -94,7 +95,8 @@ def insert(columns, first, low, high, after, slots, rows_free, pool_free, counts
 
     Gives what is new as pieces (row, start, end), for each piece the coalesced interval it became part
     of, and the rows that were not in the table before."""
-    capacity = len(rows) + 16
+    # Each gap between intervals that are swallowed becomes a piece: there cannot be more.
+    capacity = 2 * len(rows) + counts[POOL] - counts[POOL_FREE] + 16
     piece_row = np.empty(capacity, np.int64)
     piece_low = np.empty(capacity, np.int64)
     piece_high = np.empty(capacity, np.int64)
@@ -147,22 +149,15 @@ def insert(columns, first, low, high, after, slots, rows_free, pool_free, counts
             counts[LIVE] += 1
             fresh[fresh_count] = row
             fresh_count += 1
-            if pieces + 1 > capacity:
-                capacity *= 2
-                piece_row = _grown(piece_row, capacity)
-                piece_low = _grown(piece_low, capacity)
-                piece_high = _grown(piece_high, capacity)
-                whole_low = _grown(whole_low, capacity)
-                whole_high = _grown(whole_high, capacity)
             piece_row[pieces] = row
             piece_low[pieces] = whole_low[pieces] = start
             piece_high[pieces] = whole_high[pieces] = end
             pieces += 1
             continue
-        # Skip what ends before the new interval, not even adjacent to it.
+        # Skip what starts after the new interval, not even adjacent to it.
         before = np.int64(-1)
         node = first[row]
-        while node >= 0 and high[node] < start - 1:
+        while node >= 0 and low[node] > end + 1:
             before = node
             node = after[node]
         if node >= 0 and low[node] <= start and high[node] >= end:
@@ -170,38 +165,24 @@ def insert(columns, first, low, high, after, slots, rows_free, pool_free, counts
         # Swallow everything that overlaps or touches, noting the gaps in between as new.
         begin = pieces
         merged_low, merged_high = start, end
-        cursor = start
-        while node >= 0 and low[node] <= end + 1:
-            if low[node] > cursor:
-                if pieces + 1 > capacity:
-                    capacity *= 2
-                    piece_row = _grown(piece_row, capacity)
-                    piece_low = _grown(piece_low, capacity)
-                    piece_high = _grown(piece_high, capacity)
-                    whole_low = _grown(whole_low, capacity)
-                    whole_high = _grown(whole_high, capacity)
+        cursor = end
+        while node >= 0 and high[node] >= start - 1:
+            if high[node] < cursor:
                 piece_row[pieces] = row
-                piece_low[pieces] = cursor
-                piece_high[pieces] = min(low[node] - 1, end)
+                piece_low[pieces] = max(high[node] + 1, start)
+                piece_high[pieces] = cursor
                 pieces += 1
-            cursor = max(cursor, high[node] + 1)
+            cursor = min(cursor, low[node] - 1)
             merged_low = min(merged_low, low[node])
             merged_high = max(merged_high, high[node])
             following = after[node]
             pool_free[counts[POOL_FREE]] = node
             counts[POOL_FREE] += 1
             node = following
-        if cursor <= end:
-            if pieces + 1 > capacity:
-                capacity *= 2
-                piece_row = _grown(piece_row, capacity)
-                piece_low = _grown(piece_low, capacity)
-                piece_high = _grown(piece_high, capacity)
-                whole_low = _grown(whole_low, capacity)
-                whole_high = _grown(whole_high, capacity)
+        if cursor >= start:
             piece_row[pieces] = row
-            piece_low[pieces] = cursor
-            piece_high[pieces] = end
+            piece_low[pieces] = start
+            piece_high[pieces] = cursor
             pieces += 1
         merged = _new_interval(low, high, after, pool_free, counts, merged_low, merged_high, node)
         if before < 0:
@@ -241,13 +222,18 @@ def expire(columns, first, low, high, after, slots, rows_free, pool_free, counts
         node = first[row]
         if node < 0:
             continue
-        while node >= 0 and high[node] < cutoff:
+        before = np.int64(-1)
+        while node >= 0 and high[node] >= cutoff:
+            before = node
+            node = after[node]
+        if before >= 0:
+            after[before] = -1
+        while node >= 0:
             following = after[node]
             pool_free[counts[POOL_FREE]] = node
             counts[POOL_FREE] += 1
             node = following
-        if node >= 0:
-            first[row] = node
+        if before >= 0:
             continue
         at = np.int64(hash_row(columns, row, width) & np.uint64(mask))
         while slots[at] != row:
