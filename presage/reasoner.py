@@ -7,6 +7,7 @@ for answer in reasoner.push([("temp", ("wt25", "high"), 0)], now=0):
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -19,6 +20,7 @@ from presage.checking import check_text
 from presage.engine.build import make_engine
 from presage.engine.grid import ENDLESS
 from presage.engine.relation import Delta
+from presage.engine.state import fill_engine, read_state, save_engine
 from presage.errors import PresageError
 from presage.io.facts import Checker, Fact, FactError
 from presage.model.program import Program
@@ -160,6 +162,24 @@ class Reasoner:
             return Answer(now, "confirmed", name, arguments, bindings, time=span.low)
         bounds = ("[" if span.closed_low else "(") + ("]" if span.closed_high else ")")
         return Answer(now, "confirmed", name, arguments, bindings, start=span.low, end=span.high, bounds=bounds)
+
+    def save(self) -> bytes:
+        """The reasoner's memory, for `restore`."""
+        return save_engine(self.engine, self.fingerprint, {"late": len(self.late)})
+
+    @classmethod
+    def restore(cls, program: Program, blob: bytes) -> Reasoner:
+        """A reasoner that goes on where the saved one was. The program must be the one it was saved with."""
+        reasoner = cls(program)
+        header, arrays = read_state(blob, reasoner.fingerprint)
+        fill_engine(reasoner.engine, header, arrays)
+        reasoner.now = reasoner.engine.now
+        return reasoner
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells programs apart by what they say, not by how they are laid out."""
+        return hashlib.sha256(str(self.program).encode()).hexdigest()
 
     def answers(self) -> list[Answer]:
         """What was confirmed at the last step."""

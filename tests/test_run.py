@@ -11,6 +11,7 @@ import pytest
 
 import presage
 from presage.io.facts import FactError
+from tests.random_programs import make_case
 from tests.test_cli import presage as command
 
 TURBINES = """
@@ -174,3 +175,34 @@ def test_memory_stays_flat() -> None:
         reasoner.push(facts, now=now)
         sizes.append(reasoner.remembered)
     assert max(sizes[200:]) <= max(sizes[:100]) + 10
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_restored_reasoner_goes_on_exactly(seed: int) -> None:
+    case = make_case(seed, dense=seed % 2 == 0)
+    report = presage.check(case.text)
+    if not report.findings or not report.findings.strata.stratified:
+        pytest.skip("several models")
+    program = presage.parse(case.text)
+    arriving: dict[Any, list[Any]] = {}
+    for fact, arrives in case.facts:
+        arriving.setdefault(arrives, []).append(fact)
+    statics = {"s": [arguments for _, arguments in case.statics]}
+    through, saved = presage.Reasoner(program, statics), presage.Reasoner(program, statics)
+    for step, now in enumerate(sorted({*arriving, *range(20)})):
+        if step % 3 == seed % 3:
+            saved = presage.Reasoner.restore(program, saved.save())
+        assert saved.push(arriving.get(now, []), now) == through.push(arriving.get(now, []), now)
+
+
+def test_foreign_and_damaged_states_are_refused() -> None:
+    program = presage.parse(TURBINES)
+    blob = presage.Reasoner(program).save()
+    other = presage.parse(TURBINES.replace("@T-2", "@T-1"))
+    with pytest.raises(presage.PresageError, match="another program"):
+        presage.Reasoner.restore(other, blob)
+    for damaged in (b"", b"nonsense", blob[: len(blob) // 2]):
+        with pytest.raises(presage.PresageError, match="not a saved reasoner"):
+            presage.Reasoner.restore(program, damaged)
+    relaid = presage.parse(TURBINES.replace("\n", "  \n  "))
+    assert presage.Reasoner.restore(relaid, blob).now is None

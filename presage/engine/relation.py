@@ -54,6 +54,12 @@ class Relation:
     def __init__(self, arity: int) -> None:
         self.arity = arity
         self.width = max(1, arity)
+        self.indexes: dict[tuple[int, ...], Index] = {}
+        self.bucket = 1
+        self.clear()
+
+    def clear(self) -> None:
+        """Empties the relation; its indexes stay."""
         capacity = 16
         self.columns = np.zeros((capacity, self.width), np.int64)
         self.first = np.full(capacity, -1, np.int64)
@@ -64,10 +70,9 @@ class Relation:
         self.rows_free = np.zeros(capacity, np.int64)
         self.pool_free = np.zeros(capacity, np.int64)
         self.counts = np.zeros(6, np.int64)
-        self.indexes: dict[tuple[int, ...], Index] = {}
+        self.indexes = {key: Index(key, capacity) for key in self.indexes}
         # When rows may be forgotten: for a stretch of time, the rows with an interval that ends in it.
         self.expiring: dict[int, list[Ints]] = {}
-        self.bucket = 1
         # The last cell at which anything has ever held.
         self.latest = -(1 << 62)
 

@@ -388,18 +388,21 @@ class Engine:
     def rescale(self, grid: Grid) -> None:
         """Moves everything to a finer grid."""
         factor = grid.per_unit // self.grid.per_unit
-        self.grid = grid
         for relation in self.relations.values():
             relation.rescale(factor)
         for worker in self.workers:
             worker.waiting.rescale(factor)
-            if isinstance(worker.node, Join):
-                worker.join = compile_join(worker.node, self.relations, self.symbols, grid)
         for waiting in self.ahead.values():
             waiting.rescale(factor)
-        for name, relation in self.relations.items():
-            relation.bucket = self._bucket(self.lags.keep[name])
         self.final = {name: _finer(cell, factor, True) for name, cell in self.final.items()}
+        self.regrid(grid)
+
+    def regrid(self, grid: Grid) -> None:
+        """Makes the nodes ready for a grid; what is remembered must be on it already."""
+        self.grid = grid
+        for worker in self.workers:
+            if isinstance(worker.node, Join):
+                worker.join = compile_join(worker.node, self.relations, self.symbols, grid)
 
     # Forgetting.
 

@@ -34,14 +34,20 @@ class Symbols:
         return self._add(value) if found is None else found
 
     def _add(self, value: Value) -> int:
-        if self.unused:
-            number = self.unused.pop()
-            self.values[number] = value
-        else:
-            number = len(self.values)
-            self.values.append(value)
-            if number >= len(self.floats):
-                self.floats = np.concatenate([self.floats, np.zeros(len(self.floats), np.float64)])
+        if not self.unused:
+            return self.append(value)
+        number = self.unused.pop()
+        self.values[number] = value
+        self.numbers[value] = number
+        self.floats[number] = exact_float(value)
+        return number
+
+    def append(self, value: Value) -> int:
+        """Gives a value the next new number."""
+        number = len(self.values)
+        self.values.append(value)
+        while number >= len(self.floats):
+            self.floats = np.concatenate([self.floats, np.zeros(len(self.floats), np.float64)])
         self.numbers[value] = number
         self.floats[number] = exact_float(value)
         return number

@@ -1,0 +1,130 @@
+"""An engine's memory as bytes, and back: a restored engine goes on exactly where the saved one was.
+
+The bytes hold plain arrays and a JSON header, nothing that is executed when read. The header names the
+format and a fingerprint of the program: another program's state is refused.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from presage.engine.grid import Grid
+from presage.engine.runtime import Engine
+from presage.engine.symbols import Value
+from presage.engine.waiting import Waiting
+from presage.errors import PresageError
+from presage.model.terms import Number, number
+
+FORMAT = 1
+
+
+class StateError(PresageError):
+    """Bytes that are not the state of this program."""
+
+
+def _written(value: Value | Number | None) -> Any:
+    """A value in JSON: numbers that are not whole as a pair."""
+    return [value.numerator, value.denominator] if isinstance(value, Fraction) else value
+
+
+def _read(value: Any) -> Any:
+    return number(Fraction(value[0], value[1])) if isinstance(value, list) else value
+
+
+def save_engine(engine: Engine, fingerprint: str, extra: dict[str, Any]) -> bytes:
+    arrays: dict[str, Any] = {}
+    names = list(engine.relations)
+    for index, name in enumerate(names):
+        relation = engine.relations[name]
+        delta = relation.everything()
+        arrays[f"r{index}"] = relation.columns[delta.row]
+        arrays[f"r{index}t"] = np.column_stack([delta.low, delta.high])
+    for index, worker in enumerate(engine.workers):
+        _save_waiting(arrays, f"w{index}", worker.waiting)
+    for index, name in enumerate(engine.ahead):
+        _save_waiting(arrays, f"a{index}", engine.ahead[name])
+    header = {
+        "format": FORMAT,
+        "fingerprint": fingerprint,
+        "now": _written(engine.now),
+        "per_unit": engine.grid.per_unit,
+        "relations": names,
+        "latest": [engine.relations[name].latest for name in names],
+        "final": [engine.final[name] for name in names],
+        "symbols": [_written(value) for value in engine.symbols.values],
+        "extra": extra,
+    }
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    out = io.BytesIO()
+    np.savez_compressed(out, **arrays)
+    return out.getvalue()
+
+
+def _save_waiting(arrays: dict[str, Any], name: str, waiting: Waiting) -> None:
+    parts = waiting.everything()
+    if parts:
+        arrays[name] = np.concatenate([rows for rows, _, _ in parts])
+        arrays[f"{name}t"] = np.column_stack(
+            [np.concatenate([low for _, low, _ in parts]), np.concatenate([high for _, _, high in parts])]
+        )
+
+
+def read_state(blob: bytes, fingerprint: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The header and the arrays of a state; raises `StateError` where they are not this program's."""
+    try:
+        with np.load(io.BytesIO(blob), allow_pickle=False) as loaded:
+            arrays = {name: loaded[name] for name in loaded.files}
+        header: dict[str, Any] = json.loads(bytes(arrays.pop("header")))
+        version, owner = header["format"], header["fingerprint"]
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, TypeError):
+        raise StateError("these bytes are not a saved reasoner, or are damaged") from None
+    if version != FORMAT:
+        raise StateError(f"the state was saved in format {version}; this version reads format {FORMAT}")
+    if owner != fingerprint:
+        raise StateError("the state belongs to another program: restore it with the program it was saved with")
+    return header, arrays
+
+
+def fill_engine(engine: Engine, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Puts a saved memory into a new engine of the same program."""
+    symbols = engine.symbols
+    symbols.numbers.clear()
+    symbols.values.clear()
+    symbols.unused.clear()
+    for value in header["symbols"]:
+        if value is None:
+            symbols.unused.append(len(symbols.values))
+            symbols.values.append(None)
+        else:
+            symbols.append(_read(value))
+    grid = Grid(engine.grid.discrete, header["per_unit"])
+    engine.regrid(grid)
+    for index, name in enumerate(header["relations"]):
+        relation = engine.relations[name]
+        times = arrays[f"r{index}t"]
+        relation.clear()
+        relation.insert(arrays[f"r{index}"], times[:, 0].copy(), times[:, 1].copy())
+        relation.latest = header["latest"][index]
+        engine.final[name] = header["final"][index]
+    for index, worker in enumerate(engine.workers):
+        _fill_waiting(worker.waiting, arrays, f"w{index}")
+        worker.inbox.clear()
+    for index, name in enumerate(engine.ahead):
+        _fill_waiting(engine.ahead[name], arrays, f"a{index}")
+    engine.active.clear()
+    engine.new.clear()
+    engine.now = _read(header["now"])
+
+
+def _fill_waiting(waiting: Waiting, arrays: dict[str, Any], name: str) -> None:
+    waiting.buckets.clear()
+    waiting.size = 0
+    if name in arrays:
+        times = arrays[f"{name}t"]
+        waiting.put(arrays[name], times[:, 0].copy(), times[:, 1].copy())
