@@ -167,6 +167,18 @@ def test_finer_times_than_the_program_has() -> None:
     assert found.answer == "near(a)@[0.5,4/3]"
 
 
+def test_constants_nobody_refers_to_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("presage.engine.runtime.FEW_SYMBOLS", 50)
+    text = 'big(X, S) :- p(X, V), once[0,2] p(X, W), V > 5, S = V + W, X != "x7".\n'
+    reasoner, plain = (presage.Reasoner(presage.parse(text)) for _ in range(2))
+    plain.engine.most_symbols = 10**9
+    for now in range(300):
+        facts = [("p", (f"x{now * 3 + index}", now % 11), now) for index in range(3)]
+        facts.append(("p", ("steady", now), now))
+        assert reasoner.push(facts, now) == plain.push(facts, now)
+    assert len(reasoner.engine.symbols) < 200 < len(plain.engine.symbols)
+
+
 def test_memory_stays_flat() -> None:
     reasoner = presage.Reasoner(presage.parse("late(X) :- p(X), historically[0,3] q(X), not once[0,5] r(X).\n"))
     sizes = []

@@ -27,6 +27,9 @@ from presage.model.terms import Number
 from presage.plan.lags import NEVER, Lags, offsets
 from presage.plan.nodes import Dilate, Erode, Join, Known, Node, Plan, Reach, Since, reads
 
+# Below so many constants it is not worth looking which are still used.
+FEW_SYMBOLS = 10_000
+
 
 @dataclass(slots=True)
 class Worker:
@@ -51,6 +54,7 @@ class Engine:
         self.final = {name: self._final_at_start(name) for name in plan.sources}
         self.new: dict[str, list[Delta]] = {}
         self.watched: set[str] = set()
+        self.most_symbols = FEW_SYMBOLS
         self.workers: list[Worker] = []
         self.readers: dict[str, list[tuple[Worker, int]]] = {name: [] for name in plan.sources}
         self.active: dict[int, deque[Worker]] = {}
@@ -101,6 +105,8 @@ class Engine:
     def advance(self, now: Number, facts: dict[str, tuple[Ints, Ints, Ints]]) -> dict[str, list[Delta]]:
         """Takes in what arrives at `now`; gives what is new in the watched relations."""
         self.now = now
+        if len(self.symbols) > self.most_symbols:
+            self._free_symbols(facts)
         for name, waiting in self.ahead.items():
             for rows, low, high in waiting.take(self._ahead_cell()):
                 self.insert(name, rows, low, high)
@@ -413,6 +419,20 @@ class Engine:
             if keep != INF and self.plan.sources[name].kind != "static":
                 since = -ENDLESS if keep == NEVER else self._cells(self.now - keep)
                 relation.forget(self._cells(self.now) if keep == NEVER else since)
+
+    def _free_symbols(self, facts: dict[str, tuple[Ints, Ints, Ints]]) -> None:
+        """Gives back the numbers of constants that nothing refers to any more."""
+        used = [relation.columns[relation.rows()].ravel() for relation in self.relations.values()]
+        used += [rows.ravel() for rows, _, _ in facts.values()]
+        for waiting in (*self.ahead.values(), *(worker.waiting for worker in self.workers)):
+            used += [rows.ravel() for rows, _, _ in waiting.everything()]
+        for worker in self.workers:
+            if worker.join is not None:
+                used.append(np.array(worker.join.constants, np.int64))
+        numbers = np.concatenate(used)
+        # Bindings of variables that are computed later are not set yet.
+        self.symbols.keep_only(numbers[(numbers >= 0) & (numbers < len(self.symbols.values))])
+        self.most_symbols = 2 * len(self.symbols) + FEW_SYMBOLS
 
     @property
     def remembered(self) -> int:
