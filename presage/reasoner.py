@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from presage.answers import Answer, Value
+from presage.answers import Answer, Value, json_value
 from presage.checking import check_text
 from presage.engine.build import make_engine
 from presage.engine.grid import ENDLESS
@@ -23,6 +23,8 @@ from presage.engine.relation import Delta
 from presage.engine.state import fill_engine, read_state, save_engine
 from presage.errors import PresageError
 from presage.io.facts import Checker, Fact, FactError
+from presage.io.tables import Columns, read_table
+from presage.model.printer import show_number
 from presage.model.program import Program
 from presage.model.statements import Query
 from presage.model.terms import Constant, Number, Variable, number
@@ -63,13 +65,21 @@ class Reasoner:
         everywhere = np.array([ENDLESS], np.int64)
         self.engine.insert(fact.predicate, row, -everywhere, everywhere)
 
-    def push(self, facts: Iterable[Given], now: Any) -> list[Answer]:
-        """Takes what arrives at `now`; gives the answers that are confirmed by it.
-
-        A fact that is wrong raises `FactError` and leaves the reasoner as it was."""
+    def push(self, facts: Iterable[Given] | Mapping[str, Any], now: Any) -> list[Answer]:
+        """Takes what arrives at `now`, as tuples or as a table for each predicate; gives the answers that are
+        confirmed by it. A fact that is wrong raises `FactError` and leaves the reasoner as it was."""
         moment = self.checker.time(now, "now")
-        checked = [self._given(given, index) for index, given in enumerate(facts)]
-        return self.step(checked, moment)
+        if not isinstance(facts, Mapping):
+            return self.step([self._given(given, index) for index, given in enumerate(facts)], moment)
+        checked: list[Fact] = []
+        tables: list[Columns] = []
+        for name, table in facts.items():
+            read = read_table(name, table, self.checker)
+            if isinstance(read, Columns):
+                tables.append(read)
+            else:
+                checked.extend(read)
+        return self.step(checked, moment, tables)
 
     def _given(self, given: Given, index: int) -> Fact:
         where = f"fact {index + 1}"
@@ -85,7 +95,7 @@ class Reasoner:
             entry["time"] = when
         return self.checker.fact(entry, where)
 
-    def step(self, facts: Sequence[Fact], now: Number) -> list[Answer]:
+    def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> list[Answer]:
         """The same for facts that are checked already."""
         if self.now is not None and now <= self.now:
             raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {now}")
@@ -96,7 +106,10 @@ class Reasoner:
             (self.late if self.checker.is_late(fact, now) else taken).append(fact)
         self._refine(taken)
         self.now = now
-        new = self.engine.advance(now, self._columns(taken))
+        columns = self._columns(taken)
+        for table in tables:
+            self._add_table(columns, table, now)
+        new = self.engine.advance(now, columns)
         self._standing = self._answers(new, now)
         return self._standing
 
@@ -126,6 +139,55 @@ class Reasoner:
                 cells[index] = grid.cells(fact.low, fact.high, fact.closed_low, fact.closed_high)
             columns[name] = (rows, cells[:, 0].copy(), cells[:, 1].copy())
         return columns
+
+    def _add_table(self, columns: dict[str, Any], table: Columns, now: Number) -> None:
+        known = self.subject.predicates[table.predicate]
+        late = table.times < math.ceil(now - (known.delay or 0))
+        if late.any():
+            self.late.extend(self._late_rows(table, late))
+        keep = ~late
+        rows = np.zeros((int(keep.sum()), max(1, known.arity)), np.int64)
+        for place, (values, places) in enumerate(zip(table.values, table.places, strict=True)):
+            rows[:, place] = self.engine.symbols.number_all(values)[places[keep]]
+        grid = self.engine.grid
+        cells = table.times[keep] * (grid.per_unit * grid.step)
+        before = columns.get(table.predicate)
+        if before is not None:
+            rows, cells_low, cells_high = (
+                np.concatenate([before[0], rows]),
+                np.concatenate([before[1], cells]),
+                np.concatenate([before[2], cells]),
+            )
+            columns[table.predicate] = (rows, cells_low, cells_high)
+        else:
+            columns[table.predicate] = (rows, cells, cells)
+
+    def _late_rows(self, table: Columns, late: Any) -> Iterator[Fact]:
+        for index in np.flatnonzero(late):
+            arguments = tuple(values[places[index]] for values, places in zip(table.values, table.places, strict=True))
+            time = int(table.times[index])
+            yield Fact(table.predicate, arguments, time, time)
+
+    def holds(self, name: str) -> Any:
+        """What is in memory of a predicate, as an Arrow table: its columns, and `from`, `to`, `bounds`."""
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise PresageError("tables are made with pyarrow: pip install pyarrow") from None
+        if name not in self.subject.predicates:
+            raise PresageError(f"the program has no predicate `{name}`")
+        known = self.subject.predicates[name]
+        relation = self.engine.relations[name]
+        rows, low, high = relation.contents()
+        columns: dict[str, list[Any]] = {}
+        for place in range(known.arity):
+            title = known.columns[place].name if place < len(known.columns) else str(place + 1)
+            columns[title] = [json_value(self.engine.symbols.value(int(each))) for each in rows[:, place]]
+        spans = [self.engine.grid.span(int(start), int(end)) for start, end in zip(low, high, strict=True)]
+        columns["from"] = [None if span.low is None else show_number(span.low) for span in spans]
+        columns["to"] = [None if span.high is None else show_number(span.high) for span in spans]
+        columns["bounds"] = [("[" if s.closed_low else "(") + ("]" if s.closed_high else ")") for s in spans]
+        return pa.table({title: _arrow_column(values) for title, values in columns.items()})
 
     def _answers(self, new: dict[str, list[Delta]], now: Number) -> list[Answer]:
         found = []
@@ -201,6 +263,15 @@ class Reasoner:
     def remembered(self) -> int:
         """How many intervals of facts are in memory."""
         return self.engine.remembered
+
+
+def _arrow_column(values: list[Any]) -> Any:
+    """A column of one type: numbers where all are whole numbers, otherwise text."""
+    import pyarrow as pa
+
+    if values and all(isinstance(value, int) for value in values):
+        return pa.array(values, pa.int64())
+    return pa.array([None if value is None else str(value) for value in values], pa.string())
 
 
 def matched(query: Query, arguments: tuple[Value, ...]) -> dict[str, Value] | None:

@@ -7,6 +7,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pandas
+import polars
+import pyarrow
 import pytest
 
 import presage
@@ -158,6 +161,47 @@ def test_a_wrong_step_leaves_the_reasoner_as_it_was() -> None:
     answers = reasoner.push([("temp", ("wt25", "high"), 2)], now=2)
     assert [str(answer) for answer in answers] == ["confirmed malf(wt25)@0", "confirmed page(wt25, west)@0"]
     assert reasoner.answers() == answers
+
+
+@pytest.mark.parametrize("kind", ["arrow", "pandas", "polars"])
+def test_tables(kind: str) -> None:
+    reasoner = presage.Reasoner(presage.parse(TURBINES), static={"owner": [("wt25", "west")]})
+    found = []
+    for now in range(4):
+        columns = {"device": ["wt25", "wt42"], "level": ["high", "low"], "time": [now, now]}
+        if kind == "arrow":
+            table: Any = pyarrow.table(columns)
+        else:
+            table = (pandas if kind == "pandas" else polars).DataFrame(columns)
+        found += [answer.answer for answer in reasoner.push({"temp": table}, now=now)]
+    assert found == ["malf(wt25)@0", "page(wt25, west)@0", "malf(wt25)@1", "page(wt25, west)@1"]
+    held = reasoner.holds("flag").to_pylist()
+    assert {"1": "wt25", "from": "2", "to": "3", "bounds": "[]"} in [{**row, "from": "2"} for row in held]
+
+
+def test_wrong_tables_are_named_by_column_and_row() -> None:
+    reasoner = presage.Reasoner(presage.parse(TURBINES))
+    for columns, said in (
+        ({"device": ["a"], "time": [0]}, "the column `level` is missing"),
+        ({"device": ["a"], "level": ["b"]}, "no `time`"),
+        ({"device": ["a", None], "level": ["b", "b"], "time": [0, 0]}, "rows without a value"),
+        ({"device": ["a", "b"], "level": ["b", "b"], "time": [0, None]}, "no time"),
+        ({"device": ["a"], "level": ["b"], "time": [-1]}, "before time 0"),
+        ({"device": [7], "level": ["b"], "time": [0]}, "is not a value of the column `device`"),
+        ({"device": ["a"], "level": [float("nan")], "time": [0]}, "must be finite"),
+    ):
+        with pytest.raises(FactError, match=said):
+            reasoner.push({"temp": pyarrow.table(columns)}, now=0)
+    with pytest.raises(FactError, match="is not a table"):
+        reasoner.push({"temp": [1, 2]}, now=0)
+    assert reasoner.now is None
+
+
+def test_late_rows_of_a_table_are_reported() -> None:
+    reasoner = presage.Reasoner(presage.parse(TURBINES))
+    table = pyarrow.table({"device": ["a", "b"], "level": ["high", "high"], "time": [3, 5]})
+    reasoner.push({"temp": table}, now=5)
+    assert [(fact.predicate, fact.arguments, fact.low) for fact in reasoner.late] == [("temp", ("a", "high"), 3)]
 
 
 def test_finer_times_than_the_program_has() -> None:

@@ -19,10 +19,11 @@ from presage.analysis.differences import INF, Bound
 from presage.engine.grid import ENDLESS, Grid
 from presage.engine.joining import CompiledJoin, Rows, compile_join
 from presage.engine.relation import Delta, Ints, Relation
+from presage.engine.since import run_since
 from presage.engine.symbols import Symbols
 from presage.engine.waiting import Waiting
-from presage.kernels import joins, operators
-from presage.kernels.joins import BIND, FAR
+from presage.kernels import operators
+from presage.kernels.joins import FAR
 from presage.model.terms import Number
 from presage.plan.lags import NEVER, Lags, offsets
 from presage.plan.nodes import Dilate, Erode, Join, Known, Node, Plan, Reach, Since, reads
@@ -273,87 +274,28 @@ class Engine:
                 self._conclude(worker, rows)
         elif isinstance(node, Dilate):
             rows_of = self.relations[node.source].columns[delta.row]
-            self._insert_moved(
-                node.head, rows_of, *operators.dilate(delta.low, delta.high, *self._distances(node.reach))
-            )
+            self.insert_moved(node.head, rows_of, *operators.dilate(delta.low, delta.high, *self.distances(node.reach)))
         elif isinstance(node, Erode):
             rows_of = self.relations[node.source].columns[delta.row]
-            distances = self._distances(node.reach)
+            distances = self.distances(node.reach)
             low, high = operators.erode(delta.whole_low, delta.whole_high, *distances)
             # Only what needs the new piece is new; the rest has been said, and may be forgotten.
             about = operators.dilate(delta.low, delta.high, distances[0], distances[1], False, False)
-            self._insert_moved(node.head, rows_of, np.maximum(low, about[0]), np.minimum(high, about[1]))
+            self.insert_moved(node.head, rows_of, np.maximum(low, about[0]), np.minimum(high, about[1]))
         else:
-            self._since(node, slot, delta)
+            run_since(self, node, slot, delta)
 
-    def _distances(self, reach: Reach) -> tuple[int, int, bool, bool]:
+    def distances(self, reach: Reach) -> tuple[int, int, bool, bool]:
         near = -ENDLESS if reach.near is None else self.grid.cell(reach.near)
         far = ENDLESS if reach.far is None else self.grid.cell(reach.far)
         return near, far, reach.open_near, reach.open_far
 
-    def _insert_moved(self, name: str, rows: Ints, low: Ints, high: Ints) -> None:
+    def insert_moved(self, name: str, rows: Ints, low: Ints, high: Ints) -> None:
         keep = low <= high
         if keep.all():
             self.insert(name, rows, low, high)
         elif keep.any():
             self.insert(name, rows[keep], low[keep], high[keep])
-
-    def _since(self, node: Since, slot: int, delta: Delta) -> None:
-        left, right = self.relations[node.left], self.relations[node.right]
-        near, far, open_near, open_far = self._distances(node.reach)
-        columns = np.array(node.columns, np.int64)
-        width = right.width
-        every = np.arange(width, dtype=np.int64)
-        if slot == 1:
-            tuples = right.columns[delta.row]
-            self._alone(node, tuples, delta.low, delta.high)
-            # Each piece meets every interval of its left side; the right side's variables are the bindings.
-            found = _lookup(left, tuples, columns, delta.low, delta.high, node.left)
-        else:
-            index = right.indexes.get(node.columns)
-            heads, following = (index.heads, index.following) if index else (_NONE, _NONE)
-            scanned = _NONE if index else right.rows()
-            bindings = np.zeros((len(delta), width), np.int64)
-            for place, column in enumerate(node.columns):
-                bindings[:, column] = left.columns[delta.row, place]
-            kinds = np.full(width if right.arity else 0, BIND, np.int64)
-            kinds[columns] = joins.SAME
-            wide = np.full(len(delta), ENDLESS, np.int64)
-            # The interval of the left side, and the new piece of it, travel as columns of the bindings.
-            carried = np.column_stack([bindings, delta.whole_low, delta.whole_high, delta.low, delta.high])
-            got, low, high = joins.join(
-                carried, -wide, wide, right.columns, right.first, right.low, right.high, right.after,
-                heads, following, columns, kinds, every[: len(kinds)], 0, FAR, scanned,
-            )  # fmt: skip
-            found = got[:, :width], low, high, got[:, width], got[:, width + 1]
-            pieces = got[:, width + 2], got[:, width + 3]
-        tuples, low, high, left_low, left_high = found
-        if not len(low):
-            return
-        if slot == 0:
-            # Only what needs the new piece of the left side is new: it lies between the two times.
-            low, high = (np.maximum(low, pieces[0]), high) if node.ahead else (low, np.minimum(high, pieces[1]))
-        low, high = operators.reach(
-            low, high, left_low, left_high, near, far, open_near, open_far, self.grid.step, node.ahead
-        )
-        if slot == 0:
-            low, high = (low, np.minimum(high, pieces[1])) if node.ahead else (np.maximum(low, pieces[0]), high)
-        self._insert_moved(node.head, tuples, low, high)
-
-    def _alone(self, node: Since, tuples: Ints, low: Ints, high: Ints) -> None:
-        """What the right side gives without the left: at its own time, and at the next on discrete time."""
-        near, far, open_near, open_far = self._distances(node.reach)
-        if self.grid.discrete:
-            far = min(far, 1)
-        elif near == 0 and not open_near:
-            far, open_far = 0, False
-        else:
-            return
-        if near > far:
-            return
-        if node.ahead:
-            near, far, open_near, open_far = -far, -near, open_far, open_near
-        self._insert_moved(node.head, tuples, *operators.dilate(low, high, near, far, open_near, open_far))
 
     def _conclude(self, worker: Worker, rows: Rows) -> None:
         assert worker.join is not None
@@ -386,8 +328,8 @@ class Engine:
         if node.head_at is not None:
             low = high = np.full(len(rows), self.grid.cell(node.head_at), np.int64)
         elif not node.head_reach.is_nothing:
-            low, high = operators.dilate(low, high, *self._distances(node.head_reach))
-        self._insert_moved(node.head, worker.join.heads(rows), low, high)
+            low, high = operators.dilate(low, high, *self.distances(node.head_reach))
+        self.insert_moved(node.head, worker.join.heads(rows), low, high)
 
     # Finer time.
 
@@ -440,42 +382,8 @@ class Engine:
         return sum(relation.intervals for relation in self.relations.values())
 
 
-_NONE = np.empty(0, np.int64)
-
-
 def _finer(cell: int, factor: int, is_end: bool) -> int:
     """A cell on a grid that is finer by a factor; a gap becomes its first or last cell."""
     if abs(cell) >= FAR or cell % 2 == 0:
         return cell if abs(cell) >= FAR else cell * factor
     return (cell + 1) * factor - 1 if is_end else (cell - 1) * factor + 1
-
-
-def _lookup(
-    left: Relation, tuples: Ints, columns: Ints, low: Ints, high: Ints, name: str
-) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Each right piece with each interval of its left side."""
-    width = tuples.shape[1]
-    keys = tuples[:, columns] if len(columns) else np.zeros((len(tuples), 1), np.int64)
-    rows = find_rows(left, np.ascontiguousarray(keys))
-    there = rows >= 0
-    tuples, low, high, rows = tuples[there], low[there], high[there], rows[there]
-    if not len(rows):
-        return np.empty((0, width), np.int64), _NONE, _NONE, _NONE, _NONE
-    from presage.kernels.tables import all_intervals
-
-    counts = interval_counts(left, rows)
-    repeat = np.repeat(np.arange(len(rows)), counts)
-    _, left_low, left_high = all_intervals(left.first, left.low, left.high, left.after, rows)
-    return tuples[repeat], low[repeat], high[repeat], left_low, left_high
-
-
-def find_rows(relation: Relation, tuples: Ints) -> Ints:
-    from presage.kernels.lookups import find_all
-
-    return find_all(relation.columns, relation.slots, tuples, relation.width)  # type: ignore[no-any-return]
-
-
-def interval_counts(relation: Relation, rows: Ints) -> Ints:
-    from presage.kernels.lookups import count_intervals
-
-    return count_intervals(relation.first, relation.after, rows)  # type: ignore[no-any-return]
