@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, overload
 
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
@@ -71,3 +72,42 @@ class Answer:
         line["decided_by"] = None if self.decided_by is None else json_value(self.decided_by)
         line["confidence"] = self.confidence
         return line
+
+
+class Answers(Sequence[Answer]):
+    """The answers of a step, made when someone looks at them: counting them costs nothing."""
+
+    __slots__ = ("_made", "_make", "_size")
+
+    def __init__(self, size: int, make: Callable[[], list[Answer]]) -> None:
+        self._size, self._make = size, make
+        self._made: list[Answer] | None = None
+
+    def _all(self) -> list[Answer]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Answer]:
+        return iter(self._all())
+
+    @overload
+    def __getitem__(self, index: int) -> Answer: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Answer]: ...
+
+    def __getitem__(self, index: int | slice) -> Answer | list[Answer]:
+        return self._all()[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (Answers, list)) and list(self) == list(other)
+
+    def __repr__(self) -> str:
+        return f"[{', '.join(str(answer) for answer in self)}]"
+
+
+NONE = Answers(0, list)

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from presage.answers import Answer, Value, json_value
+from presage.answers import NONE, Answer, Answers, Value, json_value
 from presage.checking import check_text
 from presage.engine.build import make_engine
-from presage.engine.grid import ENDLESS
+from presage.engine.grid import ENDLESS, Grid
 from presage.engine.relation import Delta
 from presage.engine.state import fill_engine, read_state, save_engine
 from presage.errors import PresageError
@@ -48,7 +48,7 @@ class Reasoner:
         self.engine = make_engine(self.subject)
         self.now: Number | None = None
         self.late: list[Fact] = []
-        self._standing: list[Answer] = []
+        self._standing = NONE
         for name, rows in (static or {}).items():
             for index, row in enumerate(rows):
                 entry = {"pred": name, "args": list(row)}
@@ -65,7 +65,7 @@ class Reasoner:
         everywhere = np.array([ENDLESS], np.int64)
         self.engine.insert(fact.predicate, row, -everywhere, everywhere)
 
-    def push(self, facts: Iterable[Given] | Mapping[str, Any], now: Any) -> list[Answer]:
+    def push(self, facts: Iterable[Given] | Mapping[str, Any], now: Any) -> Answers:
         """Takes what arrives at `now`, as tuples or as a table for each predicate; gives the answers that are
         confirmed by it. A fact that is wrong raises `FactError` and leaves the reasoner as it was."""
         moment = self.checker.time(now, "now")
@@ -95,7 +95,7 @@ class Reasoner:
             entry["time"] = when
         return self.checker.fact(entry, where)
 
-    def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> list[Answer]:
+    def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
         """The same for facts that are checked already."""
         if self.now is not None and now <= self.now:
             raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {now}")
@@ -189,37 +189,59 @@ class Reasoner:
         columns["bounds"] = [("[" if s.closed_low else "(") + ("]" if s.closed_high else ")") for s in spans]
         return pa.table({title: _arrow_column(values) for title, values in columns.items()})
 
-    def _answers(self, new: dict[str, list[Delta]], now: Number) -> list[Answer]:
-        found = []
-        for query in self.subject.queries:
-            for row, low, high in self._merged(query.atom.predicate, new.get(query.atom.predicate, [])):
-                arguments = tuple(self.engine.symbols.value(int(each)) for each in row)
-                bindings = matched(query, arguments)
-                if bindings is not None:
-                    found.append(self._answer(query, arguments, bindings, low, high, now))
-        return sorted(found, key=lambda answer: answer.answer)
+    def _answers(self, new: dict[str, list[Delta]], now: Number) -> Answers:
+        """The answers of a step: counted now, made when they are looked at."""
+        found = [
+            (query, *part)
+            for query in self.subject.queries
+            if (part := self._asked(query, new.get(query.atom.predicate, []))) is not None
+        ]
+        if not found:
+            return NONE
+        # Constants may get other numbers later, in another list.
+        values, grid = self.engine.symbols.values, self.engine.grid
 
-    def _merged(self, name: str, deltas: list[Delta]) -> list[tuple[Any, int, int]]:
-        """The pieces of a step, joined where they touch."""
-        relation = self.engine.relations[name]
-        pieces = sorted(
-            (tuple(relation.columns[row, : relation.arity]), int(low), int(high))
-            for delta in deltas
-            for row, low, high in zip(delta.row, delta.low, delta.high, strict=True)
-        )
-        joined: list[tuple[Any, int, int]] = []
-        for row, low, high in pieces:
-            if joined and joined[-1][0] == row and low <= joined[-1][2] + 1:
-                joined[-1] = (row, joined[-1][1], max(high, joined[-1][2]))
-            else:
-                joined.append((row, low, high))
-        return joined
+        def make() -> list[Answer]:
+            answers = []
+            for query, rows, low, high in found:
+                for row, start, end in zip(rows.tolist(), low.tolist(), high.tolist(), strict=True):
+                    arguments = tuple(values[each] for each in row)
+                    answers.append(self._answer(query, arguments, grid, start, end, now))
+            return sorted(answers, key=lambda answer: answer.answer)
+
+        return Answers(sum(len(low) for _, _, low, _ in found), make)
+
+    def _asked(self, query: Query, deltas: list[Delta]) -> tuple[Any, Any, Any] | None:
+        """The new pieces that a query asks for, joined where they touch."""
+        if not deltas:
+            return None
+        relation = self.engine.relations[query.atom.predicate]
+        rows = np.concatenate([relation.columns[delta.row, : relation.arity] for delta in deltas])
+        low = np.concatenate([delta.low for delta in deltas])
+        high = np.concatenate([delta.high for delta in deltas])
+        wanted = np.ones(len(low), bool)
+        places: dict[str, int] = {}
+        for place, asked in enumerate(query.atom.arguments):
+            if isinstance(asked, Constant):
+                wanted &= rows[:, place] == self.engine.symbols.numbers.get(asked.value, -1)
+            elif isinstance(asked, Variable) and not asked.is_anonymous:
+                wanted &= rows[:, place] == rows[:, places.setdefault(asked.name, place)]
+        rows, low, high = rows[wanted], low[wanted], high[wanted]
+        if not len(low):
+            return None
+        order = np.lexsort((low, *rows.T[::-1]))
+        rows, low, high = rows[order], low[order], high[order]
+        # A piece goes on where the one before it, of the same tuple, ends.
+        apart = np.ones(len(low), bool)
+        apart[1:] = (rows[1:] != rows[:-1]).any(axis=1) | (low[1:] > high[:-1] + 1)
+        starts = np.flatnonzero(apart)
+        return rows[starts], low[starts], np.maximum.reduceat(high, starts)
 
     def _answer(
-        self, query: Query, arguments: tuple[Value, ...], bindings: dict[str, Value], low: int, high: int, now: Number
+        self, query: Query, arguments: tuple[Value, ...], grid: Grid, low: int, high: int, now: Number
     ) -> Answer:
-        span = self.engine.grid.span(low, high)
-        name = query.atom.predicate
+        span = grid.span(low, high)
+        name, bindings = query.atom.predicate, bindings_of(query, arguments)
         if span.low == span.high and span.closed_low and span.closed_high:
             return Answer(now, "confirmed", name, arguments, bindings, time=span.low)
         bounds = ("[" if span.closed_low else "(") + ("]" if span.closed_high else ")")
@@ -243,9 +265,9 @@ class Reasoner:
         """Tells programs apart by what they say, not by how they are laid out."""
         return hashlib.sha256(str(self.program).encode()).hexdigest()
 
-    def answers(self) -> list[Answer]:
+    def answers(self) -> Answers:
         """What was confirmed at the last step."""
-        return list(self._standing)
+        return self._standing
 
     def next_decision(self) -> Number | None:
         """The earliest time after now at which something may be decided though nothing arrives."""
@@ -274,14 +296,10 @@ def _arrow_column(values: list[Any]) -> Any:
     return pa.array([None if value is None else str(value) for value in values], pa.string())
 
 
-def matched(query: Query, arguments: tuple[Value, ...]) -> dict[str, Value] | None:
-    """The values of a query's variables for an answer, or `None` if it asks for others."""
-    bindings: dict[str, Value] = {}
-    for asked, value in zip(query.atom.arguments, arguments, strict=True):
-        if isinstance(asked, Constant):
-            if asked.value != value:
-                return None
-        elif isinstance(asked, Variable) and not asked.is_anonymous:
-            if bindings.setdefault(asked.name, value) != value:
-                return None
-    return bindings
+def bindings_of(query: Query, arguments: tuple[Value, ...]) -> dict[str, Value]:
+    """The values of a query's variables."""
+    return {
+        asked.name: value
+        for asked, value in zip(query.atom.arguments, arguments, strict=True)
+        if isinstance(asked, Variable) and not asked.is_anonymous
+    }

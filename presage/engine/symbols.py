@@ -62,7 +62,8 @@ class Symbols:
         return found
 
     def keep_only(self, used: Ints) -> int:
-        """Frees the numbers that are not used; gives how many."""
+        """Frees the numbers that are not used; gives how many. Who holds the list of values keeps it as it was."""
+        self.values = self.values.copy()
         keep = np.zeros(len(self.values), bool)
         keep[used] = True
         freed = 0

@@ -88,9 +88,19 @@ def _columns(name: str, known: Predicate, arrow: Any, names: list[str], checker:
         if encoded.null_count:
             raise FactError(f"{where}: the column `{column}` has {encoded.null_count} rows without a value")
         distinct = encoded.dictionary.to_pylist()
-        values.append([checker.value(each, known, place, where) for each in distinct])
+        kind = known.columns[place].type if place < len(known.columns) else "any"
+        if kind in ("any", "text") and is_text(encoded.dictionary.type):
+            values.append(distinct)
+        else:
+            values.append([checker.value(each, known, place, where) for each in distinct])
         places.append(encoded.indices.to_numpy().astype(np.int64))
     return Columns(name, values, places, moments)
+
+
+def is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _rows(arrow: Any, names: list[str]) -> Iterator[tuple[Any, ...]]:

@@ -54,11 +54,12 @@ def offsets(node: Node, discrete: bool) -> list[tuple[str, Bound, Bound, bool]]:
         case Since(left=left, right=right, reach=reach, ahead=ahead):
             near: Bound = 0 if reach.near is None else reach.near
             far: Bound = INF if reach.far is None else reach.far
-            # The left side is asked for strictly between the two times.
+            # The left side is asked for strictly between the two times, if there is anything between.
             gap = 1 if discrete else 0
-            if ahead:
-                return [(left, gap, max(far - gap, gap), False), (right, near, far, False)]
-            return [(left, min(gap - far, -gap), -gap, False), (right, -far, -near, False)]
+            between: list[tuple[str, Bound, Bound, bool]] = []
+            if far > gap:
+                between = [(left, gap, far - gap, False) if ahead else (left, gap - far, -gap, False)]
+            return [*between, (right, near, far, False) if ahead else (right, -far, -near, False)]
         case Join(literals=literals, negated=negated, head_reach=reach, head_at=at):
             found: list[tuple[str, Bound, Bound, bool]] = []
             for literal, absent in [*((each, False) for each in literals), *((each, True) for each in negated)]:
