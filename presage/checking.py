@@ -5,6 +5,7 @@ Reads the text, normalises it, asks each analysis its question and puts the answ
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -329,7 +330,7 @@ def read_file(path: str | Path) -> str:
     """A program's text; whatever keeps it from being read becomes a message."""
     where = Path(path)
     try:
-        data = where.read_bytes()
+        data = sys.stdin.buffer.read() if str(path) == "-" else where.read_bytes()
     except IsADirectoryError:
         raise PresageError(f"{where}: this is a folder; give a program file (.psg)") from None
     except FileNotFoundError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import difflib
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -182,7 +183,14 @@ def _excerpt(source: Source, span: Span) -> list[str]:
     shown = "".join(c if c.isprintable() else "�" for c in text[first : first + _LINE_WIDTH].replace("\t", " "))
     length = max(1, min(length, _LINE_WIDTH - (column - 1 - first)))
     gutter = f"{line:>5} | "
-    return [f"{gutter}{shown}", " " * (len(gutter) - 2) + "| " + " " * (column - 1 - first) + "^" * length]
+    before, marked = shown[: column - 1 - first], shown[column - 1 - first : column - 1 - first + length]
+    caret = " " * _width(before) + "^" * max(1, _width(marked))
+    return [f"{gutter}{shown}", " " * (len(gutter) - 2) + "| " + caret]
+
+
+def _width(text: str) -> int:
+    """How many places a text takes on a terminal: wide characters take two, combining marks none."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def as_json(source: Source, found: Diagnostic) -> dict[str, Any]:

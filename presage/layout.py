@@ -30,7 +30,7 @@ class _Layout:
     def program(self, statements: tuple[Statement, ...]) -> str:
         lines: list[str] = []
         last = 0
-        for statement in statements:
+        for index, statement in enumerate(statements):
             before = self._take(statement.span.start)
             for comment in before:
                 self._gap(lines, last, self._line(comment.start))
@@ -41,7 +41,9 @@ class _Layout:
             inside = self._take(stop)
             lines.extend(self._with_comments(statement, inside) if inside else show_statement(statement).split("\n"))
             last = self._line(stop)
-            if self.comments and self._line(self.comments[0].start) == last:
+            following = statements[index + 1].span.start if index + 1 < len(statements) else len(self.source.text)
+            trailing = self.comments and self._line(self.comments[0].start) == last
+            if trailing and self.comments[0].start < following:
                 lines[-1] += "  " + self.comments.pop(0).text
         for comment in self.comments:
             self._gap(lines, last, self._line(comment.start))

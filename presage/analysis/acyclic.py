@@ -27,11 +27,14 @@ from presage.model.formulas import (
     Formula,
     Metric,
     Modal,
+    Or,
     Over,
     Pinned,
     Reset,
     Windowed,
+    atoms,
 )
+from presage.model.formulas import walk as subformulas
 from presage.model.statements import Rule
 from presage.model.terms import Now, Variable
 
@@ -168,10 +171,14 @@ def _relax(rule: Rule, horizon: int) -> _Relaxed:
                     walk(part, node, into)
             case Over(formula=inner):
                 walk(inner, node, into)
+            case Or(parts=parts):
+                # Only one side need hold: what the others say of times is left out, their values are not.
+                for part in parts:
+                    into.extend((atom, on_timeline(relaxed.node())) for atom in atoms(part))
             case Comparison():
                 whole = frozenset({NOW, START} | pin_variables(rule))
                 add_comparison(bounds, formula, whole)
-            # Negated parts and alternatives only restrict: without them there are more consequences.
+            # Negated parts only restrict: without them there are more consequences.
 
     on_timeline(NOW)
     for name in pin_variables(rule):
@@ -241,7 +248,8 @@ def _equal_variables(rule: Rule) -> dict[str, str]:
         return name
 
     for literal in rule.body:
-        match literal:
-            case Comparison(operator="=", left=Variable(name=first), right=Variable(name=second)):
-                parent[find(first)] = find(second)
+        for node in subformulas(literal):
+            match node:
+                case Comparison(operator="=", left=Variable(name=first), right=Variable(name=second)):
+                    parent[find(first)] = find(second)
     return {name: find(name) for name in parent}

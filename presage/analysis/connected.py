@@ -15,6 +15,7 @@ from presage.analysis.subject import Subject
 from presage.model.formulas import Atom, Formula, Modal, Over, Pinned, Reset, Windowed, children
 from presage.model.statements import Rule
 from presage.model.terms import Now
+from presage.model.windows import TimeWindow
 
 ANY_TIME = "any time"
 
@@ -30,8 +31,9 @@ def _times(formula: Formula, statics: frozenset[str], current: str | None, windo
             yield from _times(inner, statics, base, windowed)
         case Over():
             return
-        case Windowed(formula=inner):
-            yield from _times(inner, statics, current, True)
+        case Windowed(window=window, formula=inner):
+            # Only a window of time is relative to the time it is looked at.
+            yield from _times(inner, statics, current, windowed or isinstance(window, TimeWindow))
         case Reset(formula=inner):
             yield from _times(inner, statics, current, False)
         case Modal(formula=inner):

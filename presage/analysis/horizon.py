@@ -25,7 +25,7 @@ from presage.analysis.patterns import TOO_MANY, NoPatterns, Unfolding, shape
 from presage.analysis.subject import Subject
 from presage.model.formulas import Atom
 from presage.model.statements import Query
-from presage.model.terms import Number
+from presage.model.terms import Number, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Reach:
 
 
 def _finite(value: Bound) -> Number | None:
-    return None if isinstance(value, float) else value
+    return None if isinstance(value, float) else number(value)
 
 
 Extent = tuple[Bound, Bound]

@@ -12,7 +12,17 @@ from presage.analysis.patterns import NoPatterns, Unfolding, general_atom
 from presage.analysis.strata import Stratification
 from presage.analysis.subject import Subject
 from presage.analysis.timing import RuleTiming
-from presage.model.formulas import BinaryMetric, Implies, Metric, Windowed, walk
+from presage.model.formulas import (
+    BinaryMetric,
+    Formula,
+    Implies,
+    Metric,
+    Modal,
+    Reset,
+    Windowed,
+    children,
+    walk,
+)
 from presage.model.statements import Query, Rule
 from presage.model.windows import RowsWindow, TimeWindow
 
@@ -59,10 +69,23 @@ def obstacles(subject: Subject) -> dict[str, tuple[Rule, str]]:
     return found
 
 
+def _endless_all(formula: Formula, bounded: bool = False) -> bool:
+    """Whether an `all` ranges over times without end."""
+    if isinstance(formula, Modal) and formula.operator == "all" and not bounded:
+        return True
+    if isinstance(formula, Windowed) and isinstance(formula.window, TimeWindow):
+        bounded = bounded or (formula.window.back is not None and formula.window.ahead is not None)
+    elif isinstance(formula, Reset):
+        bounded = False
+    return any(_endless_all(part, bounded) for part in children(formula))
+
+
 def _reasons(timing: RuleTiming) -> Iterator[str]:
     if timing.rule.head is not None and timing.rule.head.choice:
         yield "a rule with alternatives in its head has several models"
     for literal in timing.rule.body:
+        if _endless_all(literal):
+            yield "`all` outside a bounded window asks for infinitely many times"
         for node in walk(literal):
             match node:
                 case Metric(operator=operator, interval=interval) if interval.high is None:

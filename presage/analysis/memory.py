@@ -79,6 +79,20 @@ class MemoryBound:
         }
 
 
+def _head_bounds(head: Formula) -> set[Number]:
+    """The normal form adds up the intervals of nested boxes in a head."""
+    low: Number = 0
+    high: Number | None = 0
+    nested = head
+    while isinstance(nested, Metric):
+        low += plain(nested.interval.low)
+        high = None if high is None or nested.interval.high is None else high + plain(nested.interval.high)
+        nested = nested.formula
+    if nested is head:
+        return set()
+    return {number(low)} | (set() if high is None else {number(high)})
+
+
 def _json_number(value: Number) -> int | str:
     return value if isinstance(value, int) else show_number(value)
 
@@ -103,8 +117,14 @@ def _is_datalog_mtl(rule: Rule) -> bool:
 def _of_theorems(subject: Subject, late: Number) -> MemoryBound:
     rules = subject.program.rules
     bounds = {
-        plain(bound) for interval in intervals(rules) for bound in (interval.low, interval.high) if bound is not None
+        plain(bound)
+        for interval in intervals(Rule(None, rule.body) for rule in rules)
+        for bound in (interval.low, interval.high)
+        if bound is not None
     }
+    for rule in rules:
+        for head in rule.head_atoms:
+            bounds |= _head_bounds(head)
     longest = max(bounds, default=0)
     shortest = granularity(rules)
     least = min((bound for bound in bounds if bound != 0), default=None)

@@ -18,10 +18,11 @@ from presage.analysis.engine import CLINGO, Route
 from presage.analysis.graph import reachable
 from presage.analysis.strata import Stratification
 from presage.analysis.subject import Subject
-from presage.analysis.timing import RuleTiming
-from presage.model.formulas import Atom, Comparison, Formula, Modal, atoms, walk
+from presage.analysis.timing import Occurrence, RuleTiming
+from presage.model.formulas import Atom, Comparison, Implies, Or, walk
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Term, Variable
+from presage.model.windows import RowsWindow
 
 Key = dict[str, int]
 """For each predicate the position of its key argument."""
@@ -52,13 +53,18 @@ class _Refused(Exception):
 def partition_key(subject: Subject, route: Route, strata: Stratification) -> Partition:
     rules = [timing for timing in subject.relevant_rules() if timing.occurrences or timing.heads]
     keyed = _keyed(subject)
-    blockers = list(_outright(subject, route, strata, rules))
+    blockers = list(_outright(subject, route, strata, rules, keyed))
     if blockers:
         return Partition(None, tuple(blockers))
     groups = _groups(rules, keyed)
+    number_of = {name: number for number, group in enumerate(groups) for name in group}
+    rules_of: list[list[RuleTiming]] = [[] for _ in groups]
+    for timing in rules:
+        for number in {number_of[atom.predicate] for atom, _ in _atoms_of(timing) if atom.predicate in number_of}:
+            rules_of[number].append(timing)
     columns: dict[str, list[str]] = {}
-    for group in groups:
-        keys, refused = _keys(subject, [rule for rule in rules if _touches(rule, group)], group)
+    for group, own in zip(groups, rules_of, strict=True):
+        keys, refused = _keys(subject, own, group)
         if not keys:
             blockers.extend(refused)
         for name in sorted(group):
@@ -90,25 +96,44 @@ def _keyed(subject: Subject) -> frozenset[str]:
     return frozenset(reachable(inputs, above)) & subject.relevant
 
 
-def _outright(subject: Subject, route: Route, strata: Stratification, rules: list[RuleTiming]) -> Iterator[Blocker]:
+def _outright(
+    subject: Subject, route: Route, strata: Stratification, rules: list[RuleTiming], keyed: frozenset[str]
+) -> Iterator[Blocker]:
     """What no choice of columns can put right."""
     numbers = {id(rule): index for index, rule in enumerate(subject.program.rules)}
     for timing in rules:
         rule = timing.rule
         if numbers[id(rule)] in subject.safety.schematic:
             yield Blocker(rule, "an answer that leaves a variable open is about all shards")
+        elif any(head.atom.predicate in keyed for head in timing.heads) and not _needs_the_stream(timing, keyed):
+            yield Blocker(rule, "it needs no fact of the stream to hold, so it would hold on every shard")
         if rule.is_constraint and route.engine == CLINGO:
             yield Blocker(rule, "a constraint that fails on one shard leaves no model on any")
         for occurrence in timing.occurrences:
-            if any(not window.by for window in occurrence.rows):
-                yield Blocker(rule, "a window of rows counts the facts of all shards")
+            for window in occurrence.rows:
+                yield from (Blocker(rule, reason) for reason in _why_not_rows(occurrence, window))
     if not strata.stratified:
         edge = next(edge for edge in strata.cycle if edge.negative)
         yield Blocker(edge.rule, "a program that may have no model is decided as a whole")
 
 
-def _touches(timing: RuleTiming, group: frozenset[str]) -> bool:
-    return any(atom.predicate in group for atom, _ in _atoms_of(timing))
+def _needs_the_stream(timing: RuleTiming, keyed: frozenset[str]) -> bool:
+    """Whether a rule can fire only where some fact of the stream, or derived from it, holds."""
+    choices = any(isinstance(node, (Or, Implies)) for literal in timing.rule.body for node in walk(literal))
+    return any(
+        occurrence.conjunct or (occurrence.positive and not choices)
+        for occurrence in timing.occurrences
+        if occurrence.atom.predicate in keyed
+    )
+
+
+def _why_not_rows(occurrence: Occurrence, window: RowsWindow) -> Iterator[str]:
+    if not window.by:
+        yield "a window of rows counts the facts of all shards"
+    elif [pattern.predicate for pattern in window.by] != [occurrence.atom.predicate]:
+        yield "a window's partitions are made of other facts than those it is asked for"
+    elif not occurrence.conjunct:
+        yield "how far back a window of rows reaches depends on all shards"
 
 
 def _atoms_of(timing: RuleTiming) -> Iterator[tuple[Atom, bool]]:
@@ -128,9 +153,11 @@ def _groups(rules: list[RuleTiming], keyed: frozenset[str]) -> list[frozenset[st
             joined[first].add(second)
             joined[second].add(first)
     groups: list[frozenset[str]] = []
+    seen: set[str] = set()
     for name in sorted(keyed):
-        if not any(name in group for group in groups):
+        if name not in seen:
             groups.append(frozenset(reachable({name}, joined)))
+            seen |= groups[-1]
     return groups
 
 
@@ -143,7 +170,7 @@ def _keys(subject: Subject, rules: list[RuleTiming], group: frozenset[str]) -> t
     for position in range(subject.predicates[anchor].arity):
         tries = [0]
         key = _extend(rules, group, {anchor: position}, refused, tries)
-        if key is not None:
+        if key is not None and not any(key[name] == other[name] for other in found for name in inputs):
             found.append(key)
     if not found and subject.predicates[anchor].arity == 0:
         rule = next((r.rule for r in rules if any(a.predicate == anchor for a, _ in _atoms_of(r))), rules[0].rule)
@@ -228,17 +255,6 @@ def _check_windows(timing: RuleTiming, group: frozenset[str], key: Key) -> None:
                 named = isinstance(argument, Variable) and not argument.is_anonymous
                 if not named and not isinstance(argument, Constant):
                     raise _Refused(timing.rule, "a window's partitions span shards")
-            by = {pattern.predicate for pattern in window.by}
-            if occurrence.atom.predicate not in by or _under_all(timing.rule.body, occurrence.atom):
-                raise _Refused(timing.rule, "how far back a window of rows reaches depends on all shards")
-
-
-def _under_all(body: tuple[Formula, ...], atom: Atom) -> bool:
-    return any(
-        isinstance(node, Modal) and node.operator == "all" and any(each is atom for each in atoms(node))
-        for literal in body
-        for node in walk(literal)
-    )
 
 
 def _value(atom: Atom, position: int, same: dict[str, Term]) -> Term | None:

@@ -16,6 +16,7 @@ from itertools import count
 
 from presage.analysis.differences import Bound
 from presage.analysis.subject import Subject
+from presage.analysis.timeline import pin_variables
 from presage.analysis.timing import Occurrence, RuleTiming
 from presage.model.formulas import (
     And,
@@ -28,6 +29,7 @@ from presage.model.formulas import (
     Modal,
     Not,
     Or,
+    Over,
     Pinned,
     Top,
     Windowed,
@@ -37,6 +39,7 @@ from presage.model.terms import Constant, Term, Variable
 
 MOST_PATTERNS = 500
 MOST_GOALS = 10_000
+MOST_STEPS = 1_000
 MOST_GOALS_IN_ALL = 30_000
 MOST_RETURNS = 12
 MOST_RECURSIVE = 40
@@ -71,6 +74,9 @@ class Pattern:
 
     arguments: tuple[Term, ...]
     premises: frozenset[Premise]
+    conditional: bool = False
+    """Whether more must hold than the premises say: comparisons, static facts, fixed times. Such a pattern
+    cannot make another superfluous, nor can its own premises be thinned out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +152,7 @@ class Unfolding:
         self.numbers = count(1)
         self.goals = self.all_goals = 0
         self.known: dict[Atom, list[Pattern] | NoPatterns] = {}
+        self.conditions: dict[int, bool] = {}
         self.defining: dict[str, list[tuple[RuleTiming, int]]] = {}
         for timing in subject.timings:
             for index, head in enumerate(timing.heads):
@@ -168,25 +175,23 @@ class Unfolding:
     def _unfold(self, atom: Atom) -> list[Pattern]:
         found: dict[Pattern, None] = {}
         goal = Premise(atom, 0, 0)
-        for bindings, premises in self._solve([(goal, ())], {}, frozenset()):
+        for bindings, premises, conditional in self._solve([(goal, ())]):
             arguments = tuple(resolve(argument, bindings) for argument in atom.arguments)
-            found.setdefault(_canonical(Pattern(arguments, _applied(premises, bindings))))
+            found.setdefault(_canonical(Pattern(arguments, _applied(premises, bindings), conditional)))
             if len(found) > MOST_PATTERNS:
                 raise NoPatterns(TOO_MANY)
         return minimal(list(found))
 
     def _solve(
-        self,
-        goals: list[tuple[Premise, tuple[tuple[Premise, RuleTiming], ...]]],
-        bindings: Substitution,
-        premises: frozenset[Premise],
-    ) -> Iterator[tuple[Substitution, frozenset[Premise]]]:
+        self, start: list[tuple[Premise, tuple[tuple[Premise, RuleTiming], ...]]]
+    ) -> Iterator[tuple[Substitution, frozenset[Premise], bool]]:
         # Depth-first over an explicit stack: unfolding may be deeper than Python's.
-        stack = [(goals, bindings, premises)]
+        nothing: Substitution = {}
+        stack = [(start, nothing, frozenset[Premise](), False)]
         while stack:
-            goals, bindings, premises = stack.pop()
+            goals, bindings, premises, conditional = stack.pop()
             if not goals:
-                yield bindings, premises
+                yield bindings, premises, conditional
                 continue
             self.goals += 1
             self.all_goals += 1
@@ -196,10 +201,10 @@ class Unfolding:
             name = goal.atom.predicate
             known = self.subject.predicates[name]
             if known.is_static:
-                stack.append((rest, bindings, premises))
+                stack.append((rest, bindings, premises, True))
                 continue
             if not goal.positive or known.is_input:
-                stack.append((rest, bindings, premises | {goal}))
+                stack.append((rest, bindings, premises | {goal}, conditional))
             if not goal.positive or known.kind != "derived":
                 continue
             here = _applied_premise(goal, bindings)
@@ -213,7 +218,15 @@ class Unfolding:
             for timing, index in self.defining.get(name, ()):
                 following = self._apply(timing, index, goal, bindings, ancestors)
                 if following is not None:
-                    stack.append(([*following[1], *rest], following[0], premises))
+                    also = conditional or self._has_conditions(timing)
+                    stack.append(([*following[1], *rest], following[0], premises, also))
+
+    def _has_conditions(self, timing: RuleTiming) -> bool:
+        """Whether a rule asks for more than its premises at their times."""
+        number = id(timing)
+        if number not in self.conditions:
+            self.conditions[number] = _conditions(timing)
+        return self.conditions[number]
 
     def _apply(
         self,
@@ -244,6 +257,27 @@ class Unfolding:
             every = (goal.every or step.every) and low != high
             following.append((Premise(atom, low, high, not step.occurrence.negative, every), chain))
         return unified, following
+
+
+def _conditions(timing: RuleTiming) -> bool:
+    rule = timing.rule
+    if rule.head is not None and rule.head.exists:
+        return True
+    times = pin_variables(rule)
+    moved = [occurrence.node for occurrence in timing.occurrences]
+    if len(set(moved)) < len(moved) and any(node.startswith("#") for node in moved):
+        # Two atoms at one time that an operator chose: their ranges are not independent.
+        return True
+    for formula in rule.formulas():
+        for node in walk(formula):
+            match node:
+                case Comparison() | Over():
+                    return True
+                case Pinned(pin=pin) if pin.base is None:
+                    return True
+                case Atom(arguments=arguments) if any(isinstance(a, Variable) and a.name in times for a in arguments):
+                    return True
+    return len(times) > 1
 
 
 def _gives_an_invented_value(timing: RuleTiming, mark: int, bindings: Substitution) -> bool:
@@ -283,23 +317,29 @@ def _canonical(pattern: Pattern) -> Pattern:
         return term
 
     arguments = tuple(rename(argument) for argument in pattern.arguments)
-    premises = []
+    premises: list[Premise] = []
     for premise in sorted(pattern.premises, key=_key):
         atom = Atom(premise.atom.predicate, tuple(rename(argument) for argument in premise.atom.arguments))
         premises.append(Premise(atom, premise.low, premise.high, premise.positive, premise.every))
-    return Pattern(arguments, frozenset(premises))
+    return Pattern(arguments, frozenset(premises), pattern.conditional)
 
 
 def subsumes(general: Pattern, special: Pattern) -> bool:
     """Whether wherever `special` is met, `general` is: a mapping of its premises into the other's."""
     start = _match(general.arguments, special.arguments, {})
-    if start is None:
+    if start is None or general.conditional:
         return False
     todo = sorted(general.premises, key=_key)
+    steps = 0
 
     def place(index: int, bindings: Substitution) -> bool:
+        nonlocal steps
+        steps += 1
         if index == len(todo):
             return True
+        if steps > MOST_STEPS:
+            # Not to find that a pattern is superfluous is safe.
+            return False
         wanted = todo[index]
         for offered in special.premises:
             if offered.atom.predicate != wanted.atom.predicate or offered.positive != wanted.positive:
@@ -335,6 +375,8 @@ def _match(general: tuple[Term, ...], special: tuple[Term, ...], bindings: Subst
 
 def condensed(pattern: Pattern) -> Pattern:
     """Without premises that the others imply."""
+    if pattern.conditional:
+        return pattern
     current = pattern
     for premise in sorted(pattern.premises, key=_key):
         smaller = Pattern(current.arguments, current.premises - {premise})

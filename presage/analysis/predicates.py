@@ -229,7 +229,7 @@ def _suspicious(program: Program, found: dict[str, Predicate]) -> Iterator[Diagn
         if name in known:
             continue
         near = nearest(name, known)
-        if near is None or _without_digits(near) == _without_digits(name) or len(name) < 4:
+        if near is None or _without_digits(near) == _without_digits(name) or len(name) < 3:
             if starts_like_a_variable(name) and each.arity == 0 and known:
                 hint = "a variable cannot stand alone; compare it, or give it to a predicate"
                 message = f"`{name}` stands where an atom is expected, and is taken for a predicate without arguments"

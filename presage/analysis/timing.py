@@ -104,14 +104,14 @@ def offsets(interval: Interval, discrete: bool) -> tuple[Bound, Bound]:
     return low, high
 
 
-def window_range(window: Window) -> tuple[Bound, Bound]:
+def window_range(window: Window, discrete: bool) -> tuple[Bound, Bound]:
     """How far from the time of evaluation the points of a window can be."""
     match window:
         case TimeWindow(back=back, ahead=ahead, hop=hop):
             low: Bound = -INF if back is None else -plain(back)
             high: Bound = INF if ahead is None else plain(ahead)
             if hop is not None:
-                low -= plain(hop) - 1 if isinstance(hop, int) else plain(hop)
+                low -= plain(hop) - (1 if discrete else 0)
             return low, high
         case RowsWindow(ahead=ahead_rows):
             return -INF, INF if ahead_rows else 0
@@ -229,7 +229,7 @@ class _Walk:
 
     def inside(self, node: str, windows: tuple[tuple[str, Window], ...]) -> Iterator[Constraint]:
         for evaluated, window in windows:
-            low, high = window_range(window)
+            low, high = window_range(window, self.timing.discrete)
             if (low, high) != (-INF, INF):
                 yield node, evaluated, low, high
 

@@ -46,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"{path}: not in the canonical layout; `presage fmt --write {path}` puts it right", file=sys.stderr)
         return WRONG_INPUT
     if options.write:
+        if str(path) == "-":
+            raise PresageError("standard input cannot be changed: leave out --write")
         if formatted != text:
             _replace(path, formatted)
         return FINE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def program_argument(command: argparse.ArgumentParser) -> None:
-    command.add_argument("program", type=Path, metavar="PROGRAM", help="a program file (.psg)")
+    command.add_argument("program", type=Path, metavar="PROGRAM", help="a program file (.psg); - for standard input")
 
 
 def positive_count(text: str) -> int:

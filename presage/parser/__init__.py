@@ -14,7 +14,7 @@ from presage.model.formulas import And
 from presage.model.program import Program
 from presage.model.statements import Question, Statement
 from presage.model.terms import Variable
-from presage.parser.cursor import Cursor, Failure, Reported
+from presage.parser.cursor import Cursor, Failure, Reported, meant
 from presage.parser.declarations import READERS
 from presage.parser.formulas import formula
 from presage.parser.lexer import MAX_PROBLEMS, Comment, tokenize
@@ -135,10 +135,9 @@ def _is_repeated(c: Cursor, found: Diagnostic) -> bool:
 
 def _unknown_statement(c: Cursor) -> Failure:
     word = c.token
-    lower = word.text.lower()
-    meant = lower if lower in STATEMENTS else nearest(lower, (*STATEMENTS, "exists"))
-    if meant:
-        message, hint = f"`{word.text}` is not a statement", f"did you mean `{meant}`?"
+    close = meant(word.text, (*STATEMENTS, "exists"))
+    if close:
+        message, hint = f"`{word.text}` is not a statement", f"did you mean `{close}`?"
     else:
         message = f"a name cannot follow `{word.text}` here"
         hint = f"arguments stand in parentheses, `{word.text}(…)`; statements begin with {', '.join(STATEMENTS)}"

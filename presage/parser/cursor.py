@@ -85,12 +85,12 @@ class Cursor:
             return self.reserved(token)
         before = self.previous
         if not hint and before.kind in ("name", "variable") and not self.starts_line():
-            close = nearest(before.text.lower(), _OPERATOR_WORDS)
+            close = meant(before.text, _OPERATOR_WORDS)
             if close:
                 hint = f"did you mean `{close}`?"
                 return self.failure("P201", f"`{before.text}` is not an operator", before.span, hint)
         if not hint and token.kind in ("name", "variable"):
-            close = nearest(token.text.lower(), re.findall(r"`([a-z]+)`", what) or _OPERATOR_WORDS)
+            close = meant(token.text, re.findall(r"`([a-z]+)`", what) or _OPERATOR_WORDS)
             hint = f"did you mean `{close}`?" if close else ""
         span = token.span
         if token.kind == "end" and self.at:
@@ -162,3 +162,9 @@ def describe(token: Token) -> str:
     if token.kind == ".":
         return "the `.` that ends the statement"
     return f"`{token.text[:60]}`"
+
+
+def meant(word: str, candidates: Iterable[str]) -> str | None:
+    """The word of the language that was likely meant: another case of it, or a slip."""
+    words = tuple(candidates)
+    return word.lower() if word.lower() in words else nearest(word.lower(), words)

@@ -138,6 +138,8 @@ def _primary(c: Cursor) -> Formula:
     elif kind == "true":
         c.take()
         found = Top(span=token.span)
+    elif kind == "now" and c.next_kind == "(":
+        raise c.reserved(token)
     elif kind in _STARTS_TERM:
         if kind == "string" and c.next_kind == "(":
             hint = "write the predicate without quotes"

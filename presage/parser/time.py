@@ -141,7 +141,7 @@ def read_pin(c: Cursor, sign: Token) -> Pin:
     if token.kind == "name":
         hint = f"time variables are upper case: `@{token.text[0].upper()}{token.text[1:]}`"
         raise c.failure("P208", f"`{token.text}` is not a time", token.span, hint)
-    raise c.unexpected("a time after `@`: a variable, `now` or a number")
+    raise c.unexpected("a time after `@`: a variable, `now` or a number", "write `@T`, `@T+1`, `@now-1` or `@5`")
 
 
 def _offset(c: Cursor) -> Quantity:

@@ -46,6 +46,8 @@ def _time(c: Cursor, word: Token, opening: Token) -> Window:
             ahead = None if c.accept("inf") else quantity(c, "how far a window looks ahead")
         else:
             hop = quantity(c, "the hop of a window")
+    if c.kind in ("ahead", "hop"):
+        raise c.failure("P209", f"`,` is missing before `{c.kind}`", c.token.span, f"write {FORMS}")
     c.close(opening, ")", "`)` to close the window")
     found = TimeWindow(back, ahead, hop, span=c.since(word.start))
     _refuse_hop(c, found)
