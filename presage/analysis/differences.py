@@ -160,25 +160,21 @@ def difference(comparison: Comparison) -> tuple[dict[str, Fraction], Fraction] |
     return _add(left, _scale(right, Fraction(-1)))
 
 
-def add_comparison(bounds: Differences, comparison: Comparison, whole: frozenset[str]) -> bool:
-    """Adds what a comparison says about two times, or about one; tells whether that is all it says.
-    `whole` are the names that stand for whole numbers, between which `<` means a gap of 1."""
-    if comparison.operator == "!=":
-        return False
+def add_comparison(bounds: Differences, comparison: Comparison, whole: frozenset[str]) -> None:
+    """Adds what a comparison says about the difference of two times, or about one. `whole` are the names
+    that stand for whole numbers, between which `<` means a gap of 1."""
     found = difference(comparison)
-    if found is None:
-        return False
+    if comparison.operator == "!=" or found is None or not found[0]:
+        return
     shares, constant = found
-    if not shares:
-        return False
     if len(shares) == 1:
         (x, share), y = next(iter(shares.items())), START
     elif len(shares) == 2:
         (x, share), (y, other) = shares.items()
         if share != -other:
-            return False
+            return
     else:
-        return False
+        return
     limit = number(-constant / share)
     operator = comparison.operator
     if share < 0:
@@ -188,4 +184,3 @@ def add_comparison(bounds: Differences, comparison: Comparison, whole: frozenset
         bounds.at_most(x, y, limit - gap)
     if operator in ("=", ">", ">="):
         bounds.at_most(y, x, -limit - gap)
-    return operator in ("=", "<=", ">=") or gap == 1

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from presage.analysis.differences import INF, NOW, START, Bound, Differences, add_comparison
+from presage.analysis.differences import INF, NOW, START, Bound, Differences, add_comparison, difference
 from presage.analysis.timeline import pin_variables
 from presage.model.formulas import (
     And,
@@ -73,8 +73,6 @@ class RuleTiming:
     heads: list[HeadAtom] = field(default_factory=list)
     occurrences: list[Occurrence] = field(default_factory=list)
     bounds: Differences = field(default_factory=Differences)
-    comparisons_exact: bool = True
-    """Whether every comparison on times is a bound on a difference, so that ranges are exact."""
 
     def range(self, occurrence: Occurrence, head: HeadAtom) -> tuple[Bound, Bound] | None:
         """The least and greatest time of the occurrence minus the head's; `None` if it never is."""
@@ -122,7 +120,7 @@ def window_range(window: Window, discrete: bool) -> tuple[Bound, Bound]:
 class _Walk:
     def __init__(self, timing: RuleTiming) -> None:
         self.timing = timing
-        self.timed = _timed_variables(timing.rule)
+        self.compared: list[Comparison] = []
         self.fresh = 0
 
     def node(self) -> str:
@@ -178,7 +176,7 @@ class _Walk:
                 return
             case Comparison():
                 if conjunct:
-                    self.timing.comparisons_exact &= self.compare(formula)
+                    self.compared.append(formula)
             case Pinned(formula=inner, pin=pin):
                 pinned, constraint = self.pin(pin)
                 path = (*path, constraint, (pinned, START, 0, INF), *self.inside(pinned, windows))
@@ -233,11 +231,54 @@ class _Walk:
             if (low, high) != (-INF, INF):
                 yield node, evaluated, low, high
 
-    def compare(self, comparison: Comparison) -> bool:
-        if not {variable.name for variable in variables(comparison)} & self.timed:
-            return True
-        whole = frozenset({NOW, START} | pin_variables(self.timing.rule)) if self.timing.discrete else frozenset()
-        return add_comparison(self.timing.bounds, comparison, whole)
+
+def _compare(timing: RuleTiming, compared: list[Comparison]) -> None:
+    """Adds what the comparisons of a rule say about its times."""
+    timed = _timed_variables(timing.rule)
+    relevant = [each for each in compared if {variable.name for variable in variables(each)} & timed]
+    whole = {NOW, START, *pin_variables(timing.rule)} if timing.discrete else set()
+    sums = [found for each in relevant if (found := _sum(each)) is not None]
+    if timing.discrete:
+        # What lies between two whole times is whole.
+        whole |= {third for first, second, third in sums if first in whole and second in whole}
+    for comparison in relevant:
+        add_comparison(timing.bounds, comparison, frozenset(whole))
+    for first, second, third in sums:
+        timing.bounds.between(first, second, *timing.bounds.range(third, START))
+    for comparison in relevant:
+        if comparison.operator == "!=" and timing.discrete:
+            _exclude(timing.bounds, comparison, whole)
+
+
+def _sum(comparison: Comparison) -> tuple[str, str, str] | None:
+    """x, y and z of an equation x = y + z."""
+    found = difference(comparison)
+    if comparison.operator != "=" or found is None or len(found[0]) != 3 or found[1] != 0:
+        return None
+    shares = found[0]
+    for sign in (1, -1):
+        alone = [name for name, share in shares.items() if share == sign]
+        others = [name for name, share in shares.items() if share == -sign]
+        if len(alone) == 1 and len(others) == 2:
+            timed = sorted(others, key=lambda name: name[:1].islower())
+            return alone[0], timed[0], timed[1]
+    return None
+
+
+def _exclude(bounds: Differences, comparison: Comparison, whole: set[str]) -> None:
+    """`x != y + c`, where that is the end of what x − y can be: one step less."""
+    found = difference(comparison)
+    if found is None or len(found[0]) != 2 or not found[0].keys() <= whole:
+        return
+    (x, share), (y, other) = found[0].items()
+    if share != -other:
+        return
+    excluded = -found[1] / share
+    low, high = bounds.range(x, y)
+    if low == excluded:
+        bounds.between(x, y, low + 1, high)
+    elif high == excluded:
+        bounds.between(x, y, low, high - 1)
 
 
 MOST_TIMES = 120
@@ -283,6 +324,7 @@ def time_rule(rule: Rule, discrete: bool) -> RuleTiming:
         walker.head(atom, NOW)
     for literal in rule.body:
         timing.occurrences.extend(walker.body(literal, NOW))
+    _compare(timing, walker.compared)
     for occurrence in timing.occurrences:
         if occurrence.conjunct:
             for constraint in occurrence.path:

@@ -50,10 +50,6 @@ class Interval:
     closed_high: bool = True
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
-    @property
-    def is_unbounded(self) -> bool:
-        return self.high is None
-
 
 @dataclass(frozen=True, slots=True)
 class Pin:
