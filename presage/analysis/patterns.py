@@ -11,13 +11,13 @@ ever new forms, the query has infinitely many patterns ([HA] Example 7).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import count
+from dataclasses import dataclass, replace
+from itertools import count, islice, product
 
 from presage.analysis.differences import Bound
 from presage.analysis.subject import Subject
 from presage.analysis.timeline import pin_variables
-from presage.analysis.timing import Occurrence, RuleTiming
+from presage.analysis.timing import Occurrence, RuleTiming, time_rule
 from presage.model.formulas import (
     And,
     Atom,
@@ -31,6 +31,7 @@ from presage.model.formulas import (
     Or,
     Over,
     Pinned,
+    Reset,
     Top,
     Windowed,
     walk,
@@ -40,6 +41,7 @@ from presage.model.terms import Constant, Term, Variable
 MOST_PATTERNS = 500
 MOST_GOALS = 10_000
 MOST_STEPS = 1_000
+MOST_ALTERNATIVES = 64
 MOST_GOALS_IN_ALL = 30_000
 MOST_RETURNS = 12
 MOST_RECURSIVE = 40
@@ -101,6 +103,30 @@ def followable(timing: RuleTiming) -> list[_Step] | None:
     return [_Step(occurrence, not occurrence.conjunct and occurrence.positive) for occurrence in timing.occurrences]
 
 
+def _alternatives(timing: RuleTiming) -> list[RuleTiming]:
+    """A rule with `or` in its body as rules without: one for each choice of sides."""
+    rule = timing.rule
+    if not any(isinstance(node, Or) for literal in rule.body for node in walk(literal)):
+        return [timing]
+    bodies = list(islice(product(*(_sides(literal) for literal in rule.body)), MOST_ALTERNATIVES + 1))
+    if len(bodies) > MOST_ALTERNATIVES:
+        return [timing]
+    return [time_rule(replace(rule, body=body, origin=rule), timing.discrete) for body in bodies]
+
+
+def _sides(formula: Formula) -> list[Formula]:
+    """The formula without `or`, where an alternative inside is one of the whole."""
+    match formula:
+        case Or(parts=parts):
+            return [side for part in parts for side in _sides(part)]
+        case And(parts=parts):
+            return [replace(formula, parts=chosen) for chosen in product(*(_sides(part) for part in parts))]
+        case Metric(operator="once" | "eventually") | Modal(operator="some") | Pinned() | Windowed() | Reset():
+            return [replace(formula, formula=side) for side in _sides(formula.formula)]
+        case _:
+            return [formula]
+
+
 def _simple_negation(literal: Formula) -> bool:
     """Whether `not` stands only directly over (pinned) atoms."""
     match literal:
@@ -111,6 +137,8 @@ def _simple_negation(literal: Formula) -> bool:
         case And(parts=parts):
             return all(_simple_negation(part) for part in parts)
         case Pinned(formula=inner) | Metric(formula=inner) | Windowed(formula=inner) | Modal(formula=inner):
+            return _simple_negation(inner)
+        case Reset(formula=inner):
             return _simple_negation(inner)
         case _:
             return False
@@ -155,8 +183,9 @@ class Unfolding:
         self.conditions: dict[int, bool] = {}
         self.defining: dict[str, list[tuple[RuleTiming, int]]] = {}
         for timing in subject.timings:
-            for index, head in enumerate(timing.heads):
-                self.defining.setdefault(head.atom.predicate, []).append((timing, index))
+            for alternative in _alternatives(timing):
+                for index, head in enumerate(alternative.heads):
+                    self.defining.setdefault(head.atom.predicate, []).append((alternative, index))
 
     def patterns(self, atom: Atom) -> list[Pattern]:
         """The minimal patterns of an atom; raises `NoPatterns`. Renamings of an atom are looked up."""
