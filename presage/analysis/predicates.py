@@ -221,23 +221,38 @@ def _check_query(query: Query, found: dict[str, Predicate], problems: list[Diagn
 
 
 def _suspicious(program: Program, found: dict[str, Predicate]) -> Iterator[Diagnostic]:
-    """Body-only predicates that nothing declares, if a known name is so close that a slip is likely."""
+    """Body-only predicates that nothing declares, if a known name is so close that a slip is likely. Where the
+    program declares no inputs, every input is one that nothing declares, and only swapped letters count."""
     known = {name for name, each in found.items() if each.is_declared or each.kind == "derived"}
+    declares = any(each.is_declared for each in found.values())
     if len(known) * (len(found) - len(known)) > MOST_NAMES_COMPARED:
         return
     for name, each in found.items():
         if name in known:
             continue
-        near = nearest(name, known)
-        if near is None or _without_digits(near) == _without_digits(name) or len(name) < 3:
-            if starts_like_a_variable(name) and each.arity == 0 and known:
-                hint = "a variable cannot stand alone; compare it, or give it to a predicate"
-                message = f"`{name}` stands where an atom is expected, and is taken for a predicate without arguments"
-                yield Diagnostic("N102", message, each.first, hint, severity="warning")
+        if starts_like_a_variable(name) and each.arity == 0:
+            hint = "a variable cannot stand alone; compare it, or give it to a predicate"
+            message = f"`{name}` stands where an atom is expected, and is taken for a predicate without arguments"
+            yield Diagnostic("N102", message, each.first, hint, severity="warning")
+            continue
+        near = nearest(name, (other for other in known if found[other].arity == each.arity))
+        if near is None or len(name) < 3 or _is_a_name_of_its_own(name, near):
+            continue
+        if not declares and sorted(name) != sorted(near):
             continue
         message = f"`{name}` has no rule and no declaration, and is taken for an input"
         hint = f"did you mean `{near}`? If not, declare it: `input {name}(…).`"
         yield Diagnostic("N102", message, each.first, hint, severity="warning")
+
+
+def _is_a_name_of_its_own(name: str, near: str) -> bool:
+    """Names that differ by a number, or of which one begins or ends with the other, are chosen so."""
+    if name.lower() == near.lower():
+        return False
+    first, second = _without_digits(name.lower()), _without_digits(near.lower())
+    return first == second or any(
+        longer.startswith(shorter) or longer.endswith(shorter) for longer, shorter in ((first, second), (second, first))
+    )
 
 
 def _without_digits(name: str) -> str:

@@ -101,6 +101,8 @@ class Cursor:
         """A hint for what people write out of habit, or at least what to look at."""
         before = self.previous
         match token.kind:
+            case "string" if before.kind in ("input", "static", "query", "by", "only"):
+                return "a predicate is written without quotes"
             case "name" | "variable" | "number" | "string":
                 return "join literals by `,`, formulas by `and` or `or`, arguments by `,`"
             case ",":
