@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-Fact = tuple[str, tuple[str, ...], Fraction | int | tuple[Fraction | int, Fraction | int, str]]
+Fact = tuple[str, tuple[str | int, ...], Fraction | int | tuple[Fraction | int, Fraction | int, str]]
 
 
 @dataclass
@@ -89,7 +89,17 @@ class Writer:
             body.append(self.random.choice(["X != a", "X = b", "X != X"]) if self.random.random() < 0.9 else "X = X")
         if self.random.random() < 0.15:
             body.append("s(X)")
+        if self.random.random() < 0.25:
+            body += self.measured()
         return f"{self.head(head, 'X')} :- {', '.join(body)}."
+
+    def measured(self) -> list[str]:
+        """Readings with a number, compared."""
+        move = self.random.choice(["", "once[0,2] ", "eventually[1,2] ", f"once{self.interval()} "])
+        if self.random.random() < 0.5:
+            return [f"{move}m(X, V)", self.random.choice(["V > 1", "V != 2", "V + 1 < 3", "V = 0", "2 * V >= 3"])]
+        other = self.random.choice(["", "once[1,3] "])
+        return [f"{move}m(X, V)", f"{other}m(X, W)", self.random.choice(["V < W", "V = W", "V - W > 1", "W = V + 1"])]
 
     def pinned(self, head: str, lower: list[str], here: list[str]) -> str:
         def pin() -> str:
@@ -109,6 +119,7 @@ def make_case(seed: int, dense: bool) -> Case:
     inputs = {"p": chance.choice([0, 0, 1, 3]), "q": chance.choice([0, 0, 2]), "r": 0}
     lines = [f"timeline {'dense' if dense else 'discrete'}.", "static s(x)."]
     lines += [f"input {name}(x) delay {delay}." for name, delay in inputs.items()]
+    lines.append("input m(x, v: int) delay 1.")
     lower = list(inputs)
     for layer in range(chance.randint(1, 3)):
         here = [f"d{layer}{index}" for index in range(chance.randint(1, 2))]
@@ -128,5 +139,9 @@ def make_case(seed: int, dense: bool) -> Case:
                     if chance.random() < 0.2:
                         when = (at, at + chance.randint(1, 2), chance.choice(["[]", "[)"]) if dense else "[]")
                     case.facts.append(((name, (value,), when), arrives))  # type: ignore[arg-type]
+    for value in "ab":
+        for time in range(case.end):
+            if chance.random() < 0.35:
+                case.facts.append((("m", (value, chance.randint(0, 3)), time), time + chance.randint(0, 1)))
     case.statics = [("s", (value,)) for value in "ab" if chance.random() < 0.6]
     return case
