@@ -27,6 +27,7 @@ from presage.model.formulas import (
     Top,
     Windowed,
     variables,
+    walk,
 )
 from presage.model.printer import show_formula
 from presage.model.program import Program
@@ -156,7 +157,7 @@ class Builder:
         for head in rule.head.atoms:
             self._known(head)
 
-    def _known(self, head: Formula, reach: Reach = HERE) -> None:
+    def _known(self, head: Formula) -> None:
         match head:
             case Atom():
                 arguments = tuple(each for each in head.arguments if isinstance(each, Constant))
@@ -191,7 +192,7 @@ class Builder:
         if rule.head.exists:
             raise self._refuse("`exists`", rule.span)
         base = self._base(rule)
-        body = self._conjunction([positive(literal) for literal in rule.body], base)
+        body = self._conjunction([positive(literal) for literal in rule.body])
         for head in rule.head.atoms:
             self._head(rule, head, base, body)
 
@@ -215,7 +216,7 @@ class Builder:
         return next(iter(bases), None)
 
     def _refuse_times_as_values(self, formula: Formula, bases: set[str]) -> None:
-        for part in _everywhere(formula):
+        for part in walk(formula):
             if isinstance(part, Atom):
                 used = {each.name for each in part.arguments if isinstance(each, Variable)}
                 if used & bases:
@@ -259,7 +260,7 @@ class Builder:
         assert isinstance(term, (Variable, Constant))
         return term
 
-    def _conjunction(self, parts: Iterable[Formula], base: str | None = None) -> _Body:
+    def _conjunction(self, parts: Iterable[Formula]) -> _Body:
         body = _Body()
         todo = list(parts)
         while todo:
@@ -270,11 +271,11 @@ class Builder:
                 case Comparison():
                     body.comparisons.append(part)
                 case Not(formula=inner):
-                    body.negated.append(self._literal(inner, base, body))
+                    body.negated.append(self._literal(inner, body))
                 case Top():
                     pass
                 case _:
-                    body.literals.append(self._literal(part, base, body))
+                    body.literals.append(self._literal(part, body))
         if not body.literals:
             body.literals.append(Literal(self._true(), ()))
         return body
@@ -285,7 +286,7 @@ class Builder:
             self.plan.known.append(Known(TRUE, (), None, None))
         return TRUE
 
-    def _literal(self, formula: Formula, base: str | None, body: _Body) -> Literal:
+    def _literal(self, formula: Formula, body: _Body) -> Literal:
         offset: Number = 0
         at: Number | None = None
         if isinstance(formula, Pinned):
@@ -442,9 +443,3 @@ def _top_level(formula: Formula) -> Iterator[Formula]:
             yield from _top_level(inner)
         case _:
             yield formula
-
-
-def _everywhere(formula: Formula) -> Iterator[Formula]:
-    from presage.model.formulas import walk
-
-    return walk(formula)

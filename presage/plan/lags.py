@@ -11,6 +11,7 @@ paths; a cycle that grows for ever has no end, and is infinite.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from presage.analysis.differences import INF, Bound
@@ -149,7 +150,7 @@ def literal_lag(lag: dict[str, Bound], literal: Literal) -> Bound:
     """Until when, after the rule's time, a literal can still gain facts."""
     if lag[literal.relation] == NEVER:
         return NEVER
-    return INF if literal.at is not None else lag[literal.relation] - (-literal.offset)
+    return INF if literal.at is not None else lag[literal.relation] + literal.offset
 
 
 def _keeps(plan: Plan, lag: dict[str, Bound]) -> dict[str, Bound]:
@@ -183,7 +184,13 @@ def _keeps(plan: Plan, lag: dict[str, Bound]) -> dict[str, Bound]:
     return keep
 
 
-def _keep_for_join(plan: Plan, lag, literals, negated, need) -> None:  # type: ignore[no-untyped-def]
+def _keep_for_join(
+    plan: Plan,
+    lag: dict[str, Bound],
+    literals: tuple[Literal, ...],
+    negated: tuple[Literal, ...],
+    need: Callable[[str, Bound], None],
+) -> None:
     waits = [literal_lag(lag, literal) for literal in literals]
     # The values a negation is asked for may be old, but only their recent past is looked at.
     asked = [
