@@ -94,6 +94,26 @@ def test_intervals_rationals_and_the_end_of_the_run(tmp_path: Path) -> None:
     assert [line["answer"] for line in lines] == ["seen(a)@[2/3,5]"]
 
 
+def test_facts_of_the_program(tmp_path: Path) -> None:
+    program = """
+    timeline dense.
+    a(x). b(x)@3. c(x)@[1,2). d(x)@now+2. always[1,2] e(x). always(1,2] f(x). historically[1,2] g(x).
+    q(X, one) :- a(X). q(X, two) :- b(X). q(X, three) :- c(X). q(X, four) :- d(X).
+    q(X, five) :- e(X). q(X, six) :- f(X). q(X, seven) :- g(X).
+    """
+    status, lines, _ = run(tmp_path, program, [], "--until", "5")
+    assert status == 0
+    assert sorted(line["answer"] for line in lines) == [
+        "q(x, five)@[1,5]",
+        "q(x, four)@[2,5]",
+        "q(x, one)@[0,5]",
+        "q(x, seven)@[0,5]",
+        "q(x, six)@(1,5]",
+        "q(x, three)@[1,2)",
+        "q(x, two)@3",
+    ]
+
+
 def test_timestamps(tmp_path: Path) -> None:
     program = (
         "tick 1m. start 2026-01-01T00:00:00Z.\ntimeline discrete.\n"

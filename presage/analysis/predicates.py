@@ -25,7 +25,6 @@ from presage.model.statements import (
 )
 from presage.model.terms import Arithmetic, Constant, Negative, Number, Term
 from presage.model.windows import OnlyWindow, RowsWindow
-from presage.syntax import starts_like_a_variable
 
 MOST_NAMES_COMPARED = 20_000
 
@@ -225,12 +224,13 @@ def _suspicious(program: Program, found: dict[str, Predicate]) -> Iterator[Diagn
     program declares no inputs, every input is one that nothing declares, and only swapped letters count."""
     known = {name for name, each in found.items() if each.is_declared or each.kind == "derived"}
     declares = any(each.is_declared for each in found.values())
+    used_as_variables = {variable.name for rule in program.rules for variable in rule.variables()}
     if len(known) * (len(found) - len(known)) > MOST_NAMES_COMPARED:
         return
     for name, each in found.items():
         if name in known:
             continue
-        if starts_like_a_variable(name) and each.arity == 0:
+        if each.arity == 0 and name in used_as_variables:
             hint = "a variable cannot stand alone; compare it, or give it to a predicate"
             message = f"`{name}` stands where an atom is expected, and is taken for a predicate without arguments"
             yield Diagnostic("N102", message, each.first, hint, severity="warning")

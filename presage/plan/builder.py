@@ -157,12 +157,20 @@ class Builder:
         for head in rule.head.atoms:
             self._known(head)
 
-    def _known(self, head: Formula) -> None:
+    def _known(self, head: Formula, reach: Reach = HERE) -> None:
+        """A fact without a fixed time holds at every time, or as far on as its operators say."""
         match head:
             case Atom():
                 arguments = tuple(each for each in head.arguments if isinstance(each, Constant))
-                static = head.predicate in self.statics
-                self.plan.known.append(Known(head.predicate, arguments, None if static else 0, None))
+                if head.predicate in self.statics:
+                    self.plan.known.append(Known(head.predicate, arguments, None, None))
+                    return
+                first = reach.near if reach.near is not None and reach.near > 0 else 0
+                is_open = reach.open_near and first == reach.near
+                self.plan.known.append(Known(head.predicate, arguments, first, None, not is_open))
+            case Pinned(formula=Atom() as atom, pin=pin) if isinstance(pin.base, Now):
+                offset = time(pin.offset)
+                self._known(atom, Reach(offset, offset))
             case Pinned(formula=Atom() as atom, pin=pin):
                 at = time(pin.offset)
                 arguments = tuple(each for each in atom.arguments if isinstance(each, Constant))
@@ -178,9 +186,9 @@ class Builder:
                     high = high if high is None or interval.closed_high else high - 1
                     found = Known(atom.predicate, arguments, low, high)
                 self.plan.known.append(found)
-            case Metric(formula=inner):
-                # A box over a fact that always holds adds nothing.
-                self._known(inner)
+            case Metric(operator=operator, interval=interval, formula=inner):
+                step = reach_of(interval, self.plan.discrete)
+                self._known(inner, reach + (step if operator == "always" else mirrored(step)))
 
     # Rules.
 
