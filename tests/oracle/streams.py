@@ -1,4 +1,4 @@
-"""Streams and the windows over them ([LARS] Definitions 1 and 3 to 6, as SPEC reads them)."""
+"""Streams and the windows over them ([LARS] Definitions 1 and 3 to 6, as docs/reference/language.md reads them)."""
 
 from __future__ import annotations
 
