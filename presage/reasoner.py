@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from presage.answers import NONE, Answer, Answers, Value, json_value
-from presage.checking import check_text
+from presage.checking import Report, check_text
 from presage.engine.build import make_engine
 from presage.engine.grid import ENDLESS, Grid
 from presage.engine.relation import Delta
@@ -36,9 +36,18 @@ Given = tuple[Any, ...]
 class Reasoner:
     """Feeds facts to a program and gives what is confirmed. Steps must go forward in time."""
 
-    def __init__(self, program: Program, static: Mapping[str, Iterable[Sequence[Any]]] | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        static: Mapping[str, Iterable[Sequence[Any]]] | None = None,
+        *,
+        report: Report | None = None,
+    ) -> None:
+        """`report` is the program's check report, for who has it already."""
         source = program.source
-        report = check_text(source.text or str(program), source.name).or_raise()
+        if report is None:
+            report = check_text(source.text or str(program), source.name)
+        report.or_raise()
         assert report.findings is not None
         self.program = program
         self.subject = report.findings.subject
@@ -48,6 +57,7 @@ class Reasoner:
         self.engine = make_engine(self.subject)
         self.now: Number | None = None
         self.late: list[Fact] = []
+        self.farthest: Number = 0
         self._standing = NONE
         for name, rows in (static or {}).items():
             for index, row in enumerate(rows):
@@ -101,10 +111,10 @@ class Reasoner:
             raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {now}")
         if self.subject.discrete and not isinstance(now, int):
             raise PresageError(f"{now} is not a whole number, as times of the discrete timeline are")
-        taken: list[Fact] = []
-        for fact in facts:
-            (self.late if self.checker.is_late(fact, now) else taken).append(fact)
-        self._refine(taken)
+        late = [fact for fact in facts if self.checker.is_late(fact, now)]
+        taken = [fact for fact in facts if not self.checker.is_late(fact, now)] if late else facts
+        self._refine(taken, tables, now)
+        self.late.extend(late)
         self.now = now
         columns = self._columns(taken)
         for table in tables:
@@ -113,12 +123,18 @@ class Reasoner:
         self._standing = self._answers(new, now)
         return self._standing
 
-    def _refine(self, facts: Sequence[Fact]) -> None:
-        """Makes the grid finer where the data needs it; what is remembered moves with it."""
-        if self.subject.discrete:
-            return
+    def _refine(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> None:
+        """Makes the grid finer where the data needs it; what is remembered moves with it. Refuses times that
+        are too large, or too fine for how large others are, before anything changes."""
         times = [time for fact in facts for time in (fact.low, fact.high) if time is not None]
-        finer = self.engine.grid.refined(times)
+        finer = self.engine.grid if self.subject.discrete else self.engine.grid.refined(times)
+        farthest = max([self.farthest, now, *times, *(int(table.times.max()) for table in tables if len(table))])
+        if not finer.holds(farthest):
+            raise FactError(
+                f"times up to {show_number(farthest)} in steps of 1/{finer.per_unit} are more than the engine can "
+                "count: choose a coarser unit, or a later `start`"
+            )
+        self.farthest = farthest
         if finer != self.engine.grid:
             self.engine.rescale(finer)
 
@@ -249,7 +265,7 @@ class Reasoner:
 
     def save(self) -> bytes:
         """The reasoner's memory, for `restore`."""
-        return save_engine(self.engine, self.fingerprint, {"late": len(self.late)})
+        return save_engine(self.engine, self.fingerprint, {"farthest": str(self.farthest)})
 
     @classmethod
     def restore(cls, program: Program, blob: bytes) -> Reasoner:
@@ -258,6 +274,7 @@ class Reasoner:
         header, arrays = read_state(blob, reasoner.fingerprint)
         fill_engine(reasoner.engine, header, arrays)
         reasoner.now = reasoner.engine.now
+        reasoner.farthest = number(Fraction(header["extra"]["farthest"]))
         return reasoner
 
     @property

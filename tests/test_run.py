@@ -224,6 +224,18 @@ def test_late_rows_of_a_table_are_reported() -> None:
     assert [(fact.predicate, fact.arguments, fact.low) for fact in reasoner.late] == [("temp", ("a", "high"), 3)]
 
 
+@pytest.mark.parametrize(
+    "time", [10**30, 1001 + Fraction(1, 999999999999999989), Fraction(10**40, 3)], ids=["large", "fine", "both"]
+)
+def test_times_beyond_counting_are_refused_before_anything_changes(time: Any) -> None:
+    reasoner = presage.Reasoner(presage.parse("near(X) :- p(X), once(0,1] q(X).\nquery near(X).\n"))
+    reasoner.push([("q", ("a",), 1000)], now=1000)
+    with pytest.raises(FactError, match="more than the engine can count"):
+        reasoner.push([("p", ("b",), time)], now=time)
+    (found,) = reasoner.push([("p", ("a",), 1001)], now=1001)
+    assert found.answer == "near(a)@1001"
+
+
 def test_finer_times_than_the_program_has() -> None:
     reasoner = presage.Reasoner(presage.parse("near(X) :- p(X), once(0,1] q(X).\nquery near(X).\n"))
     assert reasoner.push([("q", ("a",), Fraction(1, 3))], now=Fraction(1, 3)) == []

@@ -47,6 +47,10 @@ class Position:
     argument: int
     time: int | None = None
 
+    @property
+    def order(self) -> tuple[str, int, int]:
+        return self.predicate, self.argument, -1 if self.time is None else self.time
+
     def __str__(self) -> str:
         at = "" if self.time is None else f" at time {self.time}"
         return f"argument {self.argument + 1} of `{self.predicate}`{at}"
@@ -99,7 +103,7 @@ def temporal_weak_acyclicity(subject: Subject, horizon: int = DEFAULT_HORIZON) -
 
 
 def _judge(edges: Iterable[Edge]) -> Acyclicity:
-    ordered = sorted(edges, key=lambda edge: (str(edge.start), str(edge.end), edge.special))
+    ordered = sorted(edges, key=lambda edge: (edge.start.order, edge.end.order, edge.special))
     successors: dict[Position, list[Position]] = {}
     for edge in ordered:
         successors.setdefault(edge.start, []).append(edge.end)

@@ -42,11 +42,12 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    import presage
+    from presage.checking import check_text, read_file
     from presage.io.facts import read_facts
     from presage.reasoner import Reasoner
 
-    reasoner = Reasoner(presage.load(options.program))
+    report = check_text(read_file(options.program), str(options.program))
+    reasoner = Reasoner(report.program, report=report)
     for fact in read_facts(options.static, reasoner.checker):
         if fact.low is not None:
             raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")
@@ -58,6 +59,8 @@ def run(options: argparse.Namespace) -> int:
         else:
             facts.append(fact)
     until = None if options.until is None else reasoner.checker.time(options.until, "--until")
+    if until is not None and until < 0:
+        raise PresageError("--until: the stream starts at time 0")
     with _output(options.out) as out:
         for answers in steps(reasoner, facts, until):
             for answer in answers:

@@ -15,7 +15,6 @@ from presage.kernels.joins import FAR
 from presage.model.terms import Number, number
 
 ENDLESS = 2 * FAR
-MOST_PER_UNIT = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +68,10 @@ class Grid:
         end = None if high >= FAR else self.time(high + 1 if not self.discrete and high % 2 else high)
         even_low, even_high = self.discrete or low % 2 == 0, self.discrete or high % 2 == 0
         return Span(start, end, even_low and start is not None, even_high and end is not None)
+
+    def holds(self, time: Number) -> bool:
+        """Whether a time, and what operators add to it, stays within the integers of the engine."""
+        return time * self.per_unit * self.step < FAR >> 10
 
     def refined(self, times: list[Number]) -> Grid:
         """A grid that also has the given times; the same if it has them already."""

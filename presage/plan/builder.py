@@ -7,7 +7,6 @@ meets only whole relations. Equal subformulas share a relation.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from presage.errors import PresageError, Span
 from presage.model.formulas import (
@@ -16,7 +15,6 @@ from presage.model.formulas import (
     BinaryMetric,
     Comparison,
     Formula,
-    Implies,
     Metric,
     Modal,
     Not,
@@ -32,8 +30,8 @@ from presage.model.formulas import (
 from presage.model.printer import show_formula
 from presage.model.program import Program
 from presage.model.statements import Rule
-from presage.model.terms import Constant, Now, Number, Variable, number
-from presage.model.time import Interval
+from presage.model.terms import Constant, Now, Number, Variable
+from presage.plan.formulas import mirrored, names, positive, reach_of, single_step, time
 from presage.plan.nodes import (
     EVERYWHERE,
     HERE,
@@ -49,7 +47,6 @@ from presage.plan.nodes import (
     Source,
 )
 
-DUAL = {"once": "historically", "historically": "once", "eventually": "always", "always": "eventually"}
 TRUE = "true"
 
 
@@ -59,64 +56,6 @@ class Unsupported(PresageError):
     def __init__(self, what: str, span: Span, program: Program) -> None:
         line, column = program.source.place(span.start)
         super().__init__(f"{program.source.name}:{line}:{column}: {what} cannot be run by the interval engine yet")
-
-
-def time(value: object) -> Number:
-    return value  # type: ignore[return-value]
-
-
-def reach_of(interval: Interval, discrete: bool) -> Reach:
-    """The distances of an interval; on the discrete timeline excluded bounds become included ones."""
-    low, high = time(interval.low), None if interval.high is None else time(interval.high)
-    open_low, open_high = not interval.closed_low, high is not None and not interval.closed_high
-    if discrete:
-        low = low + 1 if open_low else low
-        high = high - 1 if open_high and high is not None else high
-        open_low = open_high = False
-    return Reach(low, high, open_low, open_high)
-
-
-def mirrored(reach: Reach) -> Reach:
-    """The same distances into the other direction."""
-    near = None if reach.far is None else number(-reach.far)
-    far = None if reach.near is None else number(-reach.near)
-    return Reach(near, far, reach.open_far, reach.open_near)
-
-
-def positive(formula: Formula) -> Formula:
-    """An equivalent formula whose negations are as far out as they can be."""
-    match formula:
-        case Not(formula=inner):
-            moved = positive(inner)
-            return moved.formula if isinstance(moved, Not) else Not(moved, span=formula.span)
-        case Implies(left=left, right=right):
-            return positive(Not(And((left, Not(right)), span=formula.span), span=formula.span))
-        case Metric(formula=inner):
-            moved = positive(inner)
-            if isinstance(moved, Not):
-                return Not(replace(formula, operator=DUAL[formula.operator], formula=moved.formula), span=formula.span)
-            return replace(formula, formula=moved)
-        case Pinned(formula=inner):
-            moved = positive(inner)
-            if isinstance(moved, Not):
-                return Not(replace(formula, formula=moved.formula), span=formula.span)
-            return replace(formula, formula=moved)
-        case And(parts=parts):
-            return replace(formula, parts=tuple(positive(part) for part in parts))
-        case Or(parts=parts):
-            moved_parts = tuple(positive(part) for part in parts)
-            if any(isinstance(part, Not) for part in moved_parts):
-                opposite = tuple(part.formula if isinstance(part, Not) else Not(part) for part in moved_parts)
-                return Not(And(opposite, span=formula.span), span=formula.span)
-            return replace(formula, parts=moved_parts)
-        case BinaryMetric(left=left, right=right):
-            return replace(formula, left=positive(left), right=positive(right))
-        case _:
-            return formula
-
-
-def names(formula: Formula) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(variable.name for variable in variables(formula)))
 
 
 class Builder:
@@ -307,7 +246,7 @@ class Builder:
             formula = formula.formula
             if isinstance(formula, Pinned):
                 raise self._refuse("a pin on a pin", formula.span)
-        while at is None and isinstance(formula, Metric) and (moved := _single_step(formula)) is not None:
+        while at is None and isinstance(formula, Metric) and (moved := single_step(formula)) is not None:
             # At a single distance, `once` and `historically` only move the time.
             offset += moved
             formula = formula.formula
@@ -431,15 +370,6 @@ class _Body:
     def not_before(self, least: Number) -> None:
         """A pinned time must be on the timeline: the rule's own time is at least this."""
         self.least = least if self.least is None else max(self.least, least)
-
-
-def _single_step(formula: Metric) -> Number | None:
-    """The offset of an operator over a single point of time."""
-    interval = formula.interval
-    if interval.high is None or interval.low != interval.high:
-        return None
-    distance = time(interval.low)
-    return number(-distance) if formula.operator in ("once", "historically") else distance
 
 
 def _top_level(formula: Formula) -> Iterator[Formula]:
