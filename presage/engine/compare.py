@@ -6,15 +6,14 @@ by value with exact rationals. No rounded number ever decides.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import numpy.typing as npt
 
 from presage.engine.relation import Ints
 from presage.engine.symbols import Symbols, Value
 from presage.model.formulas import Comparison
-from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable, number
+from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable
+from presage.model.values import is_true, value_of
 
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -82,51 +81,13 @@ def _floats(term: Term, bindings: Ints, variables: dict[str, int], symbols: Symb
 
 
 def value(term: Term, row: Ints, variables: dict[str, int], symbols: Symbols) -> Value | None:
-    """The exact value of a term; `None` where there is none, as for a sum of texts."""
-    match term:
-        case Constant(value=written):
-            return written
-        case Variable(name=name):
-            return symbols.value(int(row[variables[name]]))
-        case Negative(term=inner):
-            below = value(inner, row, variables, symbols)
-            return None if below is None or isinstance(below, str) else number(-below)
-        case Arithmetic(operator=operator, left=left, right=right):
-            first, second = value(left, row, variables, symbols), value(right, row, variables, symbols)
-            if first is None or second is None or isinstance(first, str) or isinstance(second, str):
-                return None
-            match operator:
-                case "+":
-                    return number(first + second)
-                case "-":
-                    return number(first - second)
-                case "*":
-                    return number(first * second)
-                case _:
-                    return None if second == 0 else number(Fraction(first) / Fraction(second))
-        case _:
-            return None
+    """The exact value of a term in a row of symbols."""
+    return value_of(term, lambda name: symbols.value(int(row[variables[name]])))
 
 
 def _exactly(comparison: Comparison, row: Ints, variables: dict[str, int], symbols: Symbols) -> bool:
     left, right = value(comparison.left, row, variables, symbols), value(comparison.right, row, variables, symbols)
-    if left is None or right is None:
-        return False
-    if comparison.operator == "=":
-        return left == right
-    if comparison.operator == "!=":
-        return left != right
-    if isinstance(left, str) != isinstance(right, str):
-        return False
-    match comparison.operator:
-        case "<":
-            return left < right  # type: ignore[operator]
-        case "<=":
-            return left <= right  # type: ignore[operator]
-        case ">":
-            return left > right  # type: ignore[operator]
-        case _:
-            return left >= right  # type: ignore[operator]
+    return is_true(comparison.operator, left, right)
 
 
 def computed(term: Term, bindings: Ints, variables: dict[str, int], symbols: Symbols) -> tuple[Ints, Mask]:

@@ -1,0 +1,332 @@
+"""Rules as clauses that unfolding can use: literals, each at a time that is a variable plus a distance.
+
+A body becomes alternatives of conjunctions. Operators disappear: `once` opens a time variable that
+is bounded by another (`Reach`), `historically` becomes one literal for each time point, negation
+moves inwards until it stands over atoms. What has no such form is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import count, product
+
+from presage.analysis.timing import offsets, plain
+from presage.model.formulas import (
+    And,
+    Atom,
+    BinaryMetric,
+    Comparison,
+    Formula,
+    Implies,
+    Metric,
+    Modal,
+    Not,
+    Or,
+    Over,
+    Pinned,
+    Reset,
+    Top,
+    Windowed,
+)
+from presage.model.statements import Rule
+from presage.model.terms import Now, Number
+from presage.model.time import Interval, Pin
+from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow
+
+MOST_ALTERNATIVES = 256
+MOST_POINTS = 1_000
+RULE_TIME = "now"
+"""How the time at which a rule is looked at is called among its time variables."""
+
+
+class NoClauses(Exception):
+    """A rule that has no premise patterns, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A time: a variable plus an offset, or without a variable a fixed time."""
+
+    base: str | None
+    offset: Number = 0
+
+    def later(self, distance: Number) -> When:
+        return When(self.base, self.offset + distance)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """`low` ≤ x − y ≤ `high`; `None` is no bound. Both are times."""
+
+    x: When
+    y: When
+    low: Number | None
+    high: Number | None
+
+
+START = When(None, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    atom: Atom
+    when: When
+    positive: bool = True
+    outside: str = "false"
+    """What it is worth at a time before the stream: `false` for an atom, `true` for a negated one; where it is
+    pinned there the rule's instance does not exist (`false` too); in a window there is no such time (`true`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    literals: tuple[Literal, ...] = ()
+    comparisons: tuple[tuple[Comparison, bool], ...] = ()
+    """Each with whether it must be true."""
+    reaches: tuple[Reach, ...] = ()
+
+    def __add__(self, other: Body) -> Body:
+        return Body(
+            self.literals + other.literals, self.comparisons + other.comparisons, self.reaches + other.reaches
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One head atom of a rule, and one way to make its body true."""
+
+    head: Atom
+    when: When
+    body: Body
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a formula is looked at: its time, and the windows around it as times with distances."""
+
+    when: When
+    windows: tuple[tuple[When, Number | None, Number | None], ...] = ()
+    filters: tuple[tuple[Atom, ...], ...] = ()
+
+
+def clauses(rule: Rule, discrete: bool) -> list[Clause]:
+    """The clauses of a rule; raises `NoClauses`."""
+    if rule.head is None:
+        return []
+    if rule.head.choice:
+        raise NoClauses("a rule with alternatives in its head has several models")
+    if rule.head.exists:
+        raise NoClauses("a rule that invents values has no premise patterns")
+    expand = _Expand(discrete)
+    bodies = expand.all(rule.body, _Place(When(RULE_TIME)), True)
+    found = []
+    for formula in rule.head.atoms:
+        atom, when, reaches = expand.head(formula, When(RULE_TIME))
+        found.extend(Clause(atom, when, body + Body(reaches=reaches), rule) for body in bodies)
+    return found
+
+
+class _Expand:
+    def __init__(self, discrete: bool) -> None:
+        self.discrete = discrete
+        self.numbers = count(1)
+
+    def fresh(self) -> When:
+        return When(f"C{next(self.numbers)}")
+
+    def head(self, formula: Formula, when: When) -> tuple[Atom, When, tuple[Reach, ...]]:
+        match formula:
+            case Atom():
+                return formula, when, ()
+            case Pinned(formula=inner, pin=pin):
+                return self.head(inner, self.pin(pin, when))
+            case Over(formula=inner, interval=interval):
+                held = self.fresh()
+                low, high = self.distances(interval)
+                atom, when, reaches = self.head(inner, held)
+                return atom, when, (*reaches, Reach(held, START, low, high))
+            case Metric(operator=operator, interval=interval, formula=inner):
+                low, high = self.distances(interval)
+                if operator == "historically":
+                    low, high = _negative(high), _negative(low)
+                if low == high and low is not None:
+                    return self.head(inner, when.later(low))
+                moved = self.fresh()
+                atom, held, reaches = self.head(inner, moved)
+                return atom, held, (*reaches, Reach(moved, when, low, high))
+            case _:
+                raise NoClauses("the head has no premise patterns")
+
+    def distances(self, interval: Interval) -> tuple[Number | None, Number | None]:
+        if not self.discrete and interval.low != interval.high:
+            raise NoClauses("an operator over a stretch of dense time has no finite premise patterns")
+        low, high = offsets(interval, self.discrete)
+        return plain(low), None if isinstance(high, float) else plain(high)
+
+    def pin(self, pin: Pin, now: When) -> When:
+        offset = plain(pin.offset)
+        if pin.base is None:
+            return When(None, offset)
+        if isinstance(pin.base, Now):
+            return When(RULE_TIME, offset)
+        return When(pin.base.name, offset)
+
+    def all(self, formulas: tuple[Formula, ...], place: _Place, positive: bool) -> list[Body]:
+        """Alternatives for all of the formulas together."""
+        parts = [self.one(formula, place, positive) for formula in formulas]
+        size = 1
+        for part in parts:
+            size *= len(part)
+        if size > MOST_ALTERNATIVES:
+            raise NoClauses("the body has too many alternatives")
+        return [sum(chosen, Body()) for chosen in product(*parts)]
+
+    def any(self, formulas: tuple[Formula, ...], place: _Place, positive: bool) -> list[Body]:
+        found = [body for formula in formulas for body in self.one(formula, place, positive)]
+        if len(found) > MOST_ALTERNATIVES:
+            raise NoClauses("the body has too many alternatives")
+        return found
+
+    def one(self, formula: Formula, place: _Place, positive: bool) -> list[Body]:
+        match formula:
+            case Atom():
+                return self.atom(formula, place, positive, "false" if positive else "true")
+            case Top():
+                return [Body()] if positive else []
+            case Comparison():
+                return [Body(comparisons=((formula, positive),))]
+            case Not(formula=inner):
+                return self.one(inner, place, not positive)
+            case And(parts=parts):
+                return self.all(parts, place, True) if positive else self.any(parts, place, False)
+            case Or(parts=parts):
+                return self.any(parts, place, True) if positive else self.all(parts, place, False)
+            case Implies(left=left, right=right):
+                return self.one(Or((Not(left), right)), place, positive)
+            case Pinned(formula=inner, pin=pin):
+                return self.pinned(inner, replace(place, when=self.pin(pin, place.when)), positive)
+            case Metric(operator=operator, interval=interval, formula=inner):
+                low, high = self.distances(interval)
+                if operator in ("once", "historically"):
+                    low, high = _negative(high), _negative(low)
+                some = (operator in ("once", "eventually")) == positive
+                return self.moved(inner, place, low, high, some, operator, positive)
+            case BinaryMetric(operator=operator):
+                raise NoClauses(f"`{operator}` has no premise patterns")
+            case Windowed(window=TimeWindow(back=back, ahead=ahead, hop=hop), formula=inner):
+                if hop is not None:
+                    raise NoClauses("a hopping window has no premise patterns: its reach changes with time")
+                window = (
+                    place.when,
+                    None if back is None else -plain(back),
+                    None if ahead is None else plain(ahead),
+                )
+                return self.one(inner, replace(place, windows=(*place.windows, window)), positive)
+            case Windowed(window=RowsWindow()):
+                raise NoClauses("a window of rows has no premise patterns: which times it covers depends on what arrives")
+            case Windowed(window=OnlyWindow(patterns=patterns), formula=inner):
+                return self.one(inner, replace(place, filters=(*place.filters, patterns)), positive)
+            case Modal(operator=operator, formula=inner):
+                return self.modal(inner, place, (operator == "some") == positive, operator, positive)
+            case Reset(formula=inner):
+                return self.one(inner, replace(place, windows=(), filters=()), positive)
+            case _:
+                raise NoClauses("the body has no premise patterns")
+
+    def atom(self, atom: Atom, place: _Place, positive: bool, outside: str) -> list[Body]:
+        if place.filters:
+            raise NoClauses("a window with a filter has no premise patterns yet")
+        literal = Body((Literal(atom, place.when, positive, outside),))
+        if positive:
+            return [literal + Body(reaches=self.within(place))]
+        beyond = [
+            Body(reaches=(Reach(place.when, at, *side),))
+            for at, low, high in place.windows
+            if at != place.when
+            for side in _sides_of(low, high)
+        ]
+        return [literal + Body(reaches=self.within(place)), *beyond]
+
+    def within(self, place: _Place) -> tuple[Reach, ...]:
+        return tuple(
+            Reach(place.when, at, low, high)
+            for at, low, high in place.windows
+            if at != place.when and (low, high) != (None, None)
+        )
+
+    def pinned(self, inner: Formula, place: _Place, positive: bool) -> list[Body]:
+        """A pinned time lies in the stream and in the current windows, or the pinned formula does not hold."""
+        if isinstance(inner, Atom):
+            return self.atom(inner, place, positive, "false")
+        inside = Body(reaches=(Reach(place.when, START, 0, None), *self.within(place)))
+        found = [inside + body for body in self.one(inner, place, positive)]
+        if not positive and place.windows:
+            raise NoClauses("a negated formula that is pinned inside a window has no premise patterns")
+        return found
+
+    def moved(
+        self, inner: Formula, place: _Place, low: Number | None, high: Number | None, some: bool, word: str, positive: bool
+    ) -> list[Body]:
+        if some:
+            if low is not None and low == high:
+                return self.one(inner, replace(place, when=place.when.later(low)), positive)
+            if low is None or high is None:
+                raise NoClauses(f"`{word}` without an upper bound opens infinitely many times")
+            chosen = self.fresh()
+            reach = Body(reaches=(Reach(chosen, place.when, low, high),))
+            return [reach + body for body in self.one(inner, replace(place, when=chosen), positive)]
+        return self.every(low, high, word, lambda k: self.one(inner, replace(place, when=place.when.later(k)), positive))
+
+    def every(self, low: Number | None, high: Number | None, word: str, at: Callable[[Number], list[Body]]) -> list[Body]:
+        if low is None or high is None:
+            raise NoClauses(f"`{word}` without an upper bound asks for infinitely many times")
+        if high - low >= MOST_POINTS:
+            raise NoClauses(f"`{word}` over {high - low + 1} time points is more than {MOST_POINTS}")
+        if low == high:
+            return at(low)
+        found = [Body()]
+        for distance in range(int(low), int(high) + 1):
+            here = at(distance)
+            if len(found) * len(here) > MOST_ALTERNATIVES:
+                raise NoClauses("the body has too many alternatives")
+            found = [before + body for before in found for body in here]
+        return found
+
+    def modal(self, inner: Formula, place: _Place, some: bool, word: str, positive: bool) -> list[Body]:
+        bounds = [(at, low, high) for at, low, high in place.windows]
+        if some:
+            chosen = self.fresh()
+            reaches = [Reach(chosen, START, 0, None)]
+            reaches += [Reach(chosen, at, low, high) for at, low, high in bounds if (low, high) != (None, None)]
+            return [
+                Body(reaches=tuple(reaches)) + body
+                for body in self.one(inner, replace(place, when=chosen, windows=()), positive)
+            ]
+        if len({at.base for at, _, _ in bounds}) != 1 or not isinstance(inner, (Atom, Not)):
+            raise NoClauses(f"`{word}` has premise patterns over an atom in a bounded window only")
+        anchor = bounds[0][0]
+        lows = [at.offset - anchor.offset + low for at, low, _ in bounds if low is not None]
+        highs = [at.offset - anchor.offset + high for at, _, high in bounds if high is not None]
+        atom, sign = (inner.formula, not positive) if isinstance(inner, Not) else (inner, positive)
+        if not isinstance(atom, Atom):
+            raise NoClauses(f"`{word}` has premise patterns over an atom in a bounded window only")
+        return self.every(
+            max(lows, default=None),
+            min(highs, default=None),
+            word,
+            lambda k: self.atom(atom, _Place(anchor.later(k), (), place.filters), sign, "true"),
+        )
+
+
+def _negative(value: Number | None) -> Number | None:
+    return None if value is None else -value
+
+
+def _sides_of(low: Number | None, high: Number | None) -> Iterator[tuple[Number | None, Number | None]]:
+    """The distances outside a window."""
+    if low is not None:
+        yield None, low - 1
+    if high is not None:
+        yield high + 1, None
+

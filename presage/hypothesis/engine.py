@@ -1,0 +1,428 @@
+"""Hypothetical answers online: facts in, the changes of all answers out.
+
+A step takes the facts that arrived, lets records grow and die, and then looks again at exactly those
+answers that something happened to: their records changed, a negated atom below them did, or a time has
+come at which one of their premises can no longer arrive. What an answer's state then is follows from
+the records alone, never from the order in which things happened.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from math import ceil, floor
+
+from presage.analysis.subject import Subject
+from presage.hypothesis.delays import Delays
+from presage.hypothesis.judge import Asker, Judge, family_of
+from presage.hypothesis.literals import Argument, Open
+from presage.hypothesis.patterns import START, Pattern, Premise
+from presage.hypothesis.pieces import Piece, outside
+from presage.hypothesis.records import Record
+from presage.hypothesis.spans import Spans
+from presage.hypothesis.standing import Standing, Values
+from presage.hypothesis.unfold import Unfolder
+from presage.hypothesis.ways import Way, as_way, chosen, minimal_ways
+from presage.model.formulas import Atom
+from presage.model.terms import Number, Variable
+from presage.model.values import Value
+
+Answered = tuple[tuple[Argument, ...], Number | Open]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What is known of an answer: its status, and its ways or, once it is confirmed, one evidence."""
+
+    status: str
+    ways: tuple[Way, ...] = ()
+
+
+@dataclass(slots=True)
+class Change:
+    query: str
+    answer: Answered
+    state: State
+
+
+NOTHING = State("nothing")
+
+
+@dataclass(slots=True)
+class _Shown:
+    """What was reported of a query's answers."""
+
+    ground: dict[Number, dict[Values, State]] = field(default_factory=dict)
+    open: dict[Number | Open, dict[tuple[Argument, ...], State]] = field(default_factory=dict)
+
+
+class Hypotheses:
+    """The hypothetical answers of a program's queries as facts arrive."""
+
+    def __init__(self, subject: Subject, atoms: Sequence[Atom], unfolder: Unfolder | None = None) -> None:
+        self.subject = subject
+        self.discrete = subject.discrete
+        self.delays = Delays(subject.predicates)
+        self.queries = {atom.predicate for atom in atoms}
+        self.patterns = all_patterns(subject, self.queries, unfolder or Unfolder(subject))
+        self.spans = Spans(self.patterns, self.delays)
+        self.static_rows: dict[str, list[tuple[Value, ...]]] = {}
+        self.static_indexes: dict[tuple[str, tuple[int, ...]], dict[tuple[Value, ...], list[tuple[Value, ...]]]] = {}
+        self.standings = {
+            name: Standing(name, patterns, self.delays, self.static, self.discrete)
+            for name, patterns in self.patterns.items()
+        }
+        self.listeners: dict[str, list[tuple[Standing, int, int]]] = {}
+        for standing in self.standings.values():
+            for number_of, matcher in enumerate(standing.matchers):
+                for index, premise in enumerate(matcher.pattern.premises):
+                    self.listeners.setdefault(premise.predicate, []).append((standing, number_of, index))
+        self.owners = {matcher: each for each in self.standings.values() for matcher in each.matchers}
+        self.now: Number | None = None
+        self.facts: dict[str, dict[Number, set[Values]]] = {}
+        self.alarms: list[tuple[Number, int, Asker | Record]] = []
+        self.set_alarms: set[tuple[Number, Asker]] = set()
+        self.ticket = count()
+        self.judge = Judge(self.standings, self.has_arrived, self._wake)
+        self.shown = {name: _Shown() for name in self.queries}
+        self.dirty: dict[Asker, None] = {}
+        self.leads = {name: self._lead(name) for name in self.queries}
+        self.reached: dict[str, Number] = {}
+
+    # -- static facts -----------------------------------------------------------------------------
+
+    def add_static(self, name: str, row: Values) -> None:
+        self.static_rows.setdefault(name, []).append(row)
+        self.static_indexes.clear()
+
+    def static(self, name: str, given: Sequence[Value | None]) -> Iterable[tuple[Value, ...]]:
+        places = tuple(place for place, value in enumerate(given) if value is not None)
+        key = (name, places)
+        if key not in self.static_indexes:
+            index: dict[tuple[Value, ...], list[tuple[Value, ...]]] = {}
+            for row in dict.fromkeys(self.static_rows.get(name, ())):
+                index.setdefault(tuple(row[place] for place in places), []).append(row)
+            self.static_indexes[key] = index
+        return self.static_indexes[key].get(tuple(given[place] for place in places), ())  # type: ignore[misc]
+
+    # -- a step -----------------------------------------------------------------------------------
+
+    def step(self, facts: Iterable[tuple[str, Values, Number]], now: Number) -> list[Change]:
+        """Takes the facts that arrive at `now` and gives what changed."""
+        self.now = now
+        touched: dict[Record, Standing] = {}
+        for name, arguments, time in facts:
+            known = self.facts.setdefault(name, {}).setdefault(time, set())
+            if arguments in known:
+                continue
+            known.add(arguments)
+            for standing, number_of, index in self.listeners.get(name, ()):
+                for record in standing.matchers[number_of].arrive(index, arguments, time):
+                    touched[record] = standing
+        for record, standing in touched.items():
+            self._grown(record, standing)
+        self._deadlines(now)
+        self.judge.begin(now)
+        self._look_ahead(now)
+        changes = list(self._changes())
+        self._forget(now)
+        return changes
+
+    def has_arrived(self, name: str, arguments: tuple[object, ...], time: Number) -> bool:
+        return arguments in self.facts.get(name, {}).get(time, ())
+
+    def _grown(self, record: Record, standing: Standing) -> None:
+        matcher = record.matcher
+        if not record.watched:
+            record.watched = True
+            standing.put(record)
+        record.deadline = matcher.deadline(record.met, record.slots, record.times)
+        if record.deadline is not None:
+            heapq.heappush(self.alarms, (record.deadline, next(self.ticket), record))
+        self._changed(standing, record)
+
+    def _changed(self, standing: Standing, record: Record) -> None:
+        """Whoever looks at a record's answer has to look again."""
+        time, arguments = standing.place(record)
+        if time is None:
+            for at in list(standing.watchers):
+                self._notify(standing, at, None)
+            if standing.name in self.queries:
+                self.dirty[Asker(standing.name, ANY_TIME, None, True)] = None
+            return
+        self._notify(standing, time, arguments)
+        if standing.name in self.queries:
+            self.dirty[Asker(standing.name, time, arguments, True)] = None
+
+    def _notify(self, standing: Standing, time: Number, arguments: Values | None) -> None:
+        watching = standing.watchers.get(time)
+        if not watching:
+            return
+        keys = list(watching) if arguments is None else [arguments, None]
+        for key in keys:
+            for asker in watching.pop(key, ()):
+                self._tell(asker)
+
+    def _tell(self, asker: Asker) -> None:
+        if asker.shown:
+            self.dirty[asker] = None
+        else:
+            self._notify(self.standings[asker.name], asker.time, asker.arguments)
+
+    def _wake(self, time: Number, asker: Asker | None) -> None:
+        """Someone has to look again at a time; one that looks because of another is told through it."""
+        if asker is not None and (time, asker) not in self.set_alarms:
+            self.set_alarms.add((time, asker))
+            heapq.heappush(self.alarms, (time, next(self.ticket), asker))
+
+    def _deadlines(self, now: Number) -> None:
+        while self.alarms and self.alarms[0][0] <= now:
+            time, _, due = heapq.heappop(self.alarms)
+            if isinstance(due, Asker):
+                self.set_alarms.discard((time, due))
+                self._tell(due)
+            elif due.alive and due.deadline is not None and due.deadline <= now:
+                self._kill(due)
+
+    def _kill(self, record: Record) -> None:
+        standing = self.owners[record.matcher]
+        standing.drop(record)
+        record.matcher.remove(record)
+        self._changed(standing, record)
+
+    # -- answers nothing has met ------------------------------------------------------------------
+
+    def _lead(self, name: str) -> Number | None:
+        """How far ahead of now an absence may be evidence for an answer; `None` if it never is alone."""
+        leads = [lead for pattern in self.patterns[name] if (lead := self._alone(pattern)) is not None]
+        return max(leads, default=None)
+
+    def _alone(self, pattern: Pattern) -> Number | None:
+        if not pattern.absences or not self.discrete or pattern.when.base == START:
+            return None
+        known = [each for each in pattern.absences if each.when.base == pattern.when.base]
+        earliest = [self._earliest(each) + each.when.offset - pattern.when.offset for each in known]
+        if not earliest:
+            return None
+        chances = [
+            most + self.delays.of(premise.predicate, [None] * len(premise.arguments))
+            for premise in pattern.premises
+            if (most := self.spans.distance(pattern, premise, latest=True)) is not None
+        ]
+        if chances and min(chances) <= min(earliest):
+            return None
+        return -min(earliest)
+
+    def _earliest(self, absence: Premise) -> Number:
+        """The least distance from an atom's time to when it may be known to be false."""
+        latest: Number = -FARTHEST
+        for pattern in self.patterns[absence.predicate]:
+            chances = [
+                most + self.delays.of(premise.predicate, [None] * len(premise.arguments))
+                for premise in pattern.premises
+                if (most := self.spans.distance(pattern, premise, latest=True)) is not None
+            ]
+            if chances and not pattern.absences:
+                latest = max(latest, min(chances))
+        return latest if latest != -FARTHEST else 0
+
+    def _look_ahead(self, now: Number) -> None:
+        """Answers that only absences speak for come into sight as time passes."""
+        for name, lead in self.leads.items():
+            if lead is None:
+                continue
+            last = floor(now + lead)
+            for time in range(ceil(self.reached.get(name, -1)) + 1, last + 1):
+                self.dirty[Asker(name, time, None, True)] = None
+            self.reached[name] = max(self.reached.get(name, -1), last)
+
+    # -- what changed -----------------------------------------------------------------------------
+
+    def _changes(self) -> Iterator[Change]:
+        looked: set[Asker] = set()
+        while self.dirty:
+            pending = sorted(self.dirty, key=_order)
+            self.dirty.clear()
+            for asker in pending:
+                if asker in looked:
+                    continue
+                looked.add(asker)
+                if asker.arguments is None:
+                    yield from self._open_answers(asker)
+                else:
+                    change = self._ground_answer(asker)
+                    if change is not None:
+                        yield change
+
+    def _ground_answer(self, asker: Asker) -> Change | None:
+        name, time, arguments = asker.name, asker.time, asker.arguments
+        assert arguments is not None
+        shown = self.shown[name].ground.setdefault(time, {})
+        before = shown.get(arguments, NOTHING)
+        if before.status in ("confirmed", "refuted"):
+            return None
+        with self.judge.asking(asker):
+            state = self._state(self.standings[name], arguments, time)
+        if state.status == "open":
+            state = State("unsupported") if before is not NOTHING else NOTHING
+        elif state.status == "impossible":
+            state = State("refuted") if before is not NOTHING else NOTHING
+        if state == before:
+            return None
+        if state is NOTHING:
+            shown.pop(arguments, None)
+            return None
+        shown[arguments] = state
+        if state.status == "confirmed":
+            for record in list(self.standings[name].records(time, arguments)):
+                self.standings[name].drop(record)
+                record.matcher.remove(record)
+        return Change(name, (arguments, time), state)
+
+    def _state(self, standing: Standing, arguments: Values, time: Number) -> State:
+        self.judge.watch(standing, time, arguments)
+        pieces = list(self.judge.ways(standing, arguments, time))
+        certain = [piece for piece in pieces if piece.is_certain]
+        if certain:
+            standing.decide(time, arguments, True)
+            way = min((as_way(piece) for piece in certain), key=lambda each: (len(each.because), each.order))
+            return State("confirmed", (way,))
+        ways = [way for piece in pieces if self.judge.can_be(piece) for way in self._chosen(piece)]
+        kept = minimal_ways(ways)
+        if kept:
+            return State("possible", tuple(kept))
+        return State("open" if ways else "impossible")
+
+    def _chosen(self, piece: Piece) -> Iterator[Way]:
+        """A piece's ways; the time after which one of its choices is gone is a time to look again."""
+        assert self.now is not None
+        for part in chosen(piece, self.now, self.discrete):
+            if part.times != piece.times:
+                if self.judge.can_be(part) and self.judge.viable(part):
+                    yield as_way(part)
+            else:
+                yield as_way(part)
+
+    def _open_answers(self, asker: Asker) -> Iterator[Change]:
+        """The answers with open variables at one time; some fall apart into ground ones."""
+        standing = self.standings[asker.name]
+        with self.judge.asking(asker):
+            self.judge.watch(standing, asker.time, None)
+            pieces = list(self._general(standing, asker.time))
+            certain = [piece for piece in pieces if piece.is_certain]
+            families = [family_of(piece) for piece in certain]
+            rest: list[Piece] = []
+            for piece in pieces:
+                if piece.is_certain or not piece.has_evidence or not self.judge.can_be(piece):
+                    continue
+                goal = Premise(standing.name, piece.matcher.pattern.arguments, piece.matcher.pattern.when)
+                parts = [piece]
+                for family in families:
+                    parts = [part for each in parts for part in outside(each, goal, family)]
+                rest.extend(parts)
+        groups: dict[tuple[Argument, ...], list[Piece]] = {}
+        for piece in (*certain, *rest):
+            arguments, time = piece.answer
+            if isinstance(time, Open) or any(isinstance(each, Open) for each in arguments):
+                groups.setdefault(arguments, []).append(piece)
+            else:
+                self.dirty[Asker(standing.name, asker.time, arguments, True)] = None  # type: ignore[arg-type]
+        for arguments in self.shown[standing.name].ground.get(asker.time, ()):
+            self.dirty[Asker(standing.name, asker.time, arguments, True)] = None
+        yield from self._open_changes(asker, groups)
+
+    def _general(self, standing: Standing, time: Number) -> Iterator[Piece]:
+        if time != ANY_TIME:
+            yield from self.judge.general(standing, time)
+            return
+        for record in list(standing.loose.get(None, ())):
+            yield from self.judge.of_record(record)
+
+    def _open_changes(self, asker: Asker, groups: dict[tuple[Argument, ...], list[Piece]]) -> Iterator[Change]:
+        shown = self.shown[asker.name].open.setdefault(asker.time, {})
+        for arguments in [each for each in shown if each not in groups]:
+            del shown[arguments]
+        for arguments, pieces in groups.items():
+            certain = [as_way(piece) for piece in pieces if piece.is_certain]
+            if certain:
+                best = min(certain, key=lambda way: (len(way.unless), way.order))
+                state = State("confirmed", (best,))
+            else:
+                with self.judge.asking(asker):
+                    kept = minimal_ways(way for piece in pieces for way in self._chosen(piece))
+                if not kept:
+                    continue
+                state = State("possible", tuple(kept))
+            if shown.get(arguments) != state:
+                shown[arguments] = state
+                yield Change(asker.name, (arguments, pieces[0].answer[1]), state)
+
+    # -- memory -----------------------------------------------------------------------------------
+
+    def _forget(self, now: Number) -> None:
+        for name, standing in self.standings.items():
+            kept = self.spans.kept(name)
+            if kept is None:
+                continue
+            for table in (standing.decided, standing.watchers):
+                for time in [each for each in table if each + kept < now]:
+                    del table[time]
+            for time in [each for each in standing.live if each + kept < now]:
+                for records in list(standing.live[time].values()):
+                    for record in list(records):
+                        standing.drop(record)
+                        record.matcher.remove(record)
+            if name in self.shown:
+                for shown in (self.shown[name].ground, self.shown[name].open):
+                    for time in [each for each in shown if not isinstance(each, Open) and each + kept < now]:
+                        del shown[time]
+        for key in [key for key in self.judge.settled if (kept := self.spans.kept(key[0])) is not None and key[1] + kept < now]:
+            del self.judge.settled[key]
+        for name, by_time in self.facts.items():
+            kept = self.spans.asked.get(name, 0)
+            delay = self.delays.of(name, [None] * self.subject.predicates[name].arity)
+            if kept is not None:
+                for time in [each for each in by_time if each + max(kept, delay) < now]:
+                    del by_time[time]
+
+    def next_wake(self) -> Number | None:
+        """The next time at which something may change though nothing arrives."""
+        times = [self.alarms[0][0]] if self.alarms else []
+        for name, lead in self.leads.items():
+            if lead is not None:
+                times.append(self.reached.get(name, -1) + 1 - lead)
+        return min(times, default=None)
+
+    def standing_answers(self) -> Iterator[Change]:
+        """The answers that are possible now."""
+        for name, shown in self.shown.items():
+            for table in (shown.ground, shown.open):
+                for time, states in table.items():
+                    for arguments, state in states.items():
+                        if state.status == "possible":
+                            yield Change(name, (arguments, time), state)
+
+
+FARTHEST = 10**9
+ANY_TIME = -1
+"""Stands for the answers whose time is open."""
+
+
+def _order(asker: Asker) -> tuple[str, Number, bool, str]:
+    return asker.name, asker.time, asker.arguments is not None, repr(asker.arguments)
+
+
+def all_patterns(subject: Subject, queries: Iterable[str], unfolder: Unfolder) -> dict[str, list[Pattern]]:
+    """The patterns of the queries and of every predicate that occurs negated below them."""
+    found: dict[str, list[Pattern]] = {}
+    todo = sorted(queries)
+    while todo:
+        name = todo.pop()
+        if name in found:
+            continue
+        names = tuple(Variable(each) for each in unfolder.argument_names(name))
+        found[name] = unfolder.patterns(Atom(name, names))
+        todo.extend(each.predicate for pattern in found[name] for each in pattern.absences)
+    return found

@@ -1,0 +1,311 @@
+"""What is settled and what is open about atoms that occur negated, and whether a way can come true.
+
+An atom is true once it has a way without premises, open while it has a way whose premises can hold
+together, false otherwise; all from the records as they are after a step's facts and deadlines, and
+recursively for the negated literals of those ways, which T-stratification makes well-founded. True and
+false are final and remembered; open is asked again when something changes.
+
+Whether premises can hold together: the facts needed arrive, and nothing else unless it is needed to
+keep a negated atom false. If a way of such an atom is complete with the facts assumed, one of that
+way's own negated atoms has to be made true, by any of its ways, and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+from presage.hypothesis.literals import Lit, Open
+from presage.hypothesis.patterns import Premise
+from presage.hypothesis.pieces import Family, Piece, Same, inside, outside
+from presage.hypothesis.records import Record
+from presage.hypothesis.standing import Standing, Values, bind_piece
+from presage.model.terms import Number
+
+class Asker(NamedTuple):
+    """Who wants to hear of changes: an answer or all answers at a time, of a query (`shown`) or below a `not`."""
+
+    name: str
+    time: Number
+    arguments: Values | None
+    shown: bool = False
+
+
+MOST_SEARCH = 2_000
+
+
+class Judge:
+    def __init__(
+        self,
+        standings: dict[str, Standing],
+        has_arrived: Callable[[str, tuple[object, ...], Number], bool],
+        wake: Callable[[Number, Asker | None], None],
+    ) -> None:
+        self.standings, self.has_arrived, self.wake = standings, has_arrived, wake
+        self.now: Number = -1
+        self.asker: Asker | None = None
+        self.opened: set[tuple[str, Values, Number]] = set()
+        self.fields: dict[tuple[str, Number], tuple[list[Family], list[Piece]]] = {}
+        self.settled: dict[tuple[str, Number], tuple[list[Family], list[Piece]]] = {}
+        self.feasible: dict[frozenset[Lit], bool] = {}
+
+    def begin(self, now: Number) -> None:
+        """A step's facts are in and its deadlines are past: what was open may be so no more."""
+        self.now = now
+        self.opened.clear()
+        self.fields.clear()
+        self.feasible.clear()
+
+    # -- pieces -----------------------------------------------------------------------------------
+
+    def of_record(self, record: Record) -> list[Piece]:
+        return self.judged(Piece(record.matcher, record.slots, record.times, record.met))
+
+    def judged(self, piece: Piece) -> list[Piece]:
+        """The pieces of a record that can still come true, as far as its literals one by one say."""
+        pieces = [piece]
+        for index, absence in enumerate(piece.matcher.pattern.absences):
+            pieces = [part for each in pieces for part in self.absence(each, index, absence)]
+        return [each for each in pieces if self.viable(each)]
+
+    def viable(self, piece: Piece) -> bool:
+        """Whether what is not met still can be: a fact that is there already makes another record."""
+        matcher = piece.matcher
+        for index, premise in enumerate(matcher.pattern.premises):
+            if piece.met >> index & 1:
+                continue
+            chance = matcher.last_chance(premise, piece.slots, piece.times)
+            if chance is not None:
+                if chance <= self.now:
+                    return False
+                self.wake(chance, self.asker)
+            lit = matcher.lit(premise, piece.slots, piece.times)
+            if lit.is_ground and self.has_arrived(*lit.atom):  # type: ignore[arg-type]
+                return False
+        return True
+
+    def absence(self, piece: Piece, index: int, absence: Premise) -> list[Piece]:
+        """The piece with one negated literal judged."""
+        matcher, bit = piece.matcher, 1 << index
+        time = matcher.time(absence.when, piece.times)
+        if time is None:
+            return [replace(piece, open=piece.open | bit)]
+        if time < 0:
+            return [replace(piece, sure=piece.sure | bit)] if absence.outside else []
+        arguments = piece.arguments(absence)
+        if not any(isinstance(each, Same) for each in arguments):
+            found = self.ask(absence.predicate, tuple(arguments), time)  # type: ignore[arg-type]
+            if found is True:
+                return []
+            return [replace(piece, sure=piece.sure | bit) if found is False else replace(piece, open=piece.open | bit)]
+        certain, possible = self.field(absence.predicate, time)
+        parts = [piece]
+        for family in certain:
+            parts = [part for each in parts for part in outside(each, absence, family)]
+        judged: list[Piece] = []
+        for other in possible:
+            if not parts:
+                break
+            family = family_of(other)
+            for each in parts:
+                part = inside(each, absence, family)
+                if part is not None:
+                    judged.append(replace(part, open=part.open | bit))
+            parts = [part for each in parts for part in outside(each, absence, family)]
+        return judged + [replace(each, sure=each.sure | bit) for each in parts]
+
+    # -- atoms ------------------------------------------------------------------------------------
+
+    @contextmanager
+    def asking(self, asker: Asker) -> Iterator[None]:
+        before, self.asker = self.asker, asker
+        try:
+            yield
+        finally:
+            self.asker = before
+
+    def watch(self, standing: Standing, time: Number, arguments: Values | None) -> None:
+        if self.asker is not None:
+            standing.watchers.setdefault(time, {}).setdefault(arguments, {})[self.asker] = None
+
+    def ask(self, name: str, arguments: Values, time: Number) -> bool | None:
+        """Whether an atom is true, false, or open (`None`)."""
+        standing = self.standings[name]
+        known = standing.decided.get(time, {}).get(arguments)
+        if known is not None:
+            return known
+        self.watch(standing, time, arguments)
+        key = (name, arguments, time)
+        if key in self.opened:
+            return None
+        is_open = False
+        with self.asking(Asker(name, time, arguments)):
+            for piece in self.ways(standing, arguments, time):
+                if piece.is_certain:
+                    standing.decide(time, arguments, True)
+                    return True
+                is_open = is_open or self.can_be(piece)
+        if is_open:
+            self.opened.add(key)
+            return None
+        standing.decide(time, arguments, False)
+        return False
+
+    def ways(self, standing: Standing, arguments: Values, time: Number) -> Iterator[Piece]:
+        """All pieces that lead to a ground answer, with and without evidence."""
+        for record in list(standing.records(time, arguments)):
+            yield from self.of_record(record)
+        for record in list(standing.loosely(time)):
+            start = Piece(record.matcher, record.slots, record.times, record.met)
+            part = at_time(start, time)
+            part = None if part is None else bind_piece(part, arguments)
+            if part is not None:
+                yield from self.judged(part)
+        for piece in standing.unmet(arguments, time):
+            if (piece.slots, piece.times) not in piece.matcher.records:
+                yield from self.judged(piece)
+
+    def field(self, name: str, time: Number) -> tuple[list[Family], list[Piece]]:
+        """All answers at a time: families that are certain, and pieces that are open."""
+        standing, key = self.standings[name], (name, time)
+        if key in self.settled:
+            return self.settled[key]
+        self.watch(standing, time, None)
+        if key not in self.fields and key not in self.settled:
+            with self.asking(Asker(name, time, None)):
+                found = self._field(standing, time)
+            (self.fields if found[1] else self.settled)[key] = found
+        return self.fields[key] if key in self.fields else self.settled[key]
+
+    def _field(self, standing: Standing, time: Number) -> tuple[list[Family], list[Piece]]:
+        name = standing.name
+        certain = [Family(arguments) for arguments, true in standing.decided.get(time, {}).items() if true]
+        open_pieces: list[Piece] = []
+        for arguments in list(standing.live.get(time, {})):
+            if self.ask(name, arguments, time) is None:
+                open_pieces.extend(each for each in self.ways(standing, arguments, time) if self.can_be(each))
+            elif self.ask(name, arguments, time):
+                certain.append(Family(arguments))
+        for piece in self.general(standing, time):
+            if piece.is_certain:
+                certain.append(family_of(piece))
+            elif self.can_be(piece):
+                open_pieces.append(piece)
+        return list(dict.fromkeys(certain)), open_pieces
+
+    def general(self, standing: Standing, time: Number) -> Iterator[Piece]:
+        """The pieces that lead to answers with open variables: loose records, and patterns nothing has met."""
+        for record in list(standing.loosely(time)):
+            part = at_time(Piece(record.matcher, record.slots, record.times, record.met), time)
+            if part is not None:
+                yield from self.judged(part)
+        for piece in standing.unmet(None, time):
+            if (piece.slots, piece.times) not in piece.matcher.records:
+                yield from self.judged(piece)
+
+    # -- what can hold together -------------------------------------------------------------------
+
+    def can_be(self, piece: Piece) -> bool:
+        """Whether the premises of a piece can all hold in one continuation of the stream."""
+        if not piece.open:
+            return True
+        needs = piece.needs()
+        if needs not in self.feasible:
+            assumed = frozenset(lit for lit in needs if lit.positive)
+            denied = frozenset(lit for lit in needs if not lit.positive)
+            self.feasible[needs] = _Search(self).holds(assumed, denied, frozenset())
+        return self.feasible[needs]
+
+
+def at_time(piece: Piece, time: Number) -> Piece | None:
+    """A piece whose answer's time may be open, at this time."""
+    pattern = piece.matcher.pattern
+    base = pattern.when.base
+    if base < 0 or piece.times[base] is not None:
+        return piece if piece.answer[1] == time else None
+    times = list(piece.times)
+    times[base] = time - pattern.when.offset
+    return replace(piece, times=tuple(times)) if pattern.fits(times) else None
+
+
+def family_of(piece: Piece) -> Family:
+    """The answers a piece stands for."""
+    arguments = piece.answer[0]
+    names = piece.matcher.pattern.names
+    shown = {each.name for each in arguments if isinstance(each, Open)}
+    without = set()
+    for exclusion in piece.without:
+        pairs = tuple((names[slot], value) for slot, value in exclusion)
+        if all(name in shown and not isinstance(value, Same) for name, value in pairs):
+            without.add(pairs)
+    return Family(arguments, frozenset(without))  # type: ignore[arg-type]
+
+
+class _Search:
+    """Looks for a continuation in which facts arrive and atoms stay false."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
+        self.steps = 0
+
+    def holds(self, assumed: frozenset[Lit], denied: frozenset[Lit], made_true: frozenset[tuple[object, ...]]) -> bool:
+        self.steps += 1
+        if self.steps > MOST_SEARCH:
+            return True  # not found to be impossible
+        atoms = {lit.atom for lit in assumed}
+        if any(lit.atom in atoms or lit.atom in made_true for lit in denied):
+            return False
+        for lit in denied:
+            for way in self.ways(lit):
+                if not self.complete(way, assumed):
+                    continue
+                absent = [each for each in way.needs() if not each.positive]
+                if any(each.atom in made_true for each in absent):
+                    continue
+                return any(self.make_true(each, assumed, denied, made_true) for each in absent)
+        return True
+
+    def ways(self, lit: Lit) -> Iterator[Piece]:
+        """The ways of an atom; an open variable counts as one of the values nothing is known of."""
+        if not isinstance(lit.time, Open):
+            yield from self.judge.ways(self.judge.standings[lit.predicate], lit.arguments, lit.time)  # type: ignore[arg-type]
+
+    def make_true(
+        self, lit: Lit, assumed: frozenset[Lit], denied: frozenset[Lit], made_true: frozenset[tuple[object, ...]]
+    ) -> bool:
+        if Lit(False, *lit.atom) in denied:
+            return False
+        for way in self.ways(lit):
+            needs = way.needs()
+            more = assumed | {each for each in needs if each.positive}
+            fewer = denied | {each for each in needs if not each.positive}
+            if self.holds(more, fewer, made_true | {lit.atom}):
+                return True
+        return False
+
+    def complete(self, way: Piece, assumed: frozenset[Lit]) -> bool:
+        """Whether the facts assumed meet all the premises the way still has."""
+        wanted = [lit for lit in way.needs() if lit.positive]
+        if not wanted:
+            return True
+        offers = [[each for each in assumed if each.predicate == lit.predicate] for lit in wanted]
+        return any(_agree(wanted, chosen) for chosen in product(*offers))
+
+
+def _agree(wanted: list[Lit], chosen: tuple[Lit, ...]) -> bool:
+    values: dict[object, object] = {}
+    for lit, fact in zip(wanted, chosen, strict=True):
+        for have, want in ((fact.time, lit.time), *zip(fact.arguments, lit.arguments, strict=True)):
+            if isinstance(want, Open):
+                if want.offset:
+                    if isinstance(have, Open):
+                        return False
+                    have, want = have - want.offset, Open(want.name)  # type: ignore[operator]
+                if values.setdefault(want, have) != have:
+                    return False
+            elif want != have:
+                return False
+    return True

@@ -1,0 +1,64 @@
+"""Literals of ways: input facts and negated atoms, ground or with open variables, and their text."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from presage.model.formulas import Atom
+from presage.model.printer import show_atom, show_number
+from presage.model.terms import Constant, Number, Variable
+from presage.model.values import Value
+
+
+class Open(NamedTuple):
+    """A variable that is not bound yet, data or time."""
+
+    name: str
+    offset: Number = 0
+
+    def __str__(self) -> str:
+        if not self.offset:
+            return self.name
+        return f"{self.name}{'+' if self.offset > 0 else '-'}{show_number(abs(self.offset))}"
+
+
+Argument = Value | Open
+
+
+class Lit(NamedTuple):
+    positive: bool
+    predicate: str
+    arguments: tuple[Argument, ...]
+    time: Number | Open
+
+    @property
+    def is_ground(self) -> bool:
+        return not isinstance(self.time, Open) and not any(isinstance(each, Open) for each in self.arguments)
+
+    @property
+    def atom(self) -> tuple[str, tuple[Argument, ...], Number | Open]:
+        return self[1:]
+
+    def __str__(self) -> str:
+        return f"{'' if self.positive else 'not '}{show(self.predicate, self.arguments)}@{show_time(self.time)}"
+
+    @property
+    def order(self) -> tuple[bool, Number, str]:
+        """By time, then text; open times last."""
+        at = self.time
+        return isinstance(at, Open), 0 if isinstance(at, Open) else at, str(self)
+
+
+def show(predicate: str, arguments: tuple[Argument, ...]) -> str:
+    terms = tuple(Variable(each.name) if isinstance(each, Open) else Constant(each) for each in arguments)
+    return show_atom(Atom(predicate, terms))
+
+
+def show_time(time: Number | Open) -> str:
+    return str(time) if isinstance(time, Open) else show_number(time)
+
+
+def show_value(value: Argument) -> str:
+    from presage.model.printer import show_term
+
+    return value.name if isinstance(value, Open) else show_term(Constant(value))

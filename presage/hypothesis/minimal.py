@@ -1,0 +1,142 @@
+"""Which patterns are superfluous: the same up to renaming, or met only where a smaller one is.
+
+Not to find that a pattern is superfluous is safe, since answers drop what is not minimal anyway; so
+this looks at plain patterns only, whose times all hang on the answer's and that ask for nothing
+beside their literals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+from presage.hypothesis.patterns import START, Argument, Fixed, Pattern, Premise, Time
+from presage.model.terms import Number
+
+MOST_STEPS = 1_000
+
+Mapping = dict[int, Argument]
+
+
+def is_plain(pattern: Pattern) -> bool:
+    if pattern.lookups or pattern.conditions:
+        return False
+    times = {each.when.base for each in pattern.literals} | {pattern.when.base}
+    return len(times - {START}) <= 1 and len(times) == 1
+
+
+def _shape(premise: Premise) -> tuple[str, bool, int, Number, tuple[str, ...]]:
+    arguments = tuple(repr(each.value) if isinstance(each, Fixed) else "?" for each in premise.arguments)
+    return premise.predicate, premise.positive, premise.when.base, premise.when.offset, arguments
+
+
+def canonical(pattern: Pattern) -> Hashable:
+    """The same for most renamings of a pattern."""
+    names: dict[int, int] = {}
+    times: dict[int, int] = {START: START}
+
+    def renamed(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
+        return tuple(
+            each if isinstance(each, Fixed) else names.setdefault(each, len(names)) for each in arguments
+        )
+
+    def moved(when: Time) -> Time:
+        return Time(times.setdefault(when.base, len(times)), when.offset)
+
+    answer = (renamed(pattern.arguments), moved(pattern.when))
+    literals = [
+        replace(each, arguments=renamed(each.arguments), when=moved(each.when))
+        for each in sorted(pattern.literals, key=_shape)
+    ]
+    lookups = [(each.predicate, renamed(each.arguments)) for each in pattern.lookups]
+    upper = {
+        (times[x], times[y]): most for (x, y), most in pattern.upper.items() if x in times and y in times
+    }
+    conditions = [
+        (each.operator, str(each.left), str(each.right), each.wanted) for each in pattern.conditions
+    ]
+    return answer, frozenset(literals), frozenset(lookups), frozenset(upper.items()), tuple(conditions)
+
+
+def subsumed_by(special: Pattern, general: Pattern) -> bool:
+    """Whether wherever `special` is met, so is `general`, for the same answer."""
+    if not is_plain(general) or general.when.base != special.when.base:
+        return False
+    # Both ways of writing the answer's time: T and T + offset.
+    shift = special.when.offset - general.when.offset
+    base = general.when.base
+    if base != START:
+        low, high = _range(general, base)
+        other_low, other_high = _range(special, base)
+        if low is not None and (other_low is None or other_low + shift < low):
+            return False
+        if high is not None and (other_high is None or other_high + shift > high):
+            return False
+    elif shift:
+        return False
+    start = _match(general.arguments, special.arguments, {})
+    return start is not None and _embeds(general.literals, special.literals, start, shift)
+
+
+def _range(pattern: Pattern, base: int) -> tuple[Number | None, Number | None]:
+    low = pattern.upper.get((START, base))
+    return None if low is None else -low, pattern.upper.get((base, START))
+
+
+def _embeds(wanted: tuple[Premise, ...], offered: tuple[Premise, ...], start: Mapping, shift: Number) -> bool:
+    steps = 0
+
+    def place(index: int, bound: Mapping) -> bool:
+        nonlocal steps
+        steps += 1
+        if index == len(wanted):
+            return True
+        if steps > MOST_STEPS:
+            return False
+        need = wanted[index]
+        at = Time(need.when.base, need.when.offset + shift)
+        for have in offered:
+            if (have.predicate, have.positive, have.when) == (need.predicate, need.positive, at):
+                found = _match(need.arguments, have.arguments, bound)
+                if found is not None and place(index + 1, found):
+                    return True
+        return False
+
+    return place(0, start)
+
+
+def _match(general: tuple[Argument, ...], special: tuple[Argument, ...], bound: Mapping) -> Mapping | None:
+    bound = dict(bound)
+    for first, second in zip(general, special, strict=True):
+        if isinstance(first, Fixed):
+            if first != second:
+                return None
+        elif bound.setdefault(first, second) != second:
+            return None
+    return bound
+
+
+def condensed(pattern: Pattern) -> Pattern:
+    """Without literals that the others imply."""
+    if not is_plain(pattern):
+        return pattern
+    for premise in pattern.literals:
+        smaller = replace(
+            pattern,
+            premises=tuple(each for each in pattern.premises if each != premise),
+            absences=tuple(each for each in pattern.absences if each != premise),
+        )
+        if subsumed_by(smaller, pattern):
+            return condensed(smaller)
+    return pattern
+
+
+def minimal(patterns: list[Pattern]) -> list[Pattern]:
+    """The patterns no other makes superfluous, in the order found."""
+    reduced = [condensed(pattern) for pattern in patterns]
+    kept: list[Pattern] = []
+    for pattern in sorted(reduced, key=lambda each: len(each.literals)):
+        if not any(subsumed_by(pattern, other) for other in kept):
+            kept.append(pattern)
+    return sorted(kept, key=reduced.index)
+

@@ -1,0 +1,115 @@
+"""Premise patterns ([HA] Definition 10) in the form the online part works with.
+
+A pattern is a conjunction of literals over input predicates and negated atoms. Its data variables
+are numbered slots, its times numbered time variables plus offsets; the first time variable, if the
+answer's time is open, is the answer's. What the times have to do with each other is a closed table
+of bounds, so that a choice for some of them that respects the table extends to all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from presage.model.statements import Rule
+from presage.model.terms import Number, Term
+from presage.model.values import Value
+
+START = -1
+"""The number of the start of the stream among the times of a pattern."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A constant among the arguments."""
+
+    value: Value
+
+
+Argument = int | Fixed
+"""A slot, or a constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """A time variable, or `START`, and a distance from it."""
+
+    base: int
+    offset: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Premise:
+    predicate: str
+    arguments: tuple[Argument, ...]
+    when: Time
+    positive: bool = True
+    outside: bool = False
+    """Whether it counts as met at a time before the stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """An atom over static facts."""
+
+    predicate: str
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A comparison that must come out as `wanted`; names are those of slots and times."""
+
+    operator: str
+    left: Term
+    right: Term
+    wanted: bool
+    slots: frozenset[int]
+    times: frozenset[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    arguments: tuple[Argument, ...]
+    when: Time
+    premises: tuple[Premise, ...]
+    absences: tuple[Premise, ...]
+    """The negated literals."""
+    lookups: tuple[Lookup, ...]
+    conditions: tuple[Condition, ...]
+    names: tuple[str, ...]
+    """Of the slots, as in the rules."""
+    time_names: tuple[str, ...]
+    upper: dict[tuple[int, int], Number]
+    """(x, y): the most x − y can be. Closed under transitivity."""
+    rules: tuple[Rule, ...] = ()
+    """The rules it was unfolded through, outermost first."""
+    terms: dict[str, int | Time] = field(default_factory=dict)
+    """What the names in conditions stand for: slots, and times."""
+
+    @property
+    def literals(self) -> tuple[Premise, ...]:
+        return self.premises + self.absences
+
+    def bounds(self, x: int, times: Sequence[Number | None]) -> tuple[Number | None, Number | None]:
+        """The least and the greatest a time variable can be, given some of the others."""
+        low = high = None
+        for y in range(START, len(times)):
+            at = 0 if y == START else times[y]
+            if y == x or at is None:
+                continue
+            most, least = self.upper.get((x, y)), self.upper.get((y, x))
+            if most is not None and (high is None or at + most < high):
+                high = at + most
+            if least is not None and (low is None or at - least > low):
+                low = at - least
+        return low, high
+
+    def fits(self, times: Sequence[Number | None]) -> bool:
+        """Whether the chosen times respect the bounds."""
+        for (x, y), most in self.upper.items():
+            first = 0 if x == START else times[x]
+            second = 0 if y == START else times[y]
+            if first is not None and second is not None and first - second > most:
+                return False
+        return True

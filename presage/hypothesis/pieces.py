@@ -1,0 +1,229 @@
+"""Pieces: a record, or a pattern nothing has met yet, with its negated literals judged.
+
+A negated literal with open variables is judged differently for different values of them: absent for
+most, present for some, undecided for others. So one record falls into pieces, each with a binding, a
+set of value combinations it does not stand for (`without`), and for each negated literal whether it
+is settled (evidence) or not (a premise). Families are the answers of the negated predicate, with open
+variables and exclusions of their own; a piece can be met with a family, or taken away from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from presage.hypothesis.literals import Argument, Lit, Open
+from presage.hypothesis.patterns import Fixed, Premise
+from presage.hypothesis.records import Matcher, Slots, Times
+from presage.hypothesis.texts import show_condition, show_exclusion
+from presage.model.terms import Number
+from presage.model.values import Value
+
+
+class Same(NamedTuple):
+    """The value of another slot."""
+
+    slot: int
+
+
+Exclusion = tuple[tuple[int, Value | Same], ...]
+"""Values that slots do not have together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Answers p(args) at one time, for all values of the open variables but those excluded."""
+
+    arguments: tuple[Argument, ...]
+    without: frozenset[tuple[tuple[str, Value], ...]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    matcher: Matcher
+    slots: Slots
+    times: Times
+    met: int
+    without: frozenset[Exclusion] = frozenset()
+    sure: int = 0
+    """The negated literals that are settled, as bits."""
+    open: int = 0
+    """Those that are not."""
+
+    @property
+    def is_certain(self) -> bool:
+        return not self.open and self.met == self.matcher.all_met
+
+    @property
+    def has_evidence(self) -> bool:
+        return bool(self.sure) or any(
+            self.met >> index & 1 and not self.is_void(premise)
+            for index, premise in enumerate(self.matcher.pattern.premises)
+        )
+
+    def is_void(self, premise: Premise) -> bool:
+        """Whether a literal lies before the stream, where it does not count."""
+        at = self.matcher.time(premise.when, self.times)
+        return premise.outside and at is not None and at < 0
+
+    @property
+    def answer(self) -> tuple[tuple[Argument, ...], Number | Open]:
+        pattern = self.matcher.pattern
+        goal = self.matcher.lit(Premise("", pattern.arguments, pattern.when), self.slots, self.times)
+        return goal.arguments, goal.time
+
+    def because(self) -> frozenset[Lit]:
+        return frozenset(self._lits(self.met, self.sure))
+
+    def needs(self) -> frozenset[Lit]:
+        return frozenset(self._lits(self.matcher.all_met & ~self.met, self.open))
+
+    def _lits(self, premises: int, absences: int) -> Iterator[Lit]:
+        pattern = self.matcher.pattern
+        for literals, chosen in ((pattern.premises, premises), (pattern.absences, absences)):
+            for index, premise in enumerate(literals):
+                if chosen >> index & 1 and not self.is_void(premise):
+                    yield self.matcher.lit(premise, self.slots, self.times)
+
+    def bound(self, values: dict[int, Value | Same]) -> Piece | None:
+        """The part of the piece in which slots have these values; `None` if there is none."""
+        slots = list(self.slots)
+        for slot, value in values.items():
+            if not isinstance(value, Same):
+                if slots[slot] is not None and slots[slot] != value:
+                    return None
+                slots[slot] = value
+        for slot, value in values.items():
+            if isinstance(value, Same):
+                first, second = slots[slot], slots[value.slot]
+                if first is not None and second is not None and first != second:
+                    return None
+                if first is None and second is None:
+                    continue
+                slots[slot] = slots[value.slot] = first if first is not None else second
+        matcher = self.matcher
+        if any(matcher.judge(each, slots, self.times) is False for each in matcher.pattern.conditions):
+            return None
+        without = set()
+        for exclusion in self.without:
+            rest = _remaining(exclusion, slots)
+            if rest is None:
+                continue
+            if not rest:
+                return None
+            without.add(rest)
+        return replace(self, slots=tuple(slots), without=frozenset(without))
+
+    def excluding(self, values: dict[int, Value | Same]) -> Piece:
+        return replace(self, without=self.without | {tuple(sorted(values.items(), key=lambda pair: pair[0]))})
+
+    def arguments(self, premise: Premise) -> list[Value | int]:
+        """The arguments of a literal: values, and the numbers of open slots wrapped in `Same`."""
+        found: list[Value | int] = []
+        for argument in premise.arguments:
+            if isinstance(argument, Fixed):
+                found.append(argument.value)
+            else:
+                value = self.slots[argument]
+                found.append(Same(argument) if value is None else value)  # type: ignore[arg-type]
+        return found
+
+    def unless(self) -> list[str]:
+        """What the open variables must not be or satisfy, in words."""
+        names = self.matcher.pattern.names
+        found = [show_exclusion(exclusion, names) for exclusion in self.without]
+        for condition in self.matcher.pattern.conditions:
+            if self.matcher.judge(condition, self.slots, self.times) is None:
+                found.append(show_condition(condition, self.matcher, self.slots, self.times))
+        return sorted(found)
+
+
+def _remaining(exclusion: Exclusion, slots: list[Value | None]) -> Exclusion | None:
+    """What is left of an exclusion once some slots are bound; `None` if it cannot apply any more."""
+    rest: list[tuple[int, Value | Same]] = []
+    for slot, value in exclusion:
+        wanted = slots[value.slot] if isinstance(value, Same) else value
+        have = slots[slot]
+        if have is None and wanted is None:
+            rest.append((slot, value))
+        elif have is None:
+            rest.append((slot, wanted))  # type: ignore[arg-type]
+        elif wanted is None:
+            assert isinstance(value, Same)
+            rest.append((value.slot, have))
+        elif have != wanted:
+            return None
+    return tuple(rest)
+
+
+def meet(piece: Piece, premise: Premise, family: Family) -> tuple[dict[int, Value | Same], dict[str, Value | Same]] | None:
+    """How a literal of the piece becomes one of the family: values for the piece's slots, and for the family's
+    variables; `None` if never."""
+    slots: dict[int, Value | Same] = {}
+    names: dict[str, Value | Same] = {}
+    for have, want in zip(piece.arguments(premise), family.arguments, strict=True):
+        if isinstance(have, Same) and have.slot in slots:
+            have = slots[have.slot]  # type: ignore[assignment]
+        if isinstance(want, Open):
+            if want.name not in names:
+                names[want.name] = have  # type: ignore[assignment]
+                continue
+            want = names[want.name]  # type: ignore[assignment]
+            if isinstance(want, Same) and want.slot in slots:
+                want = slots[want.slot]  # type: ignore[assignment]
+        if have == want:
+            continue
+        if isinstance(have, Same):
+            slots[have.slot] = want  # type: ignore[assignment]
+        elif isinstance(want, Same):
+            slots[want.slot] = have  # type: ignore[assignment]
+        else:
+            return None
+    for name, value in names.items():
+        if isinstance(value, Same) and value.slot in slots:
+            names[name] = slots[value.slot]
+    return slots, names
+
+
+def _excluded(family: Family, names: dict[str, Value | Same]) -> Iterator[dict[int, Value | Same]]:
+    """The family's exclusions as values of the piece's slots; empty where they surely apply."""
+    for exclusion in family.without:
+        values: dict[int, Value | Same] = {}
+        for name, value in exclusion:
+            have = names.get(name)
+            if isinstance(have, Same):
+                if values.get(have.slot, value) != value:
+                    break
+                values[have.slot] = value
+            elif have != value:
+                break
+        else:
+            yield values
+
+
+def inside(piece: Piece, premise: Premise, family: Family) -> Piece | None:
+    """The part of the piece whose literal is in the family."""
+    found = meet(piece, premise, family)
+    if found is None:
+        return None
+    part = piece.bound(found[0])
+    for values in _excluded(family, found[1]):
+        if part is None or not values:
+            return None
+        part = part.excluding(values)
+    return part
+
+
+def outside(piece: Piece, premise: Premise, family: Family) -> list[Piece]:
+    """The parts of the piece whose literal is not in the family."""
+    found = meet(piece, premise, family)
+    if found is None:
+        return [piece]
+    slots, names = found
+    parts = [piece.excluding(slots)] if slots else []
+    for values in _excluded(family, names):
+        part = piece.bound({**slots, **values})
+        if part is not None:
+            parts.append(part)
+    return parts
