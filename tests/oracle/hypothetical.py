@@ -17,10 +17,12 @@ from dataclasses import dataclass
 from itertools import product
 
 from presage.model import Atom, Constant, Distribution, Program
+from presage.model.formulas import variables
 from presage.model.printer import show_atom
 
 from .evaluator import NotTotal
 from .grounding import GroundFact, GroundRule, constants_of, ground
+from .looks import ground_atom
 from .streams import Ground, Value
 
 MOST_CANDIDATES = 14
@@ -170,6 +172,17 @@ class Outlook:
         """Whether nothing that the answer hangs on can still arrive."""
         return not any(map(self.is_candidate, self.cone(answer)))
 
+    def answers(self, last: int) -> Iterator[GroundFact]:
+        """All instances of the declared queries up to a time."""
+        constants = sorted(self.grounding.constants, key=repr)
+        for query in self.program.queries:
+            fixed = query.pin is not None and query.pin.base is None
+            times = [int(query.pin.offset)] if query.pin and fixed else range(last + 1)  # type: ignore[arg-type]
+            names = sorted({each.name for each in variables(query.atom)})
+            for values in product(constants, repeat=len(names)):
+                for time in times:
+                    yield (*ground_atom(query.atom, dict(zip(names, values, strict=True))), time)
+
     # -- truth in the evolutions -----------------------------------------------------------------
 
     def table(self, answer: GroundFact) -> _Table:
@@ -234,7 +247,7 @@ class Outlook:
         the empty premise set is confirmed."""
         table = self.table(answer)
         found: Ways = {}
-        for leaves in self._alive(answer):
+        for leaves in self.leaf_sets(answer):
             evidence = frozenset(each for each in leaves if self._is_evidence(table, each))
             found.setdefault(leaves - evidence, set()).add(evidence)
         return {
@@ -246,7 +259,7 @@ class Outlook:
     def proved(self, answer: GroundFact) -> bool:
         """Whether some single way has nothing left to wait for; a certain answer may be so by cases only."""
         table = self.table(answer)
-        return any(all(self._is_evidence(table, each) for each in leaves) for leaves in self._alive(answer))
+        return any(all(self._is_evidence(table, each) for each in leaves) for leaves in self.leaf_sets(answer))
 
     def status(self, answer: GroundFact) -> str:
         if self.certain(answer):
@@ -258,7 +271,7 @@ class Outlook:
     def _is_evidence(self, table: _Table, leaf: Literal) -> bool:
         return leaf.fact in self.arrived if leaf.positive else not table.true.get(leaf.fact)
 
-    def _alive(self, answer: GroundFact) -> Iterator[Leaves]:
+    def leaf_sets(self, answer: GroundFact) -> Iterator[Leaves]:
         """The leaf sets that hold in some evolution."""
         table = self.table(answer)
         known: dict[tuple[GroundFact, frozenset[GroundFact]], set[Leaves]] = {}
