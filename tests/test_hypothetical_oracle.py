@@ -126,7 +126,7 @@ def test_ha_example_15_with_generalised_literals() -> None:
     at_0 = hospital([], 0)
     # st(john, us)@0 may come true through bca(john)@1: the instance T = -1 has no atom before 0.
     assert shown(at_0, risk) == {"not gvs(john)@1, not st(john, us)@0": ["not gvs(john)@0"]}
-    good = [("gbol", ("john",), 0), ("gcm", ("john",), 0)]
+    good: list[GroundFact] = [("gbol", ("john",), 0), ("gcm", ("john",), 0)]
     assert shown(hospital(good, 0), risk) == {}
     assert hospital(good, 0).status(risk) == "open"
     # `not gvs(john)@1` is settled at 1, so the way the paper calls unsupported has evidence by then.
@@ -183,6 +183,39 @@ def test_metric_operators_before_the_start() -> None:
     assert [pinned.status(("d", (), time)) for time in (0, 1)] == ["impossible", "confirmed"]
 
 
+def test_what_is_false_before_the_start_is_no_evidence() -> None:
+    outlook = look("d :- historically[0,2] not p, eventually[1] q.", [], 0, 3)
+    assert shown(outlook, ("d", (), 0)) == {"q@1": ["not p@0"]}
+
+
+def test_negation_of_what_is_not_an_atom() -> None:
+    facts: list[GroundFact] = [("q", (), 1), ("p", (), 0)]
+    for condition, expected in [
+        ("not once[0,1] p", "impossible"),
+        ("not historically[0,1] p", "confirmed"),
+        ("not eventually[0] p", "confirmed"),
+        ("not (p@0 and p)", "confirmed"),
+        ("not (p@0 or p)", "impossible"),
+        ("not 1 > 2", "confirmed"),
+    ]:
+        assert look(f"d :- q, {condition}.", facts, 1, 3).status(("d", (), 1)) == expected, condition
+
+
+def test_a_premise_set_larger_than_another_is_no_way() -> None:
+    """The example after [HA] Theorem 3."""
+    text = "d@0 :- p(a)@0, p(b)@1, p(c)@2. d@0 :- p(a)@0, p(c)@2, p(d)@3."
+    arrived: list[GroundFact] = [("p", ("a",), 0)]
+    both = {"p(b)@1, p(c)@2": ["p(a)@0"], "p(c)@2, p(d)@3": ["p(a)@0"]}
+    assert shown(look(text, arrived, 0, 4), ("d", (), 0)) == both
+    assert shown(look(text, [*arrived, ("p", ("b",), 1)], 1, 4), ("d", (), 0)) == {"p(c)@2": ["p(a)@0, p(b)@1"]}
+
+
+def test_atoms_that_derive_each_other() -> None:
+    text = "d@T :- e@T, f@T. e@T :- f@T. f@T :- e@T. e@T :- p@T, q@T+1. f@T :- r@T, q@T+1."
+    outlook = look(text, [("p", (), 0), ("r", (), 0)], 0, 3)
+    assert shown(outlook, ("d", (), 0)) == {"q@1": ["p@0", "r@0"]}
+
+
 def test_what_needs_no_evidence_is_not_supported() -> None:
     text = "d@T :- p@T, q@T+1. d@T :- q@T+1."
     outlook = look(text, [("p", (), 0)], 0, 3)
@@ -226,6 +259,9 @@ def test_what_lies_past_the_end_is_not_judged() -> None:
     outlook = look(text, [("p", (), 2)], 2, 4)
     assert [outlook.judged(("d", (), time)) for time in range(5)] == [True, True, True, False, False]
     assert not outlook.judged(("e", (), 0))
+    assert not look("g@0 :- p.", [], 2, 4).judged(("g", (), 0))
+    boxed = look("historically[0,2] g :- p.", [], 2, 4)
+    assert [boxed.judged(("g", (), time)) for time in range(5)] == [True, True, True, False, False]
     assert [outlook.judged(("f", (), time)) for time in range(5)] == [True, True, True, False, False]
 
 

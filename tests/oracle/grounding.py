@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from math import ceil
@@ -112,8 +113,9 @@ def _heads(rule: Rule) -> list[Atom]:
 def _margin(program: Program, constants: Iterable[Value]) -> int:
     """So far outside the stream that every instance looking outside has one like it up to there."""
     formulas = [formula for rule in program.rules for formula in rule.formulas()]
-    offsets = [abs(bound) for formula in formulas for node in walk(formula) for bound in times_in(node)]
-    total = max(offsets, default=0) + max((reach_of(formula) for formula in formulas), default=0)
+    offsets = [abs(Fraction(bound)) for formula in formulas for node in walk(formula) for bound in times_in(node)]
+    total = max(offsets, default=Fraction(0))
+    total += max((reach_of(formula) for formula in formulas), default=Fraction(0))
     if any(uses_times_as_values(rule.formulas()) for rule in program.rules):
         total += max((abs(value) for value in constants if isinstance(value, int)), default=0)
     return 1 + ceil(total)
@@ -136,7 +138,7 @@ def _instances(world: World, declared: set[str], rule: Rule) -> Iterator[GroundR
             continue
         for times in product(range(world.line.first, last + 1), repeat=len(look.times)):
             for now in looks:
-                full = {**binding, **dict(zip(sorted(look.times), times, strict=True)), NOW: now}
+                full: Binding = {**binding, **dict(zip(sorted(look.times), times, strict=True)), NOW: now}
                 if not look.exists(full):
                     continue
                 heads = [place for head in rule.head.atoms for place in look.derive(head, full, now)]

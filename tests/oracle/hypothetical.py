@@ -251,7 +251,7 @@ class Outlook:
             evidence = frozenset(each for each in leaves if self._is_evidence(table, each))
             found.setdefault(leaves - evidence, set()).add(evidence)
         return {
-            premises: _minimal(evidence)
+            premises: evidence  # minimal: no leaf set contains another one
             for premises, evidence in found.items()
             if frozenset() not in evidence and not any(other < premises for other in found)
         }
@@ -275,7 +275,7 @@ class Outlook:
         """The leaf sets that hold in some evolution."""
         table = self.table(answer)
         known: dict[tuple[GroundFact, frozenset[GroundFact]], set[Leaves]] = {}
-        for leaves in self._unfold(answer, frozenset(), table, known):
+        for leaves in self._unfold(answer, frozenset(), known):
             bits = table.everywhere
             for each in leaves:
                 bits &= table.of(each)
@@ -286,7 +286,6 @@ class Outlook:
         self,
         atom: GroundFact,
         above: frozenset[GroundFact],
-        table: _Table,
         known: dict[tuple[GroundFact, frozenset[GroundFact]], set[Leaves]],
     ) -> set[Leaves]:
         """The leaf sets from which an atom follows without passing through an atom above it. A set that
@@ -298,16 +297,12 @@ class Outlook:
         if key in known:
             return known[key]
         found: set[Leaves] = set()
-        if self.is_input(atom) and table.true.get(atom):
-            if atom in self.arrived or self.is_candidate(atom):
-                found.add(frozenset({Literal.of(atom)}))
+        if atom in self.arrived or self.is_candidate(atom):
+            found.add(frozenset({Literal.of(atom)}))
         for rule in self._rules.get(atom, ()):
-            absent = [Literal.of(each, positive=False) for each in rule.negative]
-            if not all(table.of(each) for each in absent):
-                continue
-            sets: set[Leaves] = {frozenset(absent)}
+            sets: set[Leaves] = {frozenset(Literal.of(each, positive=False) for each in rule.negative)}
             for each in rule.positive:
-                below = self._unfold(each, above | {atom}, table, known)
+                below = self._unfold(each, above | {atom}, known)
                 sets = _minimal({first | second for first, second in product(sets, below)})
                 if len(sets) > MOST_LEAF_SETS:
                     raise TooLarge("too many ways")
