@@ -15,6 +15,7 @@ from itertools import count
 from math import ceil, floor
 
 from presage.analysis.subject import Subject
+from presage.hypothesis.choices import collapsed
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.judge import Asker, Judge, family_of
 from presage.hypothesis.literals import Argument, Open
@@ -24,7 +25,7 @@ from presage.hypothesis.records import Record
 from presage.hypothesis.spans import Spans
 from presage.hypothesis.standing import Standing, Values
 from presage.hypothesis.unfold import Unfolder
-from presage.hypothesis.ways import Way, as_way, chosen, minimal_ways
+from presage.hypothesis.ways import Way, as_way, minimal_ways
 from presage.model.formulas import Atom
 from presage.model.terms import Number, Variable
 from presage.model.values import Value
@@ -79,13 +80,17 @@ class Hypotheses:
             for number_of, matcher in enumerate(standing.matchers):
                 for index, premise in enumerate(matcher.pattern.premises):
                     self.listeners.setdefault(premise.predicate, []).append((standing, number_of, index))
+        for rule in subject.program.rules:
+            for atom in rule.head_atoms if rule.is_fact else ():
+                if isinstance(atom, Atom) and subject.predicates[atom.predicate].is_static:
+                    self.add_static(atom.predicate, tuple(each.value for each in atom.arguments))  # type: ignore[union-attr]
         self.owners = {matcher: each for each in self.standings.values() for matcher in each.matchers}
         self.now: Number | None = None
         self.facts: dict[str, dict[Number, set[Values]]] = {}
         self.alarms: list[tuple[Number, int, Asker | Record]] = []
         self.set_alarms: set[tuple[Number, Asker]] = set()
         self.ticket = count()
-        self.judge = Judge(self.standings, self.has_arrived, self._wake)
+        self.judge = Judge(self.standings, self.has_arrived, self._wake, self.discrete)
         self.shown = {name: _Shown() for name in self.queries}
         self.dirty: dict[Asker, None] = {}
         self.leads = {name: self._lead(name) for name in self.queries}
@@ -200,7 +205,11 @@ class Hypotheses:
         return max(leads, default=None)
 
     def _alone(self, pattern: Pattern) -> Number | None:
-        if not pattern.absences or not self.discrete or pattern.when.base == START:
+        if not self.discrete or self._times_of(pattern) is not None:
+            return None
+        if not pattern.literals:
+            return 0
+        if not pattern.absences:
             return None
         known = [each for each in pattern.absences if each.when.base == pattern.when.base]
         earliest = [self._earliest(each) + each.when.offset - pattern.when.offset for each in known]
@@ -228,8 +237,25 @@ class Hypotheses:
                 latest = max(latest, min(chances))
         return latest if latest != -FARTHEST else 0
 
+    def _times_of(self, pattern: Pattern) -> range | None:
+        """The times of a pattern's answers, if they are finitely many."""
+        if pattern.when.base == START:
+            at = floor(pattern.when.offset)
+            return range(at, at + 1)
+        low, high = pattern.bounds(pattern.when.base, [None] * len(pattern.time_names))
+        if low is None or high is None:
+            return None
+        return range(ceil(low + pattern.when.offset), floor(high + pattern.when.offset) + 1)
+
     def _look_ahead(self, now: Number) -> None:
-        """Answers that only absences speak for come into sight as time passes."""
+        """Answers that only absences speak for, or nothing has to, come into sight as time passes."""
+        if not self.reached and self.discrete:
+            for name in self.queries:
+                for pattern in self.patterns[name]:
+                    if pattern.absences or not pattern.premises:
+                        for time in self._times_of(pattern) or ():
+                            self.dirty[Asker(name, time, None, True)] = None
+            self.reached[""] = 0
         for name, lead in self.leads.items():
             if lead is None:
                 continue
@@ -289,20 +315,15 @@ class Hypotheses:
             standing.decide(time, arguments, True)
             way = min((as_way(piece) for piece in certain), key=lambda each: (len(each.because), each.order))
             return State("confirmed", (way,))
-        ways = [way for piece in pieces if self.judge.can_be(piece) for way in self._chosen(piece)]
+        ways = [way for piece in pieces if (part := self.judge.possible(piece)) for way in self._ways(part)]
         kept = minimal_ways(ways)
         if kept:
             return State("possible", tuple(kept))
         return State("open" if ways else "impossible")
 
-    def _chosen(self, piece: Piece) -> Iterator[Way]:
-        """A piece's ways; the time after which one of its choices is gone is a time to look again."""
-        assert self.now is not None
-        for part in chosen(piece, self.now, self.discrete):
-            if part.times != piece.times:
-                if self.judge.can_be(part) and self.judge.viable(part):
-                    yield as_way(part)
-            else:
+    def _ways(self, piece: Piece) -> Iterator[Way]:
+        for part in collapsed(piece):
+            if part is piece or self.judge.can_be(part):
                 yield as_way(part)
 
     def _open_answers(self, asker: Asker) -> Iterator[Change]:
@@ -315,10 +336,11 @@ class Hypotheses:
             families = [family_of(piece) for piece in certain]
             rest: list[Piece] = []
             for piece in pieces:
-                if piece.is_certain or not piece.has_evidence or not self.judge.can_be(piece):
+                part = None if piece.is_certain or not piece.has_evidence else self.judge.possible(piece)
+                if part is None:
                     continue
                 goal = Premise(standing.name, piece.matcher.pattern.arguments, piece.matcher.pattern.when)
-                parts = [piece]
+                parts = [part]
                 for family in families:
                     parts = [part for each in parts for part in outside(each, goal, family)]
                 rest.extend(parts)
@@ -351,7 +373,7 @@ class Hypotheses:
                 state = State("confirmed", (best,))
             else:
                 with self.judge.asking(asker):
-                    kept = minimal_ways(way for piece in pieces for way in self._chosen(piece))
+                    kept = minimal_ways(way for piece in pieces for way in self._ways(piece))
                 if not kept:
                     continue
                 state = State("possible", tuple(kept))

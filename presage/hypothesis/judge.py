@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.patterns import Premise
-from presage.hypothesis.pieces import Family, Piece, Same, inside, outside
+from presage.hypothesis.choices import chosen
+from presage.hypothesis.pieces import Family, Piece, Same, equated, inside, meet, outside
 from presage.hypothesis.records import Record
 from presage.hypothesis.standing import Standing, Values, bind_piece
 from presage.model.terms import Number
@@ -43,7 +44,9 @@ class Judge:
         standings: dict[str, Standing],
         has_arrived: Callable[[str, tuple[object, ...], Number], bool],
         wake: Callable[[Number, Asker | None], None],
+        discrete: bool,
     ) -> None:
+        self.discrete = discrete
         self.standings, self.has_arrived, self.wake = standings, has_arrived, wake
         self.now: Number = -1
         self.asker: Asker | None = None
@@ -66,10 +69,23 @@ class Judge:
 
     def judged(self, piece: Piece) -> list[Piece]:
         """The pieces of a record that can still come true, as far as its literals one by one say."""
-        pieces = [piece]
+        pieces = list(chosen(self.without_static(piece), self.now, self.discrete))
         for index, absence in enumerate(piece.matcher.pattern.absences):
             pieces = [part for each in pieces for part in self.absence(each, index, absence)]
-        return [each for each in pieces if self.viable(each)]
+        return [part for each in pieces if self.viable(each) and (part := without_contradictions(each)) is not None]
+
+    def without_static(self, piece: Piece) -> Piece:
+        """The piece without the values that a negated static atom with open variables excludes."""
+        matcher = piece.matcher
+        for lookup in matcher.pattern.lookups:
+            if lookup.positive:
+                continue
+            given = [matcher.value(each, piece.slots) for each in lookup.arguments]
+            if None in given:
+                literal = Premise(lookup.predicate, lookup.arguments, matcher.pattern.when)
+                for row in matcher.statics(lookup.predicate, given):
+                    (piece,) = outside(piece, literal, Family(row)) or [piece]
+        return piece
 
     def viable(self, piece: Piece) -> bool:
         """Whether what is not met still can be: a fact that is there already makes another record."""
@@ -208,6 +224,33 @@ class Judge:
 
     # -- what can hold together -------------------------------------------------------------------
 
+    def possible(self, piece: Piece) -> Piece | None:
+        """The part of a piece that can come true: without values for its open variables whose arrival would make an
+        atom true that must not be."""
+        if not self.can_be(piece):
+            return None
+        if not piece.open or all(slot is not None for slot in piece.slots):
+            return piece
+        waiting = [
+            premise for place, premise in enumerate(piece.matcher.pattern.premises) if not piece.met >> place & 1
+        ]
+        for lit in [each for each in piece.needs() if not each.positive]:
+            for way in _Search(self).ways(lit):
+                for need in way.needs():
+                    for premise in waiting:
+                        if need.positive and premise.predicate == need.predicate:
+                            piece = self._without(piece, premise, need)
+        return piece
+
+    def _without(self, piece: Piece, premise: Premise, need: Lit) -> Piece:
+        if piece.matcher.lit(premise, piece.slots, piece.times).time != need.time:
+            return piece
+        found = meet(piece, premise, Family(need.arguments))
+        if found is None or not found[0]:
+            return piece
+        part = piece.bound(found[0])
+        return piece.excluding(found[0]) if part is not None and not self.can_be(part) else piece
+
     def can_be(self, piece: Piece) -> bool:
         """Whether the premises of a piece can all hold in one continuation of the stream."""
         if not piece.open:
@@ -218,6 +261,27 @@ class Judge:
             denied = frozenset(lit for lit in needs if not lit.positive)
             self.feasible[needs] = _Search(self).holds(assumed, denied, frozenset())
         return self.feasible[needs]
+
+
+def without_contradictions(piece: Piece) -> Piece | None:
+    """The piece without the values for which it needs a fact both to arrive and not to."""
+    matcher, pattern = piece.matcher, piece.matcher.pattern
+    for index, absence in enumerate(pattern.absences):
+        if not piece.open >> index & 1:
+            continue
+        denied = matcher.lit(absence, piece.slots, piece.times)
+        for place, premise in enumerate(pattern.premises):
+            if piece.met >> place & 1 or premise.predicate != absence.predicate:
+                continue
+            if matcher.lit(premise, piece.slots, piece.times).time != denied.time:
+                continue
+            values = equated(piece, premise, absence)
+            if values is None:
+                continue
+            if not values:
+                return None
+            piece = piece.excluding(values)
+    return piece
 
 
 def at_time(piece: Piece, time: Number) -> Piece | None:

@@ -48,7 +48,7 @@ def canonical(pattern: Pattern) -> Hashable:
         replace(each, arguments=renamed(each.arguments), when=moved(each.when))
         for each in sorted(pattern.literals, key=_shape)
     ]
-    lookups = [(each.predicate, renamed(each.arguments)) for each in pattern.lookups]
+    lookups = [(each.predicate, renamed(each.arguments), each.positive) for each in pattern.lookups]
     upper = {
         (times[x], times[y]): most for (x, y), most in pattern.upper.items() if x in times and y in times
     }

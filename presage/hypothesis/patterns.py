@@ -50,10 +50,11 @@ class Premise:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """An atom over static facts."""
+    """An atom over static facts, or a negated one."""
 
     predicate: str
     arguments: tuple[Argument, ...]
+    positive: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,8 @@ class Piece:
         matcher = self.matcher
         if any(matcher.judge(each, slots, self.times) is False for each in matcher.pattern.conditions):
             return None
+        if not matcher.static_allows(slots):
+            return None
         without = set()
         for exclusion in self.without:
             rest = _remaining(exclusion, slots)
@@ -227,3 +229,20 @@ def outside(piece: Piece, premise: Premise, family: Family) -> list[Piece]:
         if part is not None:
             parts.append(part)
     return parts
+
+
+def equated(piece: Piece, first: Premise, second: Premise) -> dict[int, Value | Same] | None:
+    """The values for the piece's slots that make two of its literals the same; `None` if none do."""
+    values: dict[int, Value | Same] = {}
+    for one, other in zip(piece.arguments(first), piece.arguments(second), strict=True):
+        one = values.get(one.slot, one) if isinstance(one, Same) else one  # type: ignore[assignment]
+        other = values.get(other.slot, other) if isinstance(other, Same) else other  # type: ignore[assignment]
+        if one == other:
+            continue
+        if isinstance(one, Same):
+            values[one.slot] = other  # type: ignore[assignment]
+        elif isinstance(other, Same):
+            values[other.slot] = one  # type: ignore[assignment]
+        else:
+            return None
+    return values

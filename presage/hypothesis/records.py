@@ -170,15 +170,12 @@ class Matcher:
     # -- completing a binding ---------------------------------------------------------------------
 
     def completed(self, slots: list[Value | None], times: list[Number | None]) -> Iterator[tuple[Slots, Times]]:
-        if not self.solve(slots, times) or not self.pattern.fits(times):
+        if not self.solve(slots, times) or not self.pattern.fits(times) or not self.static_allows(slots):
             return
         for lookup in self.pattern.lookups:
-            if all(isinstance(each, Fixed) or slots[each] is not None for each in lookup.arguments):
-                wanted = tuple(self.value(each, slots) for each in lookup.arguments)
-                if wanted not in set(self.statics(lookup.predicate, wanted)):
-                    return
-                continue
             given = [self.value(each, slots) for each in lookup.arguments]
+            if not lookup.positive or None not in given:
+                continue
             for row in self.statics(lookup.predicate, given):
                 more = list(slots)
                 for argument, value in zip(lookup.arguments, row, strict=True):
@@ -202,6 +199,14 @@ class Matcher:
         if all(self.judge(each, slots, times) is not False for each in self.pattern.conditions):
             yield tuple(slots), tuple(times)
 
+    def static_allows(self, slots: Sequence[Value | None]) -> bool:
+        """Whether the static atoms whose variables are bound come out as the pattern asks."""
+        for lookup in self.pattern.lookups:
+            given = [self.value(each, slots) for each in lookup.arguments]
+            if None not in given and any(self.statics(lookup.predicate, given)) != lookup.positive:
+                return False
+        return True
+
     def value(self, argument: Argument, slots: Sequence[Value | None]) -> Value | None:
         return argument.value if isinstance(argument, Fixed) else slots[argument]
 
@@ -223,10 +228,16 @@ class Matcher:
         return value
 
     def solve(self, slots: list[Value | None], times: list[Number | None]) -> bool:
-        """Binds what equations determine; false if one cannot be met."""
+        """Binds what bounds and equations determine; false if one cannot be met."""
         again = True
         while again:
             again = False
+            for index, at in enumerate(times):
+                if at is None:
+                    low, high = self.pattern.bounds(index, times)
+                    if low is not None and low == high:
+                        times[index] = low
+                        again = True
             for condition in self.pattern.conditions:
                 if condition.operator != "=" or not condition.wanted:
                     continue

@@ -55,7 +55,7 @@ class _Node:
     bindings: Substitution
     times: dict[str, When]
     leaves: tuple[Literal, ...]
-    lookups: tuple[Atom, ...]
+    lookups: tuple[tuple[Atom, bool], ...]
     comparisons: tuple[tuple[Comparison, bool], ...]
     reaches: tuple[Reach, ...]
     rules: tuple[Rule, ...]
@@ -160,9 +160,7 @@ class Unfolder:
         name = literal.atom.predicate
         known = self.subject.predicates[name]
         if known.is_static:
-            if not literal.positive:
-                raise NoPatterns("`not` over a static predicate has no premise patterns", node.rules)
-            yield _Node(rest, node.bindings, node.times, node.leaves, (*node.lookups, literal.atom),
+            yield _Node(rest, node.bindings, node.times, node.leaves, (*node.lookups, (literal.atom, literal.positive)),
                         node.comparisons, node.reaches, node.rules)  # fmt: skip
             return
         reaches = node.reaches
@@ -250,7 +248,8 @@ class _Finish:
         if any((each.predicate, each.arguments, each.when, each.positive) in opposite for each in literals):
             return None
         lookups = dict.fromkeys(
-            Lookup(each.predicate, tuple(self.argument(term) for term in each.arguments)) for each in node.lookups
+            Lookup(each.predicate, tuple(self.argument(term) for term in each.arguments), positive)
+            for each, positive in sorted(node.lookups, key=lambda pair: not pair[1])
         )
         conditions = [found for each, wanted in relations if (found := self.condition(each, wanted)) is not None]
         if any(not each.slots and not each.times and not _constant_truth(each) for each in conditions):

@@ -1,0 +1,72 @@
+"""Pieces with their open choices made: bounded times picked, premises that can be one fact made one.
+
+A premise under `once` can be met at any time of a range, and each is a way of its own; two premises
+that differ in open variables only may be met by a single fact, which is a way with fewer premises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, product
+from math import ceil, floor
+
+from presage.hypothesis.pieces import Piece, Same, equated
+from presage.model.terms import Number
+
+MOST_CHOICES = 1_000
+
+
+def chosen(piece: Piece, now: Number, discrete: bool) -> Iterator[Piece]:
+    """The piece with every bounded open time chosen: one for each time at which its premises may still arrive."""
+    matcher, pattern = piece.matcher, piece.matcher.pattern
+    ranges: list[tuple[int, range]] = []
+    size = 1
+    for index, at in enumerate(piece.times):
+        if at is not None or not discrete:
+            continue
+        low, high = pattern.bounds(index, piece.times)
+        waiting = [
+            premise
+            for place, premise in enumerate(pattern.premises)
+            if premise.when.base == index and not piece.met >> place & 1
+        ]
+        if low is None or high is None or not waiting:
+            continue
+        for premise in waiting:
+            delay = matcher.delays.of(premise.predicate, [matcher.value(each, piece.slots) for each in premise.arguments])
+            low = max(low, floor(now - premise.when.offset - delay) + 1)
+        ranges.append((index, range(ceil(low), floor(high) + 1)))
+        size *= len(ranges[-1][1])
+    if not ranges or size > MOST_CHOICES:
+        yield piece
+        return
+    for picked in product(*(options for _, options in ranges)):
+        times = list(piece.times)
+        for (index, _), at in zip(ranges, picked, strict=True):
+            times[index] = at
+        if pattern.fits(times):
+            part = replace(piece, times=tuple(times))
+            if all(matcher.judge(each, part.slots, part.times) is not False for each in pattern.conditions):
+                yield part
+
+
+def collapsed(piece: Piece, seen: set[Piece] | None = None) -> Iterator[Piece]:
+    """The piece, and what it becomes where one fact meets two of its premises."""
+    seen = set() if seen is None else seen
+    if piece in seen:
+        return
+    seen.add(piece)
+    yield piece
+    if all(slot is not None for slot in piece.slots):
+        return
+    waiting = [each for place, each in enumerate(piece.matcher.pattern.premises) if not piece.met >> place & 1]
+    for first, second in combinations(waiting, 2):
+        if first.predicate != second.predicate:
+            continue
+        lits = [piece.matcher.lit(each, piece.slots, piece.times) for each in (first, second)]
+        values = equated(piece, first, second) if lits[0].time == lits[1].time else None
+        if values and not any(isinstance(value, Same) for value in values.values()):
+            part = piece.bound(values)
+            if part is not None:
+                yield from collapsed(part, seen)
