@@ -53,7 +53,7 @@ def _read_jsonl(path: Path, checker: Checker) -> Iterator[Fact]:
                 continue
             where = f"{path}:{index}"
             try:
-                entry = json.loads(line, parse_float=_decimal, parse_constant=_no_number)
+                entry = _JSON.decode(line)
             except (json.JSONDecodeError, RecursionError) as found:
                 raise FactError(f"{where}: this is not JSON ({found})") from None
             except ValueError as found:
@@ -70,6 +70,9 @@ def _decimal(text: str) -> Number:
 
 def _no_number(text: str) -> Number:
     raise ValueError(f"{text} is not a number")
+
+
+_JSON = json.JSONDecoder(parse_float=_decimal, parse_constant=_no_number)
 
 
 # CSV
