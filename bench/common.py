@@ -82,9 +82,11 @@ def missing(work: str, ours: str, name: str) -> Row:
 
 def show(rows: list[Row]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table("work", "ours", "other", "ratio", "note")
     for row in rows:
-        table.add_row(row.work, row.ours, row.other, "" if row.ratio is None else f"{row.ratio:.2f}", row.note)
+        ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
+        table.add_row(*map(escape, (row.work, row.ours, row.other, ratio, row.note)))
     Console(width=None if sys.stdout.isatty() else 170).print(table)
