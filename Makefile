@@ -5,6 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ENVIRONMENT := .venv/.ready
 TEST_ENVIRONMENT := .venv/.ready-for-tests
+BENCH_ENVIRONMENT := .venv/.ready-for-bench
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test lint types unit fuzz bench fmt clean help
@@ -35,8 +36,8 @@ unit: $(TEST_ENVIRONMENT)            ## the tests
 fuzz: $(TEST_ENVIRONMENT)            ## the property tests at length (about ten minutes)
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_roundtrip.py tests/test_errors.py tests/test_strata.py tests/test_engine.py
 
-bench: $(ENVIRONMENT)            ## the engine beside hand-written code, in one run
-	$(BIN)/python bench/shortstop.py
+bench: $(BENCH_ENVIRONMENT)            ## beside hand-written code and other systems, in one run (DATA=folder of S2.jsonl.gz)
+	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))
 
 fmt: $(TEST_ENVIRONMENT)            ## put the code into its layout
 	$(BIN)/ruff check --fix presage tests bench
@@ -56,4 +57,8 @@ $(ENVIRONMENT): pyproject.toml | .venv/bin/python
 
 $(TEST_ENVIRONMENT): pyproject.toml | .venv/bin/python
 	$(PIP) -e ".[test]"
+	@touch $@ $(ENVIRONMENT)
+
+$(BENCH_ENVIRONMENT): pyproject.toml | .venv/bin/python
+	$(PIP) -e ".[bench]"
 	@touch $@ $(ENVIRONMENT)

@@ -124,6 +124,8 @@ def check_shown(engine: Hypotheses, answer, state: State, now: int) -> None:  # 
         return
     if state.status in ("open", "impossible"):
         return
+    if state.status == "confirmed" and time > now and not any(way.because for way in state.ways):
+        return  # holds at every time: told as time passes
     lines = engine.shown[name].open
     for pattern, line in (*lines.get(time, {}).items(), *lines.get(ANY_TIME, {}).items()):
         if line.status == "confirmed" or state.status == "possible":

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from presage.errors import PresageError
+
 
 def program_argument(command: argparse.ArgumentParser) -> None:
     command.add_argument("program", type=Path, metavar="PROGRAM", help="a program file (.psg); - for standard input")
@@ -18,3 +20,13 @@ def positive_count(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
     return value
+
+
+def output_path(text: str) -> Path:
+    from presage.io.output import check_suffix
+
+    try:
+        check_suffix(Path(text))
+    except PresageError as found:
+        raise argparse.ArgumentTypeError(str(found)) from None
+    return Path(text)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from presage.cli import FINE
-from presage.cli.options import program_argument
+from presage.cli.options import output_path, program_argument
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -24,7 +22,9 @@ SUMMARY = "feed facts to a program and print the answers"
 DESCRIPTION = """\
 Feeds facts in the order of their arrival and prints an answer line for everything that is confirmed.
 Facts are JSON lines: {"pred": "temp", "args": ["wt25", "high"], "time": 0}, with "arrives" where a fact
-arrives later than its time, "from", "to" and "bounds" for an interval, and no time for static facts."""
+arrives later than its time, "from", "to" and "bounds" for an interval, and no time for static facts.
+Or they are CSV or Parquet files, one for each predicate and named after it (temp.csv, temp.parquet), with
+the declared columns and `time`."""
 EXAMPLE = """\
 example:
   presage run --emit confirmed examples/turbines/turbines.psg --facts examples/turbines/facts.jsonl"""
@@ -32,18 +32,24 @@ example:
 
 def arguments(command: argparse.ArgumentParser) -> None:
     program_argument(command)
-    command.add_argument("--facts", nargs="+", type=Path, required=True, metavar="F", help="files of facts (.jsonl)")
+    command.add_argument(
+        "--facts", nargs="+", type=Path, required=True, metavar="F", help="files of facts (.jsonl, .csv, .parquet)"
+    )
     command.add_argument("--static", nargs="+", type=Path, default=[], metavar="F", help="files of static facts")
     command.add_argument("--until", metavar="N", help="the last step (default: when everything is settled)")
     command.add_argument(
         "--emit", choices=("confirmed",), required=True, help="confirmed: what is entailed, as soon as it is"
     )
-    command.add_argument("--out", type=Path, metavar="F", help="write the answers to a file instead of printing them")
+    command.add_argument(
+        "--out", type=output_path, metavar="F", help="write the answers to a file (.jsonl, .parquet) instead"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     from presage.checking import check_text, read_file
-    from presage.io.facts import read_facts
+    from presage.cli.progress import watched
+    from presage.io.files import read_facts
+    from presage.io.output import open_output
     from presage.reasoner import Reasoner
 
     report = check_text(read_file(options.program), str(options.program))
@@ -61,30 +67,13 @@ def run(options: argparse.Namespace) -> int:
     until = None if options.until is None else reasoner.checker.time(options.until, "--until")
     if until is not None and until < 0:
         raise PresageError("--until: the stream starts at time 0")
-    with _output(options.out) as out:
-        for answers in steps(reasoner, facts, until):
+    with open_output(options.out, whole_times=reasoner.subject.discrete) as out:
+        for answers in watched(steps(reasoner, facts, until), facts, lambda: reasoner.now):
             for answer in answers:
-                out.write(json.dumps(answer.to_json(), ensure_ascii=False) + "\n")
+                out.write(answer)
     if reasoner.late:
         print(f"{len(reasoner.late)} facts arrived too late and were left out", file=sys.stderr)
     return FINE
-
-
-@contextmanager
-def _output(path: Path | None) -> Iterator[IO[str]]:
-    """Standard output, or a file that is in place only when it is complete."""
-    if path is None:
-        yield sys.stdout
-        return
-    beside = path.with_name(path.name + ".tmp")
-    try:
-        with beside.open("w", encoding="utf-8") as out:
-            yield out
-        beside.replace(path)
-    except OSError as found:
-        raise PresageError(f"{path}: cannot be written ({found.strerror})") from None
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def steps(reasoner: Reasoner, facts: list[Fact], until: Number | None) -> Iterator[list[Answer]]:

@@ -56,7 +56,7 @@ class _Shown:
     """What was reported of a query's answers."""
 
     ground: dict[Number, dict[Values, State]] = field(default_factory=dict)
-    open: dict[Number | Open, dict[tuple[Argument, ...], State]] = field(default_factory=dict)
+    open: dict[Number, dict[tuple[Argument, ...], State]] = field(default_factory=dict)
 
 
 class Hypotheses:
@@ -247,13 +247,26 @@ class Hypotheses:
             return None
         return range(ceil(low + pattern.when.offset), floor(high + pattern.when.offset) + 1)
 
+    def _never_below(self, pattern: Pattern) -> range:
+        """The times of answers whose negated atoms, so soon after the start, no rule can derive."""
+        until = 0
+        for absence in pattern.absences:
+            lows = [
+                below.bounds(below.when.base, [None] * len(below.time_names))[0] if below.when.base != START else None
+                for below in self.patterns[absence.predicate]
+            ]
+            if absence.when.base == pattern.when.base and all(low is not None for low in lows):
+                first = min((low for low in lows if low is not None), default=0)
+                until = max(until, ceil(first - absence.when.offset + pattern.when.offset))
+        return range(until)
+
     def _look_ahead(self, now: Number) -> None:
         """Answers that only absences speak for, or nothing has to, come into sight as time passes."""
         if not self.reached and self.discrete:
             for name in self.queries:
                 for pattern in self.patterns[name]:
                     if pattern.absences or not pattern.premises:
-                        for time in self._times_of(pattern) or ():
+                        for time in self._times_of(pattern) or self._never_below(pattern):
                             self.dirty[Asker(name, time, None, True)] = None
             self.reached[""] = 0
         for name, lead in self.leads.items():
@@ -398,7 +411,7 @@ class Hypotheses:
                         record.matcher.remove(record)
             if name in self.shown:
                 for shown in (self.shown[name].ground, self.shown[name].open):
-                    for time in [each for each in shown if not isinstance(each, Open) and each + kept < now]:
+                    for time in [each for each in shown if each != ANY_TIME and each + kept < now]:
                         del shown[time]
         for key in [key for key in self.judge.settled if (kept := self.spans.kept(key[0])) is not None and key[1] + kept < now]:
             del self.judge.settled[key]

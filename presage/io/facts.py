@@ -5,12 +5,11 @@ A fact that does not fit says where it stands and why; nothing is guessed, round
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from presage.analysis.predicates import Predicate, delay_of, fits
@@ -22,10 +21,31 @@ from presage.model.time import Timestamp
 from presage.rewrite.units import Units
 
 MOST_DIGITS = 60
+# An exponent of more digits would make a number that no memory holds.
+_NUMBER = re.compile(r"-?(?:[0-9]+/[0-9]+|(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)")
 
 
 class FactError(PresageError):
     """A fact that cannot be taken; the message says where it stands."""
+
+
+def exact(text: str) -> Number | None:
+    """The number that a text writes: `3`, `-0.5`, `1e-05`, `1/3`; `None` if it writes none."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"a number of {len(text)} characters is more than {MOST_DIGITS}")
+    if text.isdigit():
+        return int(text)
+    try:
+        return number(Fraction(text))
+    except ZeroDivisionError:
+        return None
+
+
+def exact_float(given: float | Decimal) -> Number | None:
+    """What a float stands for: the shortest decimal that denotes it, so that 0.1 is the same in every format."""
+    return exact(float.__repr__(given) if isinstance(given, float) else str(given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +87,7 @@ class Checker:
         if len(arguments) != known.arity:
             raise FactError(f"{where}: `{name}` has {known.arity} arguments in the program and {len(arguments)} here")
         values = tuple(self.value(each, known, place, where) for place, each in enumerate(arguments))
-        low, high, closed_low, closed_high = self._when(entry, known, where)
-        arrives = self.time(entry["arrives"], where) if "arrives" in entry else None
-        if arrives is not None and low is not None and arrives < 0:
-            raise FactError(f"{where}: it arrives before time 0")
+        low, high, closed_low, closed_high, arrives = self.when(entry, known, where)
         return Fact(name, values, low, high, closed_low, closed_high, arrives)
 
     def known(self, name: Any, where: str) -> Predicate:
@@ -85,35 +102,49 @@ class Checker:
         return known
 
     def value(self, given: Any, known: Predicate, place: int, where: str) -> Value:
+        kind = known.columns[place].type if place < len(known.columns) else "any"
+        if kind == "time":
+            return self.time(given, where)
         if isinstance(given, bool):
             value: Value = "true" if given else "false"
-        elif isinstance(given, (str, int)):
+        elif isinstance(given, str):
+            if not given.isascii() and any("\ud800" <= sign <= "\udfff" for sign in given):
+                raise FactError(f"{where}: argument {place + 1} of `{known.name}` has half a character (a surrogate)")
+            value = given
+        elif isinstance(given, int):
             value = given
         elif isinstance(given, Fraction):
             value = number(given)
-        elif isinstance(given, float):
-            if given != given or given in (float("inf"), float("-inf")):
+        elif isinstance(given, (float, Decimal)):
+            finite = exact_float(given)
+            if finite is None:
                 raise FactError(
                     f"{where}: {given} is not a value; argument {place + 1} of `{known.name}` must be finite"
                 )
-            value = number(Fraction(given))
+            value = finite
         else:
             raise FactError(f"{where}: argument {place + 1} of `{known.name}` is neither text nor a number")
-        if place < len(known.columns) and not fits(value, known.columns[place].type):
+        if not fits(value, kind):
             column = known.columns[place]
             raise FactError(f"{where}: {value!r} is not a value of the column `{column.name}`, which is {column.type}")
         return value
 
-    def _when(
+    def when(
         self, entry: dict[str, Any], known: Predicate, where: str
-    ) -> tuple[Number | None, Number | None, bool, bool]:
+    ) -> tuple[Number | None, Number | None, bool, bool, Number | None]:
+        """Start, end, whether they belong to it, and arrival, from the fields that say so."""
+        arrives = self.time(entry["arrives"], where) if "arrives" in entry else None
         if known.is_static:
             if "time" in entry or "from" in entry:
                 raise FactError(f"{where}: `{known.name}` is static: its facts have no time")
-            return None, None, True, True
+            return None, None, True, True, arrives
+        if arrives is not None:
+            self._on_timeline(arrives, where)
         if "time" in entry:
+            if "from" in entry:
+                raise FactError(f"{where}: the fact has both `time` and `from`: give one of them")
             at = self._on_timeline(self.time(entry["time"], where), where)
-            return at, at, True, True
+            return at, at, True, True, arrives
         if "from" not in entry:
             raise FactError(f"{where}: the fact has no `time` (nor `from` and `to`)")
         low = self.time(entry["from"], where)
@@ -121,7 +152,7 @@ class Checker:
         bounds = entry.get("bounds", "[]" if high is not None else "[)")
         if bounds not in ("[]", "[)", "(]", "()"):
             raise FactError(f"{where}: `bounds` is one of [] [) (] ()")
-        return (*self.interval(low, high, bounds, where),)
+        return (*self.interval(low, high, bounds, where), arrives)
 
     def interval(
         self, low: Number, high: Number | None, bounds: str, where: str
@@ -153,19 +184,19 @@ class Checker:
             raise FactError(f"{where}: {given} is not a time")
         if isinstance(given, (int, Fraction)):
             return number(given)
-        if isinstance(given, float):
-            if given != given or given in (float("inf"), float("-inf")):
+        if isinstance(given, (float, Decimal)):
+            finite = exact_float(given)
+            if finite is None:
                 raise FactError(f"{where}: {given} is not a time")
-            return number(Fraction(repr(given)))
+            return finite
         if isinstance(given, datetime):
             return self._moment(given, where)
         if isinstance(given, str):
             if len(given) > MOST_DIGITS:
                 raise FactError(f"{where}: a time of {len(given)} characters is more than {MOST_DIGITS}")
-            try:
-                return number(Fraction(given))
-            except (ValueError, ZeroDivisionError):
-                pass
+            written = exact(given.strip())
+            if written is not None:
+                return written
             try:
                 return self._moment(datetime.fromisoformat(given), where)
             except ValueError:
@@ -191,40 +222,3 @@ class Checker:
     def is_late(self, fact: Fact, now: Number) -> bool:
         assert fact.low is not None
         return now > fact.low + self.delay(fact)
-
-
-def read_jsonl(path: Path) -> Iterator[tuple[Any, str]]:
-    """The objects of a file of JSON lines, each with its place."""
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for index, line in enumerate(lines, 1):
-                if line.strip():
-                    where = f"{path}:{index}"
-                    try:
-                        yield json.loads(line, parse_float=_decimal, parse_constant=_no_number), where
-                    except (json.JSONDecodeError, RecursionError) as found:
-                        raise FactError(f"{where}: this is not JSON ({found})") from None
-                    except ValueError as found:
-                        raise FactError(f"{where}: {found}") from None
-    except OSError as found:
-        raise FactError(f"{path}: cannot be read ({found.strerror})") from None
-    except UnicodeDecodeError:
-        raise FactError(f"{path}: the file is not UTF-8 text") from None
-
-
-def _decimal(text: str) -> Number:
-    if len(text) > MOST_DIGITS:
-        raise ValueError(f"a number of {len(text)} characters is more than {MOST_DIGITS}")
-    return number(Fraction(text))
-
-
-def _no_number(text: str) -> Number:
-    raise ValueError(f"{text} is not a number")
-
-
-def read_facts(paths: Iterable[Path], checker: Checker) -> Iterator[Fact]:
-    for path in paths:
-        if path.suffix.lower() not in (".jsonl", ".ndjson", ".json"):
-            raise FactError(f"{path}: facts are read from JSON lines (.jsonl)")
-        for entry, where in read_jsonl(path):
-            yield checker.fact(entry, where)

@@ -6,7 +6,6 @@ engine; other times are made exact one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,8 @@ import numpy.typing as npt
 
 from presage.analysis.predicates import Predicate
 from presage.answers import Value
-from presage.io.facts import Checker, Fact, FactError
+from presage.io.facts import Checker, Fact, FactError, exact
+from presage.io.rows import Rows, check_header, column_names, when_names
 
 Ints = npt.NDArray[np.int64]
 
@@ -33,12 +33,17 @@ class Columns:
         return len(self.times)
 
 
-def as_arrow(table: Any, where: str) -> Any:
-    """An Arrow table from whatever table a user has."""
+def pyarrow() -> Any:
     try:
         import pyarrow as pa
     except ImportError:
         raise FactError("tables are read with pyarrow: pip install pyarrow") from None
+    return pa
+
+
+def as_arrow(table: Any, where: str) -> Any:
+    """An Arrow table from whatever table a user has."""
+    pa = pyarrow()
     if isinstance(table, pa.Table):
         return table
     if isinstance(table, pa.RecordBatch):
@@ -55,23 +60,18 @@ def read_table(name: str, table: Any, checker: Checker) -> Columns | list[Fact]:
     where = f"table {name}"
     known = checker.known(name, where)
     arrow = as_arrow(table, where)
-    names = [column.name for column in known.columns] or [str(place + 1) for place in range(known.arity)]
-    for needed in names:
-        if needed not in arrow.column_names:
-            raise FactError(f"{where}: the column `{needed}` is missing (it has {', '.join(arrow.column_names)})")
-    if known.is_static:
-        return [
-            checker.fact({"pred": name, "args": list(row)}, f"{where}, row {index + 1}")
-            for index, row in enumerate(_rows(arrow, names))
-        ]
-    if "time" in arrow.column_names and "from" not in arrow.column_names:
-        import pyarrow as pa
-
-        times = arrow.column("time")
-        plain = len(known.inputs) <= 1 and "arrives" not in arrow.column_names
-        if plain and pa.types.is_integer(times.type):
+    names = column_names(known)
+    check_header(known, arrow.column_names, where)
+    if "time" in when_names(known) and "time" in arrow.column_names:
+        plain = len(known.inputs) <= 1 and not {"from", "arrives"}.intersection(arrow.column_names)
+        if plain and pyarrow().types.is_integer(arrow.column("time").type):
             return _columns(name, known, arrow, names, checker, where)
-    return list(_one_by_one(name, arrow, names, checker, where))
+    header = [*names, *(column for column in when_names(known) if column in arrow.column_names)]
+    columns = [cells_of(arrow.column(column), f"{where}: the column `{column}`") for column in header]
+    rows = Rows(known, header, checker, lambda row: f"{where}, row {row}")
+    if not columns:
+        return [rows.fact((), row + 1) for row in range(arrow.num_rows)]
+    return [rows.fact(cells, row) for row, cells in enumerate(zip(*columns, strict=True), 1)]
 
 
 def _columns(name: str, known: Predicate, arrow: Any, names: list[str], checker: Checker, where: str) -> Columns:
@@ -87,7 +87,7 @@ def _columns(name: str, known: Predicate, arrow: Any, names: list[str], checker:
         encoded = arrow.column(column).combine_chunks().dictionary_encode()
         if encoded.null_count:
             raise FactError(f"{where}: the column `{column}` has {encoded.null_count} rows without a value")
-        distinct = encoded.dictionary.to_pylist()
+        distinct = cells_of(encoded.dictionary, f"{where}: the column `{column}`")
         kind = known.columns[place].type if place < len(known.columns) else "any"
         if kind in ("any", "text") and is_text(encoded.dictionary.type):
             values.append(distinct)
@@ -103,17 +103,23 @@ def is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _rows(arrow: Any, names: list[str]) -> Iterator[tuple[Any, ...]]:
-    columns = [arrow.column(name).to_pylist() for name in names]
-    return zip(*columns, strict=True) if columns else iter([()] * arrow.num_rows)
+def cells_of(column: Any, where: str) -> list[Any]:
+    """The cells of an Arrow column as values that can be checked: times without a zone are UTC."""
+    pa = pyarrow()
+    kind = column.type
+    try:
+        if pa.types.is_float16(kind) or pa.types.is_float32(kind):
+            # A short float stands for a shorter decimal than the double of the same value.
+            short = np.float16 if pa.types.is_float16(kind) else np.float32
+            return [None if cell is None else exact(str(short(cell))) or cell for cell in column.to_pylist()]
+        if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+            if kind == pa.timestamp("ns", getattr(kind, "tz", None)):
+                import pyarrow.compute as compute
 
-
-def _one_by_one(name: str, arrow: Any, names: list[str], checker: Checker, where: str) -> Iterator[Fact]:
-    when = [column for column in ("time", "from", "to", "bounds", "arrives") if column in arrow.column_names]
-    times = {column: arrow.column(column).to_pylist() for column in when}
-    for index, row in enumerate(_rows(arrow, names)):
-        entry: dict[str, Any] = {"pred": name, "args": list(row)}
-        for column in when:
-            if times[column][index] is not None:
-                entry[column] = times[column][index]
-        yield checker.fact(entry, f"{where}, row {index + 1}")
+                column = compute.floor_temporal(column, unit="microsecond")
+            column = column.cast(pa.timestamp("us"))
+        return list(column.to_pylist())
+    except UnicodeDecodeError:
+        raise FactError(f"{where} has text that is not UTF-8") from None
+    except (ValueError, OverflowError, pa.ArrowException):
+        raise FactError(f"{where} has times that no calendar has") from None

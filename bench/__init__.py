@@ -1,0 +1,1 @@
+"""Presage beside its peers: `python -m bench`."""

@@ -1,0 +1,44 @@
+"""All comparisons in one run, and a table of them at the end.
+
+    python -m bench [--data DIR] [--only NAME …] [--network N]
+
+Answers are compared, times are not judged: nothing here passes or fails by its speed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bench import by_hand, closure, memory, network, shortstop
+from bench.common import Row, show
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Presage beside its peers, in one run.")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="where S2.jsonl.gz, the ShortStop stream of [MTL], is")
+    parser.add_argument("--network", type=int, default=100_000, metavar="N", help="facts of the network example")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="some of them by name")
+    options = parser.parse_args()
+    parts: dict[str, Callable[[], Iterator[Row]]] = {
+        "by_hand": by_hand.measure,
+        "shortstop": lambda: shortstop.measure(options.data),
+        "network": lambda: network.measure(options.network),
+        "closure": closure.measure,
+        "memory": memory.measure,
+    }
+    unknown = set(options.only or ()) - set(parts)
+    if unknown:
+        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(parts)}")
+    rows = []
+    for name, measure in parts.items():
+        if not options.only or name in options.only:
+            print(f"{name} …", file=sys.stderr)
+            rows.extend(measure())
+    show(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""The comparisons of bench/ compare like with like: small versions give the same answers. Nothing is timed."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench import by_hand, closure, memory, network, shortstop
+
+
+def test_the_loop_by_hand() -> None:
+    stream = by_hand.make_stream(50, 20)
+    assert by_hand.by_engine(50, stream)[0] == by_hand.by_hand(50, stream)[0] > 0
+
+
+def test_tuples_and_tables_of_shortstop(tmp_path: Path) -> None:
+    steps = shortstop.in_steps(list(islice(shortstop.make_stream(), 3000)))
+    found = shortstop.by_push(steps)
+    assert found == shortstop.by_push(shortstop.as_tables(steps)) and found
+    assert len(shortstop.read_stream(tmp_path)) == len(shortstop.read_stream(None))
+
+
+def test_closure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(closure, "NODES", 40)
+    monkeypatch.setattr(closure, "EDGES", 60)
+    edges = closure.make_edges()
+    assert {answer.arguments for answer in closure.by_push(edges)} == closure.by_sets(edges)
+
+
+def test_network_flags_what_is_often_received() -> None:
+    facts: list[network.Fact] = [
+        ("Connect", ("b", "a"), (0, 50)),
+        ("Monit", ("a", "s"), (0, 12)),
+        *(("Signal", ("s",), (time, time)) for time in (0, 2, 4, 6, 8, 20)),
+    ]
+    # Received from 0 to 8, so near until 10 and often from 4 on; b is told at 4 and hears of it until 3 later.
+    assert network.by_push(facts) == {("a", "s"): [(4, 10)], ("b", "s"): [(4, 10)]}
+
+
+def test_filled_reasoners_remember_what_they_were_given() -> None:
+    assert memory.filled(np.arange(500)).remembered >= 500
