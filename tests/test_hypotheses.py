@@ -124,8 +124,8 @@ def check_shown(engine: Hypotheses, answer, state: State, now: int) -> None:  # 
         return
     if state.status in ("open", "impossible"):
         return
-    if state.status == "confirmed" and time > now and not any(way.because for way in state.ways):
-        return  # holds at every time: told as time passes
+    if time > engine.reached.get(name, -1) and not any(each.positive for way in state.ways for each in way.because):
+        return  # follows from the rules alone, for times without end: told as time passes
     lines = engine.shown[name].open
     for pattern, line in (*lines.get(time, {}).items(), *lines.get(ANY_TIME, {}).items()):
         if line.status == "confirmed" or state.status == "possible":

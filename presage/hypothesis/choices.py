@@ -17,6 +17,31 @@ from presage.model.terms import Number
 MOST_CHOICES = 1_000
 
 
+def by_delay(piece: Piece) -> Iterator[Piece]:
+    """The piece apart for values whose facts have a delay of their own."""
+    matcher = piece.matcher
+    for place, premise in enumerate(matcher.pattern.premises):
+        if piece.met >> place & 1 or premise.predicate in matcher.delays.plain:
+            continue
+        excluded = piece.excluded(premise)
+        for refinement in matcher.delays.refinements(premise.predicate):
+            given = piece.arguments(premise)
+            values = {given[index].slot: value for index, value in refinement if isinstance(given[index], Same)}
+            if not values or any(
+                given[index] != value for index, value in refinement if not isinstance(given[index], Same)
+            ):
+                continue
+            still_open = frozenset((index, value) for index, value in refinement if isinstance(given[index], Same))
+            if any(each <= still_open for each in excluded):
+                continue
+            part = piece.bound(values)
+            if part is not None:
+                yield from by_delay(part)
+            yield from by_delay(piece.excluding(values))
+            return
+    yield piece
+
+
 def chosen(piece: Piece, now: Number, discrete: bool) -> Iterator[Piece]:
     """The piece with every bounded open time chosen: one for each time at which its premises may still arrive."""
     matcher, pattern = piece.matcher, piece.matcher.pattern
@@ -34,7 +59,8 @@ def chosen(piece: Piece, now: Number, discrete: bool) -> Iterator[Piece]:
         if low is None or high is None or not waiting:
             continue
         for premise in waiting:
-            delay = matcher.delays.of(premise.predicate, [matcher.value(each, piece.slots) for each in premise.arguments])
+            arguments = [matcher.value(each, piece.slots) for each in premise.arguments]
+            delay = matcher.delays.of(premise.predicate, arguments, piece.excluded(premise))
             low = max(low, floor(now - premise.when.offset - delay) + 1)
         ranges.append((index, range(ceil(low), floor(high) + 1)))
         size *= len(ranges[-1][1])

@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import count
 from math import ceil, floor
 
@@ -19,7 +20,7 @@ from presage.hypothesis.choices import collapsed
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.judge import Asker, Judge, family_of
 from presage.hypothesis.literals import Argument, Open
-from presage.hypothesis.patterns import START, Pattern, Premise
+from presage.hypothesis.patterns import START, Fixed, Pattern, Premise
 from presage.hypothesis.pieces import Piece, outside
 from presage.hypothesis.records import Record
 from presage.hypothesis.spans import Spans
@@ -93,6 +94,7 @@ class Hypotheses:
         self.judge = Judge(self.standings, self.has_arrived, self._wake, self.discrete)
         self.shown = {name: _Shown() for name in self.queries}
         self.dirty: dict[Asker, None] = {}
+        self.above = self._above()
         self.leads = {name: self._lead(name) for name in self.queries}
         self.reached: dict[str, Number] = {}
 
@@ -160,6 +162,10 @@ class Hypotheses:
         self._notify(standing, time, arguments)
         if standing.name in self.queries:
             self.dirty[Asker(standing.name, time, arguments, True)] = None
+        for name, distance in self.above.get(standing.name, ()):
+            # A fact may settle a negated atom before the answers it matters to have come into sight.
+            if time - distance > self.reached.get(name, -1):
+                self.dirty[Asker(name, time - distance, None, True)] = None
 
     def _notify(self, standing: Standing, time: Number, arguments: Values | None) -> None:
         watching = standing.watchers.get(time)
@@ -225,17 +231,38 @@ class Hypotheses:
         return -min(earliest)
 
     def _earliest(self, absence: Premise) -> Number:
-        """The least distance from an atom's time to when it may be known to be false."""
+        """The least distance from an atom's time to when time alone may have made it false: each of the patterns that
+        speak of all values has a premise that can no longer arrive."""
         latest: Number = -FARTHEST
         for pattern in self.patterns[absence.predicate]:
+            special = pattern.lookups or pattern.conditions or any(isinstance(each, Fixed) for each in pattern.arguments)
             chances = [
-                most + self.delays.of(premise.predicate, [None] * len(premise.arguments))
+                most + self.delays.least(premise.predicate)
                 for premise in pattern.premises
                 if (most := self.spans.distance(pattern, premise, latest=True)) is not None
             ]
-            if chances and not pattern.absences:
+            if chances and not special:
                 latest = max(latest, min(chances))
-        return latest if latest != -FARTHEST else 0
+        return latest if latest != -FARTHEST else min(0, -absence.when.offset)
+
+    def _above(self) -> dict[str, list[tuple[str, Number]]]:
+        """For each predicate the queries that negate it, directly or below another, and the distances of its time."""
+        direct: dict[str, set[tuple[str, Number]]] = {}
+        for name, patterns in self.patterns.items():
+            for pattern in patterns:
+                for each in pattern.absences:
+                    if each.when.base == pattern.when.base:
+                        direct.setdefault(each.predicate, set()).add((name, each.when.offset - pattern.when.offset))
+        found: dict[str, list[tuple[str, Number]]] = {}
+        for name in direct:
+            reached, seen = {(name, Fraction(0))}, set()
+            for _ in range(DEPTH):
+                reached = {
+                    (above, distance + further) for at, distance in reached for above, further in direct.get(at, ())
+                }
+                seen |= reached
+            found[name] = [(above, distance) for above, distance in seen if above in self.queries]
+        return found
 
     def _times_of(self, pattern: Pattern) -> range | None:
         """The times of a pattern's answers, if they are finitely many."""
@@ -252,8 +279,9 @@ class Hypotheses:
         until = 0
         for absence in pattern.absences:
             lows = [
-                below.bounds(below.when.base, [None] * len(below.time_names))[0] if below.when.base != START else None
+                0 if below.when.base == START else below.bounds(below.when.base, [None] * len(below.time_names))[0]
                 for below in self.patterns[absence.predicate]
+                if below.when.base != START or below.when.offset <= 0
             ]
             if absence.when.base == pattern.when.base and all(low is not None for low in lows):
                 first = min((low for low in lows if low is not None), default=0)
@@ -441,6 +469,8 @@ class Hypotheses:
 
 
 FARTHEST = 10**9
+DEPTH = 4
+"""Through how many negations an early fact is followed to answers that are not in sight yet."""
 ANY_TIME = -1
 """Stands for the answers whose time is open."""
 

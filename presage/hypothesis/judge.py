@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.patterns import Premise
-from presage.hypothesis.choices import chosen
+from presage.hypothesis.choices import by_delay, chosen
 from presage.hypothesis.pieces import Family, Piece, Same, equated, inside, meet, outside
 from presage.hypothesis.records import Record
 from presage.hypothesis.standing import Standing, Values, bind_piece
@@ -69,7 +69,9 @@ class Judge:
 
     def judged(self, piece: Piece) -> list[Piece]:
         """The pieces of a record that can still come true, as far as its literals one by one say."""
-        pieces = list(chosen(self.without_static(piece), self.now, self.discrete))
+        pieces = [
+            part for each in by_delay(self.without_static(piece)) for part in chosen(each, self.now, self.discrete)
+        ]
         for index, absence in enumerate(piece.matcher.pattern.absences):
             pieces = [part for each in pieces for part in self.absence(each, index, absence)]
         return [part for each in pieces if self.viable(each) and (part := without_contradictions(each)) is not None]
@@ -93,7 +95,7 @@ class Judge:
         for index, premise in enumerate(matcher.pattern.premises):
             if piece.met >> index & 1:
                 continue
-            chance = matcher.last_chance(premise, piece.slots, piece.times)
+            chance = matcher.last_chance(premise, piece.slots, piece.times, piece.excluded(premise))
             if chance is not None:
                 if chance <= self.now:
                     return False

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from presage.hypothesis.delays import Excluded
 from presage.hypothesis.literals import Argument, Lit, Open
 from presage.hypothesis.patterns import Fixed, Premise
 from presage.hypothesis.records import Matcher, Slots, Times
@@ -130,6 +131,15 @@ class Piece:
                 value = self.slots[argument]
                 found.append(Same(argument) if value is None else value)  # type: ignore[arg-type]
         return found
+
+    def excluded(self, premise: Premise) -> list[Excluded]:
+        """The values a literal's open arguments do not have together."""
+        places = {slot: place for place, slot in enumerate(premise.arguments) if not isinstance(slot, Fixed)}
+        return [
+            frozenset((places[slot], value) for slot, value in exclusion)
+            for exclusion in self.without
+            if all(slot in places and not isinstance(value, Same) for slot, value in exclusion)
+        ]
 
     def unless(self) -> list[str]:
         """What the open variables must not be or satisfy, in words."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import ceil, floor
 
 from presage.analysis.differences import linear
-from presage.hypothesis.delays import Delays
+from presage.hypothesis.delays import Delays, Excluded
 from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.patterns import START, Argument, Condition, Fixed, Pattern, Premise, Time
 from presage.model.terms import Number, Variable, number
@@ -312,7 +312,13 @@ class Matcher:
         when = Open(self.pattern.time_names[premise.when.base], premise.when.offset) if at is None else at
         return Lit(premise.positive, premise.predicate, tuple(arguments), when)
 
-    def last_chance(self, premise: Premise, slots: Sequence[Value | None], times: Sequence[Number | None]) -> Number | None:
+    def last_chance(
+        self,
+        premise: Premise,
+        slots: Sequence[Value | None],
+        times: Sequence[Number | None],
+        without: Iterable[Excluded] = (),
+    ) -> Number | None:
         """The time from which the premise can no longer be met; `None` if never."""
         at = self.time(premise.when, times)
         if at is None:
@@ -321,7 +327,7 @@ class Matcher:
                 return None
             at = high + premise.when.offset
         arguments = [self.value(each, slots) for each in premise.arguments]
-        return at + self.delays.of(premise.predicate, arguments)
+        return at + self.delays.of(premise.predicate, arguments, without)
 
     def deadline(self, met: int, slots: Sequence[Value | None], times: Sequence[Number | None]) -> Number | None:
         """The first time at which a premise that is not met can no longer be."""
