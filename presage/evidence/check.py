@@ -69,13 +69,13 @@ def check(record: Record, proof: Proof, predicate: str, arguments: tuple[Value, 
     atom = Atom(predicate, tuple(Constant(value) for value in arguments))
     try:
         grid = Grid.of(record, proof)
-        asked = list(_asked(grid, proof, record.program.rules))
+        asked = list(_asked(grid, proof))
         _Checker(record, grid, Judge(record, grid, asked)).step(proof, atom, {}, grid.point(time))
     except (Undecided, ValueError, IndexError, KeyError) as found:
         raise Rejected(f"the proof cannot be checked: {found}") from None
 
 
-def _asked(grid: Grid, proof: Proof, rules: tuple[Rule, ...]) -> Iterator[tuple[Formula, Cells]]:
+def _asked(grid: Grid, proof: Proof) -> Iterator[tuple[Formula, Cells]]:
     """What has to be evaluated, and when."""
     for step in walk(proof):
         if isinstance(step, Absent):
@@ -88,6 +88,8 @@ class _Checker:
     def __init__(self, record: Record, grid: Grid, judge: Judge) -> None:
         self.record, self.grid, self.judge = record, grid, judge
         self.rules = record.program.rules
+        self.accepted: set[tuple[object, ...]] = set()
+        """Premises found good, with what they were needed for: steps may share them."""
 
     def step(self, proof: Proof, formula: Formula, values: Values, needed: Cells) -> None:
         """A step must be about the formula with these values, at least at the times where it is needed."""
@@ -205,8 +207,11 @@ class _Checker:
         reached = (both(self.judge.head_cells(head, when), self.judge.stream) for head in heads)
         if not any(covers(cells, span) for cells in reached):
             return "the rule does not derive this here"
-        for premise, literal in zip(proof.premises, rule.body, strict=True):
-            self.step(premise, literal, instance, when)
+        shared = (id(proof.premises), proof.rule, proof.instance, when)
+        if shared not in self.accepted:
+            for premise, literal in zip(proof.premises, rule.body, strict=True):
+                self.step(premise, literal, instance, when)
+            self.accepted.add(shared)
         return ""
 
     def _lasting(self, proof: Lasting, formula: BinaryMetric, values: Values, span: Cells) -> str:
@@ -253,7 +258,7 @@ class _Checker:
             atom = atom_of(head)
             if atom.predicate == formula.predicate and unify(atom, row, {}) == instance:
                 when = both(self.judge.body_cells(head, span), self.judge.rule_cells(rule))
-                if not self.judge.may_hold(parts, instance, when):
+                if self.grid.span(missing.when) == when and not self.judge.may_hold(parts, instance, when):
                     return ""
         return "the rule's premises may hold, or the rule is about something else"
 

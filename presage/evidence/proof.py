@@ -166,11 +166,12 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A rule that could have made an absent atom true, and the premise, counted from 0, up to which its body
-    cannot hold any more."""
+    """A rule that could have made an absent atom true at the times `when`, and the premise, counted from 0, up to
+    which its body cannot hold any more."""
 
     rule: int
     instance: Substitution
+    when: Span
     premise: int
 
 
@@ -209,12 +210,14 @@ def premises(proof: Proof) -> Iterator[Proof]:
 
 
 def walk(proof: Proof) -> Iterator[Proof]:
-    """All steps of a proof, the conclusion first."""
-    todo = [proof]
+    """All steps of a proof, the conclusion first; a step that several others share comes once."""
+    todo, seen = [proof], set[int]()
     while todo:
         step = todo.pop()
-        yield step
-        todo.extend(reversed(list(premises(step))))
+        if id(step) not in seen:
+            seen.add(id(step))
+            yield step
+            todo.extend(reversed(list(premises(step))))
 
 
 def evidence(proof: Proof) -> list[InputFact]:
@@ -226,4 +229,3 @@ def substitution(binding: dict[str, Value], formula: Formula) -> Substitution:
     """Of a binding, what the variables of a formula need."""
     names = {variable.name for variable in variables(formula)}
     return tuple(sorted((name, value) for name, value in binding.items() if name in names))
-

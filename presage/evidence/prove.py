@@ -112,6 +112,8 @@ class _Past(Solver):
 class _Prover:
     def __init__(self, worlds: Worlds) -> None:
         self.worlds, self.line, self.stream = worlds, worlds.line, worlds.stream
+        self.shared: dict[tuple[int, Piece], tuple[Piece, tuple[Proof, ...]]] = {}
+        """What the steps by one rule instance rest on: made once, so that a proof stays as small as its reasons."""
 
     def prove(self, formula: Formula, binding: Binding, piece: Piece, turn: int) -> Proof:
         """A proof that the formula holds throughout the piece, from what was known before the turn."""
@@ -163,6 +165,8 @@ class _Prover:
         for reason in self.worlds.sure.reasons.get((atom.predicate, ground), []):
             if reason.turn >= turn:
                 break
+            if reason.times[-1][1] <= left[0][0] or left[-1][1] <= reason.times[0][0]:
+                continue
             for part in meet(left, reason.times):
                 if reason.fact is not None:
                     yield Given(atom, self.line.as_span(part), values, reason.fact)
@@ -189,15 +193,22 @@ class _Prover:
         left: Times = (piece,)
         for body in reason.body:
             for covered in meet(left, head_times(self.line, head, (body,))):
-                when = meet((body,), body_times(self.line, head, (covered,)))
-                if is_point(self.line, (covered,)):
-                    when = self.line.some_point(when[-1])
-                premises = tuple(self.prove(part, instance, when[0], reason.turn) for part in rule.body)
+                key = (id(reason), covered)
+                if key not in self.shared:
+                    when = self._when(head, body, covered)
+                    premises = tuple(self.prove(part, instance, when, reason.turn) for part in rule.body)
+                    self.shared[key] = (when, premises)
+                when, premises = self.shared[key]
                 yield ByRule(
                     atom, self.line.as_span(covered), values, reason.rule, reason.binding,
-                    self.line.as_span(when[0]), premises,
+                    self.line.as_span(when), premises,
                 )  # fmt: skip
             left = without(left, head_times(self.line, head, (body,)))
+
+    def _when(self, head: Formula, body: Piece, covered: Piece) -> Piece:
+        """The part of the body's times that a head needs to cover these."""
+        when = meet((body,), body_times(self.line, head, (covered,)))
+        return self.line.some_point(when[-1])[0] if is_point(self.line, (covered,)) else when[0]
 
     # Operators.
 
@@ -207,7 +218,8 @@ class _Prover:
     def _one_of(
         self, formula: Formula, parts: tuple[Formula, ...], binding: Binding, piece: Piece, turn: int
     ) -> Iterator[Proof]:
-        values, left = substitution(binding, formula), (piece,)
+        values = substitution(binding, formula)
+        left: Times = (piece,)
         for side, part in enumerate(parts):
             for more, times in _Past(self.worlds, turn).solve(part, binding, left):
                 if more != binding:
@@ -295,9 +307,10 @@ class _Prover:
             if instance is None or rule.is_fact:
                 continue
             when = meet(hull(body_times(self.line, rule.head_atoms[place], during)), self.stream.rule_times(rule))
-            for premise in range(len(rule.body)):
+            for premise in range(len(rule.body)) if when else ():
                 if not self._may_hold(rule.body[: premise + 1], instance, when):
-                    found.append(Missing(number, tuple(sorted(instance.items())), premise))
+                    values = tuple(sorted(instance.items()))
+                    found.append(Missing(number, values, self.line.as_span(when[0]), premise))
                     break
         return tuple(found)
 
@@ -315,6 +328,8 @@ class _Prover:
 
 def refuse_unknown(program: Program) -> None:
     """Raises `NotExplained` for a program with parts the prover does not know."""
+    if program.reading != "every":
+        raise NotExplained(f"{program.source.name}: no explanations yet for `reading {program.reading}`")
     for rule in program.rules:
         reason = _unknown(rule)
         if reason:

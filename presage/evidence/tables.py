@@ -17,7 +17,17 @@ from dataclasses import dataclass, field
 
 from presage.errors import PresageError
 from presage.evidence.proof import InputFact, Record, Value
-from presage.evidence.solve import Binding, Pattern, Solver, as_number, body_times, head_atom, head_times, known, matched
+from presage.evidence.solve import (
+    Binding,
+    Pattern,
+    Solver,
+    as_number,
+    body_times,
+    head_atom,
+    head_times,
+    known,
+    matched,
+)
 from presage.evidence.times import ALWAYS, LAST, NEVER, Line, Times, hull, meet, union, without
 from presage.model.formulas import Formula, Pinned, walk
 from presage.model.statements import Distribution, Input, Rule
@@ -25,8 +35,8 @@ from presage.model.terms import Constant, Number, Variable
 
 Ground = tuple[str, tuple[Value, ...]]
 
-MOST_LOOKS = 300_000
-"""So often a goal may be looked at before a program is taken for one that never ends."""
+MOST_TURNS = 500_000
+"""So often a rule may be looked at before a program is taken for one that never ends."""
 MOST_STEPS = 24
 """So often the times that matter for a goal may grow before all times on that side are taken to matter."""
 
@@ -207,8 +217,8 @@ class World(Solver):
         while self.todo:
             key = self.todo.popleft()
             self.waiting.discard(key)
-            self.turn += 1
-            if self.turn > MOST_LOOKS:
+            self._next_turn()
+            if self.turn > MOST_TURNS:
                 raise PresageError("the rules reach too far through time or values for an explanation")
             self.reading = key
             found = self._look(key)
@@ -220,6 +230,10 @@ class World(Solver):
         for goal in self.goals.values():
             goal.ready = goal.needed
         return changed
+
+    def _next_turn(self) -> None:
+        """What was added before now counts as found earlier."""
+        self.turn += 1
 
     def _look(self, key: tuple[str, Pattern]) -> bool:
         name, pattern = key
@@ -239,6 +253,7 @@ class World(Solver):
             binding = matched(atom, pattern, {})
             if binding is None:
                 continue
+            self._next_turn()
             looked_at = meet(hull(body_times(self.line, head, during)), self.seen.rule_times(rule))
             for more, body in self.all_of(rule.body, binding, looked_at):
                 arguments = tuple(known(term, more) for term in atom.arguments)
