@@ -34,6 +34,9 @@ example:
 _DEEPEST = 200_000
 """A chain of reasons through time may be long, and steps are nested in steps."""
 
+_WIDE = 160
+"""How wide a tree may be where no terminal says so."""
+
 
 def arguments(command: argparse.ArgumentParser) -> None:
     program_argument(command)
@@ -96,9 +99,8 @@ def _question(text: str, subject: Subject, checker: Checker) -> tuple[Atom, Numb
         hint = f"; did you mean `{near}`?" if near else f" (it has {', '.join(sorted(subject.predicates))})"
         raise PresageError(f"`{text}`: the program has no predicate `{atom.predicate}`{hint}")
     if len(atom.arguments) != known.arity:
-        raise PresageError(
-            f"`{text}`: `{known.name}` has {known.arity} arguments in the program, not {len(atom.arguments)}"
-        )
+        given = len(atom.arguments)
+        raise PresageError(f"`{text}`: `{known.name}` has {known.arity} arguments in the program and {given} here")
     for term in atom.arguments:
         if isinstance(term, Variable):
             message = f"`{text}`: `{term.name}` is a variable; an explanation is about one answer"
@@ -164,7 +166,8 @@ def explain_proved(record: Record, proof: Proof, as_json: bool) -> None:
     if not as_json:
         from rich.console import Console
 
-        Console(highlight=False).print(_tree(printer, proof, set()))
+        width = None if sys.stdout.isatty() else _WIDE
+        Console(highlight=False, width=width).print(_tree(printer, proof, set()))
         return
     facts = sorted(evidence(proof), key=lambda fact: (fact.span.low or 0, show_fact(fact)))
     line = {

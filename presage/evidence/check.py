@@ -9,18 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from presage.evidence.check_absence import (
-    Judge,
-    Undecided,
-    as_number,
-    atom_of,
-    counts,
-    is_true,
-    open_names,
-    static_rows,
-    unify,
-)
+from presage.evidence.check_absence import Judge, Undecided
 from presage.evidence.check_cells import Cells, Grid, both, covers, joined
+from presage.evidence.check_values import Values, as_number, atom_of, counts, is_true, open_names, static_rows, unify
 from presage.evidence.proof import (
     Absent,
     AllOf,
@@ -57,8 +48,6 @@ from presage.model.formulas import (
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Number
 
-Values = dict[str, Value]
-
 
 class Rejected(Exception):
     """The proof does not show what it claims; the message says which step fails."""
@@ -87,7 +76,7 @@ def _asked(grid: Grid, proof: Proof) -> Iterator[tuple[Formula, Cells]]:
 class _Checker:
     def __init__(self, record: Record, grid: Grid, judge: Judge) -> None:
         self.record, self.grid, self.judge = record, grid, judge
-        self.rules = record.program.rules
+        self.rules, self.facts = record.program.rules, frozenset(record.facts)
         self.accepted: set[tuple[object, ...]] = set()
         """Premises found good, with what they were needed for: steps may share them."""
 
@@ -168,7 +157,7 @@ class _Checker:
 
     def _given(self, proof: Given, values: Values, span: Cells) -> str:
         fact = proof.fact
-        if fact not in self.record.facts:
+        if fact not in self.facts:
             return "no such fact was given"
         if not counts(self.record, fact):
             return "the fact had not arrived, or came too late"

@@ -21,7 +21,22 @@ from presage.evidence.check_cells import (
     joined,
     others,
 )
-from presage.evidence.proof import InputFact, Record, Value
+from presage.evidence.check_values import (
+    Row,
+    Values,
+    as_number,
+    atom_of,
+    counts,
+    is_input,
+    is_true,
+    longest_delay,
+    open_names,
+    static_rows,
+    term_value,
+    unify,
+    value_in,
+)
+from presage.evidence.proof import InputFact, Record
 from presage.model.formulas import (
     And,
     Atom,
@@ -38,11 +53,9 @@ from presage.model.formulas import (
     children,
     walk,
 )
-from presage.model.statements import Distribution, Input, Rule
-from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable, number, term_variables
+from presage.model.statements import Rule
+from presage.model.terms import Variable, term_variables
 
-Values = dict[str, Value]
-Row = tuple[Value | None, ...]
 Goal = tuple[bool, str, Row]
 """Whether what is certain is asked for, or what may be; a predicate; its arguments, `None` where open."""
 Found = list[tuple[Values, Cells]]
@@ -75,6 +88,7 @@ class Judge:
         self._close_look_ahead()
         self.table: dict[Goal, dict[Row, Cells]] = {}
         self.asked: set[Goal] = set()
+        self.given: dict[tuple[str, Row], dict[Row, Cells]] = {}
 
     # How late anything can matter.
 
@@ -154,9 +168,8 @@ class Judge:
         certain, name, row = goal
         found: dict[Row, list[tuple[Cell, Cell]]] = {}
         within = both(self.stream, ((-math.inf, self.latest.get(name, math.inf)),))
-        for fact in self.facts.get(name, []):
-            if all(wanted is None or wanted == given for wanted, given in zip(row, fact.arguments, strict=True)):
-                found.setdefault(fact.arguments, []).extend(both(self.grid.span(fact.span), within))
+        for arguments, when in self._given(name, row).items():
+            found.setdefault(arguments, []).extend(both(when, within))
         if not certain and is_input(self.record, name):
             settled = self.record.at - longest_delay(self.record, name, row)
             found.setdefault(row, []).extend(both(self.grid.range(settled, None, False, False), within))
@@ -166,10 +179,20 @@ class Judge:
                 continue
             when = both(self.body_cells(head, within), self.rule_cells(rule))
             for more, cells in self._all(certain, list(rule.body), values, when):
-                arguments = tuple(_value(term, more) for term in atom_of(head).arguments)
-                if None not in arguments or not certain:
-                    found.setdefault(arguments, []).extend(both(self.head_cells(head, cells), within))
+                derived = tuple(value_in(term, more) for term in atom_of(head).arguments)
+                if None not in derived or not certain:
+                    found.setdefault(derived, []).extend(both(self.head_cells(head, cells), within))
         return {arguments: joined(ranges) for arguments, ranges in found.items() if ranges}
+
+    def _given(self, name: str, row: Row) -> dict[Row, Cells]:
+        """The facts that fit a row, which stay the same in all rounds."""
+        if (name, row) not in self.given:
+            ranges: dict[Row, list[tuple[Cell, Cell]]] = {}
+            for fact in self.facts.get(name, []):
+                if all(wanted is None or wanted == value for wanted, value in zip(row, fact.arguments, strict=True)):
+                    ranges.setdefault(fact.arguments, []).extend(self.grid.span(fact.span))
+            self.given[name, row] = {arguments: joined(each) for arguments, each in ranges.items()}
+        return self.given[name, row]
 
     def _rows(self, certain: bool, asking: bool, name: str, row: Row) -> Iterator[tuple[Row, Cells]]:
         if name in self.static_rows:
@@ -206,7 +229,7 @@ class Judge:
             case Comparison():
                 return self._compared(certain, formula, values)
             case Atom(predicate=name, arguments=terms):
-                row = tuple(_value(term, values) for term in terms)
+                row = tuple(value_in(term, values) for term in terms)
                 pairs = ((unify(formula, each, values), when) for each, when in self._rows(certain, asking, name, row))
                 return [(more, when) for more, when in pairs if more is not None]
             case And(parts=parts):
@@ -319,90 +342,6 @@ class Judge:
         return cells
 
 
-def static_rows(record: Record) -> dict[str, list[Row]]:
-    rows: dict[str, list[Row]] = {declared.predicate: [] for declared in record.program.statics}
-    for name, arguments in record.statics:
-        if name in rows:
-            rows[name].append(arguments)
-    for rule in record.program.rules:
-        for head in rule.head_atoms if rule.is_fact else ():
-            if atom_of(head).predicate in rows:
-                rows[atom_of(head).predicate].append(tuple(_value(term, {}) for term in atom_of(head).arguments))
-    return rows
-
-
-def is_input(record: Record, name: str) -> bool:
-    if any(declared.predicate == name for declared in record.program.inputs):
-        return True
-    derived = any(atom_of(head).predicate == name for rule in record.program.rules for head in rule.head_atoms)
-    return not derived and all(declared.predicate != name for declared in record.program.statics)
-
-
-def longest_delay(record: Record, name: str, row: Row) -> Number:
-    """The delay of the last declaration that fits; of those that may fit, the longest."""
-    waits: list[Number] = []
-    for declared in reversed([each for each in record.program.inputs if each.predicate == name]):
-        places = {column.name: place for place, column in enumerate(declared.columns)}
-        given = [(row[places[each.column]], each.value.value) for each in declared.where]
-        if all(value is None or value == wanted for value, wanted in given):
-            waits.append(_longest(declared))
-            if all(value == wanted for value, wanted in given):
-                break
-    return max(waits, default=0)
-
-
-def _longest(declared: Input) -> Number:
-    parts = declared.delay.parts if isinstance(declared.delay, Distribution) else ((declared.delay, 1),)
-    return max((wait for wait, share in parts if share and isinstance(wait, (int, Fraction))), default=0)
-
-
-def counts(record: Record, fact: InputFact) -> bool:
-    """Whether a fact has arrived, and in time."""
-    if fact.span.low is None or not is_input(record, fact.predicate):
-        return False
-    allowed = fact.span.low + longest_delay(record, fact.predicate, fact.arguments)
-    return fact.arrives <= record.at and fact.arrives <= allowed
-
-
-def as_number(value: object) -> Number:
-    assert isinstance(value, (int, Fraction)), "the program is normalised: every time is a number"
-    return value
-
-
-def atom_of(head: Formula) -> Atom:
-    while isinstance(head, (Pinned, Over, Metric)):
-        head = head.formula
-    assert isinstance(head, Atom)
-    return head
-
-
-def unify(atom: Atom, row: Row, values: Values) -> Values | None:
-    """The values extended such that the atom has these arguments."""
-    more = dict(values)
-    for term, value in zip(atom.arguments, row, strict=True):
-        known = _value(term, more)
-        if value is not None and known is not None and known != value:
-            return None
-        if value is not None and known is None and isinstance(term, Variable):
-            more[term.name] = value
-    return more
-
-
-def _value(term: Term, values: Values) -> Value | None:
-    return term.value if isinstance(term, Constant) else values.get(term.name) if isinstance(term, Variable) else None
-
-
-def open_names(formula: Formula, values: Values) -> set[str]:
-    """The variables for values that have none yet."""
-    terms: list[Term] = []
-    for node in walk(formula):
-        if isinstance(node, Atom):
-            terms += node.arguments
-        elif isinstance(node, Comparison):
-            terms += [node.left, node.right]
-    return {each.name for term in terms for each in term_variables(term)} - values.keys()
-
-
 def _is_ready(formula: Formula, values: Values) -> bool:
     """Whether a formula has the values it needs, or gives them itself."""
     if isinstance(formula, Comparison) and formula.operator == "=":
@@ -438,36 +377,3 @@ def _together(certain: bool, found: Found) -> Found:
                 cells += when
         result.append((values, joined(cells)))
     return result
-
-
-def term_value(term: Term, values: Values) -> Value | None:
-    """The value of a term; none where it has none."""
-    match term:
-        case Constant() | Variable():
-            return _value(term, values)
-        case Negative(term=inner):
-            below = term_value(inner, values)
-            return number(-below) if isinstance(below, (int, Fraction)) else None
-        case Arithmetic(operator=sign, left=left, right=right):
-            first, second = term_value(left, values), term_value(right, values)
-            if not isinstance(first, (int, Fraction)) or not isinstance(second, (int, Fraction)):
-                return None
-            if sign == "/":
-                return None if second == 0 else number(Fraction(first) / Fraction(second))
-            return number(first + second if sign == "+" else first - second if sign == "-" else first * second)
-        case _:
-            return None
-
-
-def is_true(comparison: Comparison, values: Values) -> bool:
-    left, right = term_value(comparison.left, values), term_value(comparison.right, values)
-    if left is None or right is None:
-        return False
-    if comparison.operator == "=":
-        return left == right
-    if comparison.operator == "!=":
-        return left != right
-    if isinstance(left, str) != isinstance(right, str):
-        return False
-    less, equal = left < right, left == right  # type: ignore[operator]
-    return {"<": less, "<=": less or equal, ">": not less and not equal, ">=": not less}[comparison.operator]
