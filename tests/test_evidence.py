@@ -462,10 +462,29 @@ query ok(X).
     assert prove(record, "ok", ("door",), 8) is None and prove(record, "ok", ("gate",), 4) is None
 
 
-def test_what_cannot_be_explained_says_so() -> None:
-    text = "timeline discrete.\ninput p(x).\na(X) :- window(3) some p(X).\nquery a(X).\n"
-    with pytest.raises(NotExplained, match="windows"):
-        prove(record_of(text, []), "a", ("x",), 1)
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        ("a(X) :- window(3) some p(X).", "windows"),
+        ("a(X) :- p(X)@T, q(X).", "more than one time"),
+        ("a(X) :- p(X)@T, q(X)@S, T < S.", "more than one time"),
+        ("a(X) :- p(X)@T, T > 3.", "more than one time"),
+        ("a(X)@T :- p(X)@T, T > 3.", "times among the values"),
+        ("a(X) :- once[0,2] (p(X)@T).", "a pin inside"),
+        ("exists Y: a(Y) :- p(X).", "exists"),
+    ],
+)
+def test_what_cannot_be_explained_says_so(rule: str, reason: str) -> None:
+    text = f"timeline discrete.\ninput p(x).\ninput q(x).\n{rule}\nb(X) :- p(X).\nquery b(X).\n"
+    facts = [given("p", "x", time=1), given("q", "x", time=1)]
+    record = record_of(text, facts)
+    with pytest.raises(NotExplained, match=reason):
+        prove(record, "a", ("x",), 1)
+    # The rest of the program has explanations, but none by such a rule, however it was made.
+    proof = proved(record, "b", "x", time=1)
+    assert isinstance(proof, ByRule)
+    with pytest.raises(Rejected):
+        check(record, replace(proof, rule=0, formula=replace(proof.formula, predicate="a")), "a", ("x",), 1)
 
 
 # The command.

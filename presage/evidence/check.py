@@ -11,7 +11,17 @@ from collections.abc import Iterator
 
 from presage.evidence.check_absence import Judge, Undecided
 from presage.evidence.check_cells import Cells, Grid, both, covers, joined
-from presage.evidence.check_values import Values, as_number, atom_of, counts, is_true, open_names, static_rows, unify
+from presage.evidence.check_values import (
+    Values,
+    as_number,
+    atom_of,
+    counts,
+    is_about_one_time,
+    is_true,
+    open_names,
+    static_rows,
+    unify,
+)
 from presage.evidence.proof import (
     Absent,
     AllOf,
@@ -56,6 +66,8 @@ class Rejected(Exception):
 def check(record: Record, proof: Proof, predicate: str, arguments: tuple[Value, ...], time: Number) -> None:
     """Raises `Rejected` unless the proof shows that the atom holds at the time."""
     atom = Atom(predicate, tuple(Constant(value) for value in arguments))
+    if record.program.reading != "every":
+        raise Rejected("the checker knows `reading every` only")
     try:
         grid = Grid.of(record, proof)
         asked = list(_asked(grid, proof))
@@ -257,6 +269,8 @@ class _Checker:
         rule = self.rules[number]
         if rule.head is None or rule.head.choice or rule.head.exists:
             raise Rejected("this rule proves nothing by itself")
+        if not is_about_one_time(self.record, rule):
+            raise Rejected("this is a rule that the checker does not know")
         return rule
 
     def _ground(self, atom: Formula, values: Substitution | Values) -> tuple[str, tuple[Value, ...]]:

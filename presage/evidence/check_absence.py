@@ -27,6 +27,7 @@ from presage.evidence.check_values import (
     as_number,
     atom_of,
     counts,
+    is_about_one_time,
     is_input,
     is_true,
     longest_delay,
@@ -177,6 +178,8 @@ class Judge:
             values = unify(atom_of(head), row, {})
             if values is None:
                 continue
+            if rule.head is None or rule.head.choice or rule.head.exists or not is_about_one_time(self.record, rule):
+                raise Undecided("a rule that the checker does not know")
             when = both(self.body_cells(head, within), self.rule_cells(rule))
             for more, cells in self._all(certain, list(rule.body), values, when):
                 derived = tuple(value_in(term, more) for term in atom_of(head).arguments)

@@ -2,16 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from presage.evidence.proof import InputFact, Record, Value
-from presage.model.formulas import Atom, Comparison, Formula, Metric, Over, Pinned, walk
-from presage.model.statements import Distribution, Input
-from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable, number, term_variables
+from presage.model.formulas import (
+    And,
+    Atom,
+    BinaryMetric,
+    Comparison,
+    Formula,
+    Implies,
+    Metric,
+    Not,
+    Or,
+    Over,
+    Pinned,
+    Top,
+    children,
+    walk,
+)
+from presage.model.statements import Distribution, Input, Rule
+from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable, number, term_variables
 
 Values = dict[str, Value]
 Row = tuple[Value | None, ...]
 """Arguments; `None` where one is open."""
+
+
+def is_about_one_time(record: Record, rule: Rule) -> bool:
+    """Whether everything in a rule is about one time, moved by constants: what else there is, the checker does not
+    know, and accepts no proof by it."""
+    static = {declared.predicate for declared in record.program.statics}
+    times: set[str] = set()
+    values: set[str] = set()
+
+    def look(formula: Formula, inside: bool) -> bool:
+        match formula:
+            case Atom(predicate=name, arguments=terms):
+                values.update(each.name for each in terms if isinstance(each, Variable))
+                if name not in static and not inside:
+                    times.add("now")
+                return True
+            case Comparison(left=left, right=right):
+                values.update(each.name for term in (left, right) for each in term_variables(term))
+                return not any(isinstance(term, Now) for term in (*_parts(left), *_parts(right)))
+            case Pinned(formula=inner, pin=pin):
+                if pin.base is not None:
+                    times.add(pin.base.name if isinstance(pin.base, Variable) else "now")
+                return not any(isinstance(each, Pinned) for each in walk(inner)) and look(inner, True)
+            case Metric() | BinaryMetric() if any(isinstance(each, Pinned) for each in walk(formula)):
+                return False
+            case Over(formula=inner):
+                return look(inner, True)
+            case Metric() | BinaryMetric() | Not() | And() | Or() | Implies() | Top():
+                return all(look(part, inside) for part in children(formula))
+            case _:
+                return False
+
+    return all(look(formula, False) for formula in rule.formulas()) and len(times) < 2 and not times & values
+
+
+def _parts(term: Term) -> Iterator[Term]:
+    yield term
+    if isinstance(term, Negative):
+        yield from _parts(term.term)
+    elif isinstance(term, Arithmetic):
+        yield from _parts(term.left)
+        yield from _parts(term.right)
 
 
 def static_rows(record: Record) -> dict[str, list[Row]]:

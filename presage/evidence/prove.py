@@ -39,6 +39,7 @@ from presage.evidence.solve import (
     head_times,
     matched,
 )
+from presage.evidence.supported import refuse_unknown
 from presage.evidence.tables import Reason, World, Worlds
 from presage.evidence.times import NEVER, Piece, Times, hull, is_point, meet, union, without
 from presage.model.formulas import (
@@ -49,18 +50,12 @@ from presage.model.formulas import (
     Formula,
     Implies,
     Metric,
-    Modal,
     Not,
     Or,
     Pinned,
-    Reset,
     Top,
-    Windowed,
-    walk,
 )
-from presage.model.program import Program
-from presage.model.statements import Rule
-from presage.model.terms import Constant, Now, Number, Variable, term_variables
+from presage.model.terms import Constant, Number, Variable
 
 MOST_NEAR = 5
 """So many rules are named that nearly made an absent atom true."""
@@ -69,7 +64,7 @@ _NEVER_BEFORE = 1 << 62
 
 def prove(record: Record, predicate: str, arguments: tuple[Value, ...], time: Number) -> Proof | None:
     """A proof that the atom holds at the time, as far as is known at `record.at`; none if that is not entailed."""
-    refuse_unknown(record.program)
+    refuse_unknown(record.program, predicate)
     worlds = Worlds(record)
     times = worlds.line.point(time)
     atom = Atom(predicate, tuple(Constant(value) for value in arguments))
@@ -321,51 +316,3 @@ class _Prover:
                 return True
             maybe.saturate()
         return False
-
-
-# What has no explanation.
-
-
-def refuse_unknown(program: Program) -> None:
-    """Raises `NotExplained` for a program with parts the prover does not know."""
-    if program.reading != "every":
-        raise NotExplained(f"{program.source.name}: no explanations yet for `reading {program.reading}`")
-    for rule in program.rules:
-        reason = _unknown(rule)
-        if reason:
-            raise NotExplained(f"{program.source.name}:{program.line_of(rule)}: no explanations yet for {reason}")
-
-
-def _unknown(rule: Rule) -> str:
-    if rule.head is not None and rule.head.choice:
-        return "programs with alternatives in heads"
-    if rule.head is not None and rule.head.exists:
-        return "programs with `exists`"
-    bases: set[str] = set()
-    for formula in rule.formulas():
-        for node in walk(formula):
-            if isinstance(node, (Windowed, Modal, Reset)):
-                return "windows and modalities"
-            if isinstance(node, (Metric, BinaryMetric)) and formula in rule.body:
-                if any(isinstance(each, Pinned) for each in walk(node)):
-                    return "a pin inside an operator"
-            if isinstance(node, Pinned):
-                if any(isinstance(each, Pinned) for each in walk(node.formula)):
-                    return "a pin on a pin"
-                if isinstance(node.pin.base, Variable):
-                    bases.add(node.pin.base.name)
-    if len(bases) > 1:
-        return "rules with more than one time variable"
-    for formula in rule.formulas():
-        for node in walk(formula):
-            terms = (
-                node.arguments
-                if isinstance(node, Atom)
-                else (node.left, node.right)
-                if isinstance(node, Comparison)
-                else ()
-            )
-            for term in terms:
-                if isinstance(term, Now) or any(each.name in bases for each in term_variables(term)):
-                    return "times among the values"
-    return ""
