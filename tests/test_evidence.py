@@ -551,6 +551,18 @@ def test_explain_takes_timestamps_and_static_facts(tmp_path: Path) -> None:
     assert wrong.returncode == 1 and "not static" in wrong.stderr
 
 
+def test_explain_follows_long_chains_of_reasons(tmp_path: Path) -> None:
+    program, facts = tmp_path / "lamp.psg", tmp_path / "facts.jsonl"
+    program.write_text(
+        "timeline discrete.\ninput press(x).\ninput off(x).\non(X) :- press(X).\n"
+        "on(X)@T+1 :- on(X)@T, not off(X)@T+1.\nquery on(X).\n"
+    )
+    facts.write_text('{"pred": "press", "args": ["lamp"], "time": 0}\n')
+    done = presage("explain", program, "--facts", facts, "--at", "3000", "on(lamp)@3000")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count('"kind": "absent"') == 3000
+
+
 def test_constants_are_shown_as_they_are_written() -> None:
     text = 'timeline discrete.\ninput p(x).\na(X) :- p(X), X != "b c".\nquery a(X).\n'
     proof = proved(record_of(text, [given("p", "Big", time=0)]), "a", "Big", time=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,10 @@ EXAMPLE = """\
 example:
   presage explain examples/turbines/turbines.psg --facts examples/turbines/facts.jsonl --at 3 'malf(wt25)@0'"""
 
-_DEEPEST = 200_000
-"""A chain of reasons through time may be long, and steps are nested in steps."""
+# A chain of reasons through time may be long, and steps are nested in steps. The stack has room for several times
+# as many frames as are allowed, so that what is too deep ends in a message.
+_MOST_FRAMES = 400_000
+_STACK_BYTES = 512 << 20
 
 _WIDE = 160
 """How wide a tree may be where no terminal says so."""
@@ -68,15 +71,45 @@ def run(options: argparse.Namespace) -> int:
     atom, time = _question(options.answer, subject, checker)
     arguments = tuple(term.value for term in atom.arguments)  # type: ignore[union-attr]
     record = _record(options, subject, checker, at)
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEPEST))
-    proof = prove(record, atom.predicate, arguments, time)
     as_json = options.json or not (options.text or sys.stdout.isatty())
-    if proof is None:
-        explain_unproved(record, atom, time, as_json)
-    else:
-        _refuse_unless_checked(record, proof, atom.predicate, arguments, time)
-        explain_proved(record, proof, as_json)
+
+    def explain() -> None:
+        proof = prove(record, atom.predicate, arguments, time)
+        if proof is None:
+            explain_unproved(record, atom, time, as_json)
+        else:
+            _refuse_unless_checked(record, proof, atom.predicate, arguments, time)
+            explain_proved(record, proof, as_json)
+
+    _with_room(explain)
     return FINE
+
+
+def _with_room(work: Callable[[], None]) -> None:
+    """Runs something deeply nested on a stack that is large enough."""
+    import threading
+
+    failed: list[BaseException] = []
+
+    def run_it() -> None:
+        try:
+            work()
+        except RecursionError:
+            failed.append(PresageError("the chain of reasons is too long to be laid out as a proof"))
+        except BaseException as problem:
+            failed.append(problem)
+
+    frames, stack = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
+    sys.setrecursionlimit(_MOST_FRAMES)
+    try:
+        thread = threading.Thread(target=run_it, daemon=True)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(stack)
+        sys.setrecursionlimit(frames)
+    if failed:
+        raise failed[0]
 
 
 def _question(text: str, subject: Subject, checker: Checker) -> tuple[Atom, Number]:

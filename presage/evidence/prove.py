@@ -59,7 +59,7 @@ from presage.model.terms import Constant, Number, Variable
 
 MOST_NEAR = 5
 """So many rules are named that nearly made an absent atom true."""
-_NEVER_BEFORE = 1 << 62
+_IN_THE_END = 1 << 62
 
 
 def prove(record: Record, predicate: str, arguments: tuple[Value, ...], time: Number) -> Proof | None:
@@ -70,10 +70,10 @@ def prove(record: Record, predicate: str, arguments: tuple[Value, ...], time: Nu
     atom = Atom(predicate, tuple(Constant(value) for value in arguments))
     if predicate in worlds.stream.statics:
         known = arguments in worlds.stream.statics[predicate]
-        return _Prover(worlds).prove(atom, {}, times[0], _NEVER_BEFORE) if known else None
+        return _Prover(worlds).prove(atom, {}, times[0], _IN_THE_END) if known else None
     if not meet(times, worlds.stream.stream) or not worlds.find(predicate, arguments, times):
         return None
-    return _Prover(worlds).prove(atom, {}, times[0], _NEVER_BEFORE)
+    return _Prover(worlds).prove(atom, {}, times[0], _IN_THE_END)
 
 
 class _Past(Solver):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from presage.errors import PresageError
@@ -190,10 +190,11 @@ class Solver(ABC):
         ]
 
 
-def lasting(line: Line, left: Times, right: Times, reach: Times, move: object) -> Iterator[Times]:
+def lasting(
+    line: Line, left: Times, right: Times, reach: Times, move: Callable[[Times, Times], Times]
+) -> Iterator[Times]:
     """Where `since` or `until` hold: the right side's times moved by the distances, as long as the left side
     lasts. Where nothing lies between two times, the left side need not hold."""
-    assert callable(move)
     immediate = meet(reach, union((line.point(0), line.point(1)) if line.discrete else (line.point(0),)))
     yield move(right, immediate)
     for piece in left:

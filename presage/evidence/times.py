@@ -82,7 +82,7 @@ class Line:
 
     def piece(self, low: Bound, high: Bound, closed_low: bool = True, closed_high: bool = True) -> Times:
         """An interval; nothing if there is no time in it."""
-        start, end = self._low(low, 0 if closed_low else 1), self._high(high, 1 if closed_high else 0)
+        start, end = self._cut(low, 0 if closed_low else 1), self._cut(high, 1 if closed_high else 0)
         return ((start, end),) if start < end else NEVER
 
     def point(self, time: Number) -> Times:
@@ -98,13 +98,10 @@ class Line:
         high = math.inf if interval.high is None else interval.high
         return self.piece(interval.low, high, interval.closed_low, interval.closed_high)  # type: ignore[arg-type]
 
-    def _low(self, value: Bound, side: int) -> Cut:
+    def _cut(self, value: Bound, side: int) -> Cut:
         if math.isinf(value):
             return (value, 0)
         return (value + side, 0) if self.discrete else (value, side)
-
-    def _high(self, value: Bound, side: int) -> Cut:
-        return self._low(value, side)
 
     def ends(self, piece: Piece) -> tuple[Bound, bool, Bound, bool]:
         """First and last time of a piece, each with whether it belongs to it."""
