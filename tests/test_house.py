@@ -25,13 +25,17 @@ ALLOWED: dict[str, set[str]] = {
     "engine": {"plan", "kernels", "model", "analysis", "errors"},
     "answers": {"model"},
     "io": {"answers", "analysis", "rewrite", "model", "errors"},
+    "evidence": {"model", "errors"},
     "reasoner": {"answers", "checking", "engine", "io", "kernels", "model", "errors"},
     "checking": {"parser", "rewrite", "analysis", "model", "errors", "cli"},
     "layout": {"parser", "model", "errors"},
-    "cli": {"checking", "layout", "reasoner", "io", "answers", "model", "errors"},
+    "cli": {"checking", "layout", "reasoner", "io", "answers", "evidence", "analysis", "parser", "model", "errors"},
     "__init__": {"checking", "layout", "reasoner", "answers", "model", "errors"},
     "__main__": {"cli"},
 }
+# The checker of proofs trusts nobody: it knows programs and proofs, and has its own arithmetic.
+CHECKER = sorted((PACKAGE / "evidence").glob("check*.py"))
+CHECKER_MAY_IMPORT = ("presage.model", "presage.evidence.proof", "presage.evidence.check")
 HEAVY = {"numba", "numpy", "pyspark", "pyarrow", "pandas", "clingo", "rich"}
 
 
@@ -62,6 +66,16 @@ def imported(path: Path) -> set[str]:
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_go_one_way(path: Path) -> None:
     assert imported(path) - {layer(path)} <= ALLOWED[layer(path)]
+
+
+@pytest.mark.parametrize("path", [*CHECKER, PACKAGE / "evidence/proof.py"], ids=lambda path: path.name)
+def test_the_checker_of_proofs_is_independent(path: Path) -> None:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    assert not any(isinstance(node, ast.ImportFrom) and node.level for node in nodes), "relative imports hide names"
+    ours = [name for name in names if name.split(".")[0] == "presage"]
+    assert ours and all(name.startswith(CHECKER_MAY_IMPORT) for name in ours)
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -373,18 +373,14 @@ class Hypotheses:
         with self.judge.asking(asker):
             self.judge.watch(standing, asker.time, None)
             pieces = list(self._general(standing, asker.time))
-            certain = [piece for piece in pieces if piece.is_certain]
-            families = [family_of(piece) for piece in certain]
+            certain: list[Piece] = []
+            for piece in sorted((each for each in pieces if each.is_certain), key=lambda each: len(each.without)):
+                certain.extend(_beyond(piece, certain))
             rest: list[Piece] = []
             for piece in pieces:
                 part = None if piece.is_certain or not piece.has_evidence else self.judge.possible(piece)
-                if part is None:
-                    continue
-                goal = Premise(standing.name, piece.matcher.pattern.arguments, piece.matcher.pattern.when)
-                parts = [part]
-                for family in families:
-                    parts = [part for each in parts for part in outside(each, goal, family)]
-                rest.extend(parts)
+                if part is not None:
+                    rest.extend(_beyond(part, certain))
         groups: dict[tuple[Argument, ...], list[Piece]] = {}
         for piece in (*certain, *rest):
             arguments, time = piece.answer
@@ -473,6 +469,15 @@ DEPTH = 4
 """Through how many negations an early fact is followed to answers that are not in sight yet."""
 ANY_TIME = -1
 """Stands for the answers whose time is open."""
+
+
+def _beyond(piece: Piece, certain: list[Piece]) -> list[Piece]:
+    """What a piece stands for beyond the answers that are certain."""
+    goal = Premise("", piece.matcher.pattern.arguments, piece.matcher.pattern.when)
+    parts = [piece]
+    for other in certain:
+        parts = [part for each in parts for part in outside(each, goal, family_of(other))]
+    return parts
 
 
 def _order(asker: Asker) -> tuple[str, Number, bool, str]:

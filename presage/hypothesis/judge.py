@@ -24,7 +24,7 @@ from presage.hypothesis.choices import by_delay, chosen
 from presage.hypothesis.pieces import Family, Piece, Same, equated, inside, meet, outside
 from presage.hypothesis.records import Record
 from presage.hypothesis.standing import Standing, Values, bind_piece
-from presage.model.terms import Number
+from presage.model.terms import Constant, Number, Variable
 
 class Asker(NamedTuple):
     """Who wants to hear of changes: an answer or all answers at a time, of a query (`shown`) or below a `not`."""
@@ -70,7 +70,9 @@ class Judge:
     def judged(self, piece: Piece) -> list[Piece]:
         """The pieces of a record that can still come true, as far as its literals one by one say."""
         pieces = [
-            part for each in by_delay(self.without_static(piece)) for part in chosen(each, self.now, self.discrete)
+            part
+            for each in by_delay(without_unequal(self.without_static(piece)))
+            for part in chosen(each, self.now, self.discrete)
         ]
         for index, absence in enumerate(piece.matcher.pattern.absences):
             pieces = [part for each in pieces for part in self.absence(each, index, absence)]
@@ -263,6 +265,18 @@ class Judge:
             denied = frozenset(lit for lit in needs if not lit.positive)
             self.feasible[needs] = _Search(self).holds(assumed, denied, frozenset())
         return self.feasible[needs]
+
+
+def without_unequal(piece: Piece) -> Piece:
+    """The piece with what `X != a` says of an open variable among what it does not stand for."""
+    for condition in piece.matcher.pattern.conditions:
+        if (condition.operator, condition.wanted) not in (("!=", True), ("=", False)) or len(condition.slots) != 1:
+            continue
+        (slot,) = condition.slots
+        for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
+            if piece.slots[slot] is None and isinstance(one, Variable) and isinstance(other, Constant):
+                piece = piece.excluding({slot: other.value})
+    return piece
 
 
 def without_contradictions(piece: Piece) -> Piece | None:

@@ -148,7 +148,7 @@ class Piece:
         for condition in self.matcher.pattern.conditions:
             if self.matcher.judge(condition, self.slots, self.times) is None:
                 found.append(show_condition(condition, self.matcher, self.slots, self.times))
-        return sorted(found)
+        return sorted(set(found))
 
 
 def _remaining(exclusion: Exclusion, slots: list[Value | None]) -> Exclusion | None:

@@ -1,0 +1,231 @@
+"""The model of a proof: closed kinds of steps, from an answer down to input facts and absences.
+
+Every step claims that a formula holds *throughout* a span of time, mostly a single point. The variables of
+the formula have the values of the rule instance the step belongs to. A step names what it rests on, and
+nothing it rests on rests on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Union
+
+from presage.model.formulas import Atom, Formula, Metric, Pinned, variables
+from presage.model.program import Program
+from presage.model.terms import Number
+
+Value = Union[str, int, Fraction]
+Substitution = tuple[tuple[str, Value], ...]
+"""Values of variables, sorted by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A point (`low == high`) or an interval of time; `None` is without end on that side."""
+
+    low: Number | None
+    high: Number | None
+    closed_low: bool = True
+    closed_high: bool = True
+
+    @property
+    def is_point(self) -> bool:
+        return self.low is not None and self.low == self.high
+
+
+@dataclass(frozen=True, slots=True)
+class InputFact:
+    """An input fact, as it came."""
+
+    predicate: str
+    arguments: tuple[Value, ...]
+    span: Span
+    arrives: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a proof is about: a normalised program, the facts of the stream, and the time of the look at it.
+    Facts that arrive after that time, or too late, are no evidence."""
+
+    program: Program
+    discrete: bool
+    facts: tuple[InputFact, ...]
+    statics: tuple[tuple[str, tuple[Value, ...]], ...]
+    at: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An input fact that arrived."""
+
+    formula: Atom
+    span: Span
+    substitution: Substitution
+    fact: InputFact
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A static fact, or a fact of the program (`rule` is its place among the rules)."""
+
+    formula: Atom
+    span: Span
+    substitution: Substitution
+    rule: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ByRule:
+    """A rule, by its place among the rules. Its body holds throughout `when`, with the values `instance`, one
+    premise for each literal of the body; what its head says then covers `span`."""
+
+    formula: Atom
+    span: Span
+    substitution: Substitution
+    rule: int
+    instance: Substitution
+    when: Span
+    premises: tuple[Proof, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evident:
+    """A comparison of values that holds, or `true`."""
+
+    formula: Formula
+    span: Span
+    substitution: Substitution
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """`φ@T+1`: φ at the time the pin says."""
+
+    formula: Pinned
+    span: Span
+    substitution: Substitution
+    premise: Proof
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """`once` or `eventually`: a time, within reach of all of `span`, at which it was so."""
+
+    formula: Metric
+    span: Span
+    substitution: Substitution
+    premise: Proof
+
+
+@dataclass(frozen=True, slots=True)
+class Throughout:
+    """`historically` or `always`: it was so at all times within reach; no premise if there are none."""
+
+    formula: Metric
+    span: Span
+    substitution: Substitution
+    premise: Proof | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """`since` or `until`: the right side held at `witness`, the left side from there on; `between` is absent
+    where nothing lies between the two."""
+
+    formula: Formula
+    span: Span
+    substitution: Substitution
+    witness: Proof
+    between: Proof | None
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """A conjunction, each part proved."""
+
+    formula: Formula
+    span: Span
+    substitution: Substitution
+    premises: tuple[Proof, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """A disjunction, or an implication as the disjunction of `not` its left side and its right side; `side`
+    counts from 0."""
+
+    formula: Formula
+    span: Span
+    substitution: Substitution
+    side: int
+    premise: Proof
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A rule that could have made an absent atom true at the times `when`, and the premise, counted from 0, up to
+    which its body cannot hold any more."""
+
+    rule: int
+    instance: Substitution
+    when: Span
+    premise: int
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """`not φ`: nothing that arrived makes φ (the formula here is `not φ`) true, and nothing that may still
+    arrive can. `near` are the rules that came closest."""
+
+    formula: Formula
+    span: Span
+    substitution: Substitution
+    near: tuple[Missing, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The span is covered piece by piece, for different reasons."""
+
+    formula: Formula
+    span: Span
+    substitution: Substitution
+    premises: tuple[Proof, ...]
+
+
+Proof = Union[Given, Known, ByRule, Evident, At, Witness, Throughout, Lasting, AllOf, OneOf, Absent, Pieces]
+
+
+def premises(proof: Proof) -> Iterator[Proof]:
+    """The steps a step rests on directly, in the order of the text."""
+    for each in fields(proof):
+        value = getattr(proof, each.name)
+        if each.name in ("premise", "witness", "between") and value is not None:
+            yield value
+        elif each.name == "premises":
+            yield from value
+
+
+def walk(proof: Proof) -> Iterator[Proof]:
+    """All steps of a proof, the conclusion first; a step that several others share comes once."""
+    todo, seen = [proof], set[int]()
+    while todo:
+        step = todo.pop()
+        if id(step) not in seen:
+            seen.add(id(step))
+            yield step
+            todo.extend(reversed(list(premises(step))))
+
+
+def evidence(proof: Proof) -> list[InputFact]:
+    """The input facts a proof rests on, each once."""
+    return list(dict.fromkeys(step.fact for step in walk(proof) if isinstance(step, Given)))
+
+
+def substitution(binding: dict[str, Value], formula: Formula) -> Substitution:
+    """Of a binding, what the variables of a formula need."""
+    names = {variable.name for variable in variables(formula)}
+    return tuple(sorted((name, value) for name, value in binding.items() if name in names))
