@@ -150,14 +150,17 @@ def check(outlook: Outlook, answer, state: State, expected, now: int) -> None:  
         return
     assert state.status == ("possible" if expected else "open"), f"{where}, expected {expected}"
     wanted = {
-        frozenset(map(lit, needs)): {frozenset(map(lit, each)) for each in evidence} for needs, evidence in expected.items()
+        frozenset(map(lit, needs)): {frozenset(map(lit, each)) for each in evidence}
+        for needs, evidence in expected.items()
     }
     found: dict[frozenset[Lit], set[frozenset[Lit]]] = {}
     for needs, because in instances(outlook, state.ways):
         found.setdefault(needs, set()).add(because)
     # Of a way with open variables, some instances may be superfluous though the way is not.
-    sufficient = [frozenset(lit(each) for each in leaves if not outlook._is_evidence(outlook.table(answer), each))
-                  for leaves in outlook.leaf_sets(answer)]
+    sufficient = [
+        frozenset(lit(each) for each in leaves if not outlook._is_evidence(outlook.table(answer), each))
+        for leaves in outlook.leaf_sets(answer)
+    ]
     is_open = any(not each.is_ground for way in state.ways for each in way.needs)
     found = {
         needs: because

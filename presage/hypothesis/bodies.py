@@ -86,9 +86,7 @@ class Body:
     reaches: tuple[Reach, ...] = ()
 
     def __add__(self, other: Body) -> Body:
-        return Body(
-            self.literals + other.literals, self.comparisons + other.comparisons, self.reaches + other.reaches
-        )
+        return Body(self.literals + other.literals, self.comparisons + other.comparisons, self.reaches + other.reaches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +222,9 @@ class _Expand:
                 )
                 return self.one(inner, replace(place, windows=(*place.windows, window)), positive)
             case Windowed(window=RowsWindow()):
-                raise NoClauses("a window of rows has no premise patterns: which times it covers depends on what arrives")
+                raise NoClauses(
+                    "a window of rows has no premise patterns: which times it covers depends on what arrives"
+                )
             case Windowed(window=OnlyWindow(patterns=patterns), formula=inner):
                 return self.one(inner, replace(place, filters=(*place.filters, patterns)), positive)
             case Modal(operator=operator, formula=inner):
@@ -266,7 +266,14 @@ class _Expand:
         return found
 
     def moved(
-        self, inner: Formula, place: _Place, low: Number | None, high: Number | None, some: bool, word: str, positive: bool
+        self,
+        inner: Formula,
+        place: _Place,
+        low: Number | None,
+        high: Number | None,
+        some: bool,
+        word: str,
+        positive: bool,
     ) -> list[Body]:
         if some:
             if low is not None and low == high:
@@ -276,9 +283,13 @@ class _Expand:
             chosen = self.fresh()
             reach = Body(reaches=(Reach(chosen, place.when, low, high),))
             return [reach + body for body in self.one(inner, replace(place, when=chosen), positive)]
-        return self.every(low, high, word, lambda k: self.one(inner, replace(place, when=place.when.later(k)), positive))
+        return self.every(
+            low, high, word, lambda k: self.one(inner, replace(place, when=place.when.later(k)), positive)
+        )
 
-    def every(self, low: Number | None, high: Number | None, word: str, at: Callable[[Number], list[Body]]) -> list[Body]:
+    def every(
+        self, low: Number | None, high: Number | None, word: str, at: Callable[[Number], list[Body]]
+    ) -> list[Body]:
         if low is None or high is None:
             raise NoClauses(f"`{word}` without an upper bound asks for infinitely many times")
         if high - low >= MOST_POINTS:
@@ -329,4 +340,3 @@ def _sides_of(low: Number | None, high: Number | None) -> Iterator[tuple[Number 
         yield None, low - 1
     if high is not None:
         yield high + 1, None
-

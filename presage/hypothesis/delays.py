@@ -54,7 +54,9 @@ class Delays:
         found = []
         for declared in reversed(known.inputs):
             asked = [(names.index(each.column), each.value.value) for each in declared.where]
-            still_open = frozenset(pair for pair in asked if arguments[pair[0]] is None or isinstance(arguments[pair[0]], Open))
+            still_open = frozenset(
+                pair for pair in asked if arguments[pair[0]] is None or isinstance(arguments[pair[0]], Open)
+            )
             if any(arguments[place] != wanted for place, wanted in asked if (place, wanted) not in still_open):
                 continue
             if still_open and any(excluded <= still_open for excluded in without):

@@ -235,7 +235,9 @@ class Hypotheses:
         speak of all values has a premise that can no longer arrive."""
         latest: Number = -FARTHEST
         for pattern in self.patterns[absence.predicate]:
-            special = pattern.lookups or pattern.conditions or any(isinstance(each, Fixed) for each in pattern.arguments)
+            special = (
+                pattern.lookups or pattern.conditions or any(isinstance(each, Fixed) for each in pattern.arguments)
+            )
             chances = [
                 most + self.delays.least(premise.predicate)
                 for premise in pattern.premises
@@ -437,7 +439,9 @@ class Hypotheses:
                 for shown in (self.shown[name].ground, self.shown[name].open):
                     for time in [each for each in shown if each != ANY_TIME and each + kept < now]:
                         del shown[time]
-        for key in [key for key in self.judge.settled if (kept := self.spans.kept(key[0])) is not None and key[1] + kept < now]:
+        for key in [
+            key for key in self.judge.settled if (kept := self.spans.kept(key[0])) is not None and key[1] + kept < now
+        ]:
             del self.judge.settled[key]
         for name, by_time in self.facts.items():
             kept = self.spans.asked.get(name, 0)

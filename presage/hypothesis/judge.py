@@ -26,6 +26,7 @@ from presage.hypothesis.records import Record
 from presage.hypothesis.standing import Standing, Values, bind_piece
 from presage.model.terms import Constant, Number, Variable
 
+
 class Asker(NamedTuple):
     """Who wants to hear of changes: an answer or all answers at a time, of a query (`shown`) or below a `not`."""
 

@@ -36,9 +36,7 @@ def canonical(pattern: Pattern) -> Hashable:
     times: dict[int, int] = {START: START}
 
     def renamed(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
-        return tuple(
-            each if isinstance(each, Fixed) else names.setdefault(each, len(names)) for each in arguments
-        )
+        return tuple(each if isinstance(each, Fixed) else names.setdefault(each, len(names)) for each in arguments)
 
     def moved(when: Time) -> Time:
         return Time(times.setdefault(when.base, len(times)), when.offset)
@@ -49,12 +47,8 @@ def canonical(pattern: Pattern) -> Hashable:
         for each in sorted(pattern.literals, key=_shape)
     ]
     lookups = [(each.predicate, renamed(each.arguments), each.positive) for each in pattern.lookups]
-    upper = {
-        (times[x], times[y]): most for (x, y), most in pattern.upper.items() if x in times and y in times
-    }
-    conditions = [
-        (each.operator, str(each.left), str(each.right), each.wanted) for each in pattern.conditions
-    ]
+    upper = {(times[x], times[y]): most for (x, y), most in pattern.upper.items() if x in times and y in times}
+    conditions = [(each.operator, str(each.left), str(each.right), each.wanted) for each in pattern.conditions]
     return answer, frozenset(literals), frozenset(lookups), frozenset(upper.items()), tuple(conditions)
 
 
@@ -139,4 +133,3 @@ def minimal(patterns: list[Pattern]) -> list[Pattern]:
         if not any(subsumed_by(pattern, other) for other in kept):
             kept.append(pattern)
     return sorted(kept, key=reduced.index)
-

@@ -169,7 +169,9 @@ def _remaining(exclusion: Exclusion, slots: list[Value | None]) -> Exclusion | N
     return tuple(rest)
 
 
-def meet(piece: Piece, premise: Premise, family: Family) -> tuple[dict[int, Value | Same], dict[str, Value | Same]] | None:
+def meet(
+    piece: Piece, premise: Premise, family: Family
+) -> tuple[dict[int, Value | Same], dict[str, Value | Same]] | None:
     """How a literal of the piece becomes one of the family: values for the piece's slots, and for the family's
     variables; `None` if never."""
     slots: dict[int, Value | Same] = {}

@@ -260,7 +260,12 @@ class Matcher:
         return True
 
     def _solution(
-        self, condition: Condition, slots: Sequence[Value | None], times: Sequence[Number | None], place: int, is_time: bool
+        self,
+        condition: Condition,
+        slots: Sequence[Value | None],
+        times: Sequence[Number | None],
+        place: int,
+        is_time: bool,
     ) -> Value | None:
         known = self.known(slots, times)
         for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
@@ -269,7 +274,12 @@ class Matcher:
                 value = value_of(other, known)
                 if where == place and not is_time:
                     return value
-                if is_time and isinstance(where, Time) and where.base == place and not isinstance(value, (str, type(None))):
+                if (
+                    is_time
+                    and isinstance(where, Time)
+                    and where.base == place
+                    and not isinstance(value, (str, type(None)))
+                ):
                     return number(value - where.offset)
         sides = linear(condition.left), linear(condition.right)
         if sides[0] is None or sides[1] is None:

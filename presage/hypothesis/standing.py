@@ -123,4 +123,3 @@ def bind_piece(piece: Piece, arguments: Values) -> Piece | None:
         elif values.setdefault(argument, value) != value:
             return None
     return piece.bound(values)
-

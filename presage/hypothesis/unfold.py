@@ -29,6 +29,7 @@ MOST_PATTERNS = 2_000
 MOST_GOALS = 20_000
 MOST_RETURNS = 12
 
+
 class NoPatterns(Exception):
     """A query whose premise patterns are not finitely many, or not within reach; and the rules to blame."""
 
@@ -140,7 +141,9 @@ class Unfolder:
             low, high = finish.bounds.range(name, answered.base or "")
             if isinstance(low, float) or isinstance(high, float):
                 if all(each.when.base != index for each in pattern.premises):
-                    raise NoPatterns("a negated literal at a time that nothing bounds has no premise patterns", node.rules)
+                    raise NoPatterns(
+                        "a negated literal at a time that nothing bounds has no premise patterns", node.rules
+                    )
                 continue
             for distance in range(int(low), int(high) + 1):
                 times = {**node.times, name: When(answered.base, distance)}
