@@ -9,7 +9,8 @@ from typing import Any, overload
 
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
-from presage.model.terms import Constant, Number
+from presage.model.statements import Query
+from presage.model.terms import Constant, Number, Variable
 
 Value = str | int | Fraction
 
@@ -26,7 +27,8 @@ class Answer:
     now: Number
     status: str
     predicate: str
-    arguments: tuple[Value, ...]
+    arguments: tuple[Value | Variable, ...]
+    """A variable where an argument is not bound yet."""
     bindings: dict[str, Value]
     time: Number | None = None
     start: Number | None = None
@@ -38,11 +40,17 @@ class Answer:
     decided_by: Number | None = None
     confidence: float | None = None
     ways: tuple[dict[str, Any], ...] = field(default=())
+    """All ways, where there are several; each has the five fields above."""
+    open_time: str = ""
+    """The name of the answer's time while it is not bound."""
 
     @property
     def answer(self) -> str:
         """The answer in canonical text, such as `malf(wt25)@0`."""
-        atom = show_atom(Atom(self.predicate, tuple(Constant(value) for value in self.arguments)))
+        terms = tuple(value if isinstance(value, Variable) else Constant(value) for value in self.arguments)
+        atom = show_atom(Atom(self.predicate, terms))
+        if self.open_time:
+            return f"{atom}@{self.open_time}"
         if self.time is not None:
             return f"{atom}@{show_number(self.time)}"
         low = "" if self.start is None else show_number(self.start)
@@ -60,8 +68,8 @@ class Answer:
             "answer": self.answer,
             "bindings": {name: json_value(value) for name, value in self.bindings.items()},
         }
-        if self.time is not None:
-            line["time"] = json_value(self.time)
+        if self.time is not None or self.open_time:
+            line["time"] = None if self.time is None else json_value(self.time)
         else:
             line["from"] = None if self.start is None else json_value(self.start)
             line["to"] = None if self.end is None else json_value(self.end)
@@ -71,7 +79,29 @@ class Answer:
         line["unless"] = list(self.unless)
         line["decided_by"] = None if self.decided_by is None else json_value(self.decided_by)
         line["confidence"] = self.confidence
+        if self.ways:
+            line["ways"] = [_way_json(way) for way in self.ways]
         return line
+
+
+def _way_json(way: dict[str, Any]) -> dict[str, Any]:
+    decided = way["decided_by"]
+    return {
+        "because": list(way["because"]),
+        "needs": list(way["needs"]),
+        "unless": list(way["unless"]),
+        "decided_by": None if decided is None else json_value(decided),
+        "confidence": way["confidence"],
+    }
+
+
+def bindings_of(query: Query, arguments: tuple[Any, ...]) -> dict[str, Any]:
+    """The values of a query's variables."""
+    return {
+        asked.name: value
+        for asked, value in zip(query.atom.arguments, arguments, strict=True)
+        if isinstance(asked, Variable) and not asked.is_anonymous
+    }
 
 
 class Answers(Sequence[Answer]):

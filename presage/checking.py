@@ -18,8 +18,6 @@ from presage.analysis.engine import Route, route
 from presage.analysis.forward import Obstacle, obstacles
 from presage.analysis.granularity import granularity
 from presage.analysis.horizon import Horizons, Reach
-from presage.analysis.hypothetical import Hypothetical, hypothetical
-from presage.analysis.hypothetical import obstacles as patternless
 from presage.analysis.memory import MemoryBound, memory_bound
 from presage.analysis.partition import Partition, partition_key
 from presage.analysis.patterns import Unfolding
@@ -31,6 +29,8 @@ from presage.analysis.stream_strata import window_cycle
 from presage.analysis.subject import Dependency, Subject
 from presage.analysis.timeline import check_times, decide_timeline
 from presage.errors import Diagnostic, Note, PresageError, ProgramError, Source, Span, as_json, render
+from presage.hypothesis.finding import Hypothetical, Hypotheticals
+from presage.hypothesis.unfold import Unfolder
 from presage.model.formulas import atoms
 from presage.model.printer import show_number, show_query
 from presage.model.program import Program
@@ -285,13 +285,13 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
     horizons = Horizons(unfolding)
     not_connected = disconnected(subject)
     loose = {atom.predicate for rule in not_connected for head in rule.head_atoms for atom in atoms(head)}
-    forbidden = patternless(subject)
+    hypotheticals = Hypotheticals(Unfolder(subject), strata)
     queries = tuple(
         QueryReport(
             query,
             horizons.reach(query),
             loose.isdisjoint(subject.below(query.atom.predicate)),
-            hypothetical(unfolding, query, strata, forbidden),
+            hypotheticals.of(query),
         )
         for query in subject.queries
     )

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from presage.answers import NONE, Answer, Answers, Value, json_value
+from presage.answers import NONE, Answer, Answers, Value, bindings_of, json_value
 from presage.checking import Report, check_text
 from presage.engine.build import make_engine
 from presage.engine.grid import ENDLESS, Grid
 from presage.engine.relation import Delta
+from presage.engine.runtime import Engine
 from presage.engine.state import fill_engine, read_state, save_engine
 from presage.errors import PresageError
 from presage.io.facts import Checker, Fact, FactError
@@ -28,22 +29,30 @@ from presage.model.printer import show_number
 from presage.model.program import Program
 from presage.model.statements import Query
 from presage.model.terms import Constant, Number, Variable, number
+from presage.plan.builder import Unsupported
+from presage.supposing import ALL, Choice, Supposing
 
 Given = tuple[Any, ...]
 """A fact as a tuple: (predicate, arguments, time), where time may be (1, 5, "[)")."""
 
 
 class Reasoner:
-    """Feeds facts to a program and gives what is confirmed. Steps must go forward in time."""
+    """Feeds facts to a program and gives the changes of its answers. Steps must go forward in time."""
 
     def __init__(
         self,
         program: Program,
         static: Mapping[str, Iterable[Sequence[Any]]] | None = None,
         *,
+        emit: str | None = None,
+        choice: Choice = ALL,
         report: Report | None = None,
     ) -> None:
-        """`report` is the program's check report, for who has it already."""
+        """With `emit="confirmed"` only what is entailed is worked out, which is faster; so it is anyway for programs
+        without hypothetical answers, which `emit="changes"` refuses. `choice` says which open answers are told;
+        `report` is the program's check report, for who has it already."""
+        if emit not in (None, "changes", "confirmed"):
+            raise PresageError(f'emit is "changes" or "confirmed", not {emit!r}')
         source = program.source
         if report is None:
             report = check_text(source.text or str(program), source.name)
@@ -54,7 +63,11 @@ class Reasoner:
         if report.findings.route.engine != "interval":
             raise PresageError(f"{source.name}: this program needs answer streams: {report.findings.route.reason}")
         self.checker = Checker(self.subject.program, self.subject.predicates, self.subject.discrete)
-        self.engine = make_engine(self.subject)
+        self.findings = report.findings
+        possible = all(each.hypothetical.possible for each in report.findings.queries)
+        suppose = emit == "changes" or (emit is None and possible)
+        self.supposing = Supposing(self.subject, choice) if suppose else None
+        self._engine = self._make_engine()
         self.now: Number | None = None
         self.late: list[Fact] = []
         self.farthest: Number = 0
@@ -64,9 +77,29 @@ class Reasoner:
                 entry = {"pred": name, "args": list(row)}
                 self.add_static(self.checker.fact(entry, f"static {name}, row {index + 1}"))
 
+    def _make_engine(self) -> Engine | None:
+        """The engine of entailed facts; with hypothetical answers a program may do without."""
+        try:
+            return make_engine(self.subject)
+        except Unsupported:
+            if self.supposing is None:
+                raise
+            return None
+
+    @property
+    def engine(self) -> Engine:
+        if self._engine is None:
+            make_engine(self.subject)  # says what it does not run
+        assert self._engine is not None
+        return self._engine
+
     def add_static(self, fact: Fact) -> None:
         if self.now is not None:
             raise PresageError("static facts are known before the stream: give them before the first step")
+        if self.supposing is not None:
+            self.supposing.engine.add_static(fact.predicate, fact.arguments)
+        if self._engine is None:
+            return
         row = (
             self.engine.symbols.number_all(fact.arguments).reshape(1, -1)
             if fact.arguments
@@ -113,15 +146,34 @@ class Reasoner:
             raise PresageError(f"{now} is not a whole number, as times of the discrete timeline are")
         late = [fact for fact in facts if self.checker.is_late(fact, now)]
         taken = [fact for fact in facts if not self.checker.is_late(fact, now)] if late else facts
-        self._refine(taken, tables, now)
+        if self._engine is not None:
+            self._refine(taken, tables, now)
+        supposed = None if self.supposing is None else self._suppose(taken, tables, now)
         self.late.extend(late)
         self.now = now
-        columns = self._columns(taken)
+        if self._engine is not None:
+            columns = self._columns(taken)
+            for table in tables:
+                self._add_table(columns, table, now)
+            new = self._engine.advance(now, columns)
+            if supposed is None:
+                supposed = self._answers(new, now)
+        assert supposed is not None
+        self._standing = supposed
+        return supposed
+
+    def _suppose(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> Answers:
+        """The changes of hypothetical answers."""
+        assert self.supposing is not None
+        more: list[Fact] = []
         for table in tables:
-            self._add_table(columns, table, now)
-        new = self.engine.advance(now, columns)
-        self._standing = self._answers(new, now)
-        return self._standing
+            rows = list(self._rows(table, np.ones(len(table), bool)))
+            in_time = [fact for fact in rows if not self.checker.is_late(fact, now)]
+            if self._engine is None:
+                self.late.extend(fact for fact in rows if self.checker.is_late(fact, now))
+            more.extend(in_time)
+        changes = self.supposing.step([*facts, *more], now)
+        return Answers(len(changes), lambda: changes)
 
     def _refine(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> None:
         """Makes the grid finer where the data needs it; what is remembered moves with it. Refuses times that
@@ -160,7 +212,7 @@ class Reasoner:
         known = self.subject.predicates[table.predicate]
         late = table.times < math.ceil(now - (known.delay or 0))
         if late.any():
-            self.late.extend(self._late_rows(table, late))
+            self.late.extend(self._rows(table, late))
         keep = ~late
         rows = np.zeros((int(keep.sum()), max(1, known.arity)), np.int64)
         for place, (values, places) in enumerate(zip(table.values, table.places, strict=True)):
@@ -178,8 +230,8 @@ class Reasoner:
         else:
             columns[table.predicate] = (rows, cells, cells)
 
-    def _late_rows(self, table: Columns, late: Any) -> Iterator[Fact]:
-        for index in np.flatnonzero(late):
+    def _rows(self, table: Columns, chosen: Any) -> Iterator[Fact]:
+        for index in np.flatnonzero(chosen):
             arguments = tuple(values[places[index]] for values, places in zip(table.values, table.places, strict=True))
             time = int(table.times[index])
             yield Fact(table.predicate, arguments, time, time)
@@ -265,43 +317,74 @@ class Reasoner:
 
     def save(self) -> bytes:
         """The reasoner's memory, for `restore`."""
-        return save_engine(self.engine, self.fingerprint, {"farthest": str(self.farthest)})
+        extra: dict[str, Any] = {"farthest": str(self.farthest)}
+        if self.supposing is not None:
+            extra["supposing"] = self.supposing.saved()
+        return save_engine(self._engine, self.fingerprint, extra)
 
     @classmethod
-    def restore(cls, program: Program, blob: bytes) -> Reasoner:
+    def restore(cls, program: Program, blob: bytes, choice: Choice = ALL) -> Reasoner:
         """A reasoner that goes on where the saved one was. The program must be the one it was saved with."""
-        reasoner = cls(program)
-        header, arrays = read_state(blob, reasoner.fingerprint)
-        fill_engine(reasoner.engine, header, arrays)
-        reasoner.now = reasoner.engine.now
+        fingerprint = fingerprint_of(program)
+        header, arrays = read_state(blob, fingerprint)
+        saved = header["extra"].get("supposing")
+        reasoner = cls(program, emit="confirmed" if saved is None else "changes", choice=choice)
+        if reasoner._engine is not None:
+            fill_engine(reasoner._engine, header, arrays)
+            reasoner.now = reasoner._engine.now
+        if reasoner.supposing is not None:
+            reasoner.supposing.load(saved)
+            reasoner.now = reasoner.supposing.engine.now
         reasoner.farthest = number(Fraction(header["extra"]["farthest"]))
         return reasoner
 
     @property
     def fingerprint(self) -> str:
         """Tells programs apart by what they say, not by how they are laid out."""
-        return hashlib.sha256(str(self.program).encode()).hexdigest()
+        return fingerprint_of(self.program)
 
     def answers(self) -> Answers:
-        """What was confirmed at the last step."""
-        return self._standing
+        """What stands now: what is possible, and what was confirmed at the last step."""
+        if self.supposing is None or self.now is None:
+            return self._standing
+        found = [answer for answer in self._standing if answer.status == "confirmed"]
+        found.extend(self.supposing.standing(self.now))
+        return Answers(len(found), lambda: found)
 
     def next_decision(self) -> Number | None:
         """The earliest time after now at which something may be decided though nothing arrives."""
-        wake = self.engine.next_wake()
+        wake = self.engine.next_wake() if self.supposing is None else self.supposing.next_wake()
         if wake is None or self.now is None:
             return wake
         wake = max(wake, self.now)
         if self.subject.discrete:
             wake = math.ceil(wake)
         if wake <= self.now:
-            wake = self.now + 1 if self.subject.discrete else number(self.now + Fraction(1, self.engine.grid.per_unit))
+            if not self.subject.discrete:
+                assert self._engine is not None
+                return number(self.now + Fraction(1, self._engine.grid.per_unit))
+            wake = self.now + 1
         return wake
+
+    @property
+    def settling(self) -> Number:
+        """How long after the last arrival everything is decided: the greatest delay and how far the queries look
+        ahead."""
+        delays = [each.delay or 0 for each in self.subject.predicates.values() if each.is_input]
+        ahead = self.findings.query_delay
+        if ahead is None:
+            spans = [0] if self._engine is None else list(self._engine.lags.lag.values())
+            return max([0, *delays, *(span for span in spans if not isinstance(span, float))])
+        return max([0, *delays]) + max(0, ahead)
 
     @property
     def remembered(self) -> int:
         """How many intervals of facts are in memory."""
         return self.engine.remembered
+
+
+def fingerprint_of(program: Program) -> str:
+    return hashlib.sha256(str(program).encode()).hexdigest()
 
 
 def _arrow_column(values: list[Any]) -> Any:
@@ -311,12 +394,3 @@ def _arrow_column(values: list[Any]) -> Any:
     if values and all(isinstance(value, int) for value in values):
         return pa.array(values, pa.int64())
     return pa.array([None if value is None else str(value) for value in values], pa.string())
-
-
-def bindings_of(query: Query, arguments: tuple[Value, ...]) -> dict[str, Value]:
-    """The values of a query's variables."""
-    return {
-        asked.name: value
-        for asked, value in zip(query.atom.arguments, arguments, strict=True)
-        if isinstance(asked, Variable) and not asked.is_anonymous
-    }

@@ -15,7 +15,6 @@ import pytest
 from presage.checking import check_text
 from presage.hypothesis.engine import ANY_TIME, Hypotheses, State
 from presage.hypothesis.literals import Lit, Open
-from presage.hypothesis.unfold import NoPatterns
 from presage.hypothesis.ways import Way
 from presage.model.values import is_true
 from tests.oracle import Outlook, TooLarge, declared_delays

@@ -158,7 +158,7 @@ def _atom_text(formula: Any) -> str:
 
 def _record(options: argparse.Namespace, subject: Subject, checker: Checker, at: Number) -> Record:
     from presage.evidence.proof import InputFact, Record, Span
-    from presage.io.facts import read_facts
+    from presage.io.files import read_facts
 
     facts: list[InputFact] = []
     statics: list[tuple[str, tuple[Value, ...]]] = []

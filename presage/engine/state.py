@@ -37,8 +37,19 @@ def _read(value: Any) -> Any:
     return number(Fraction(value[0], value[1])) if isinstance(value, list) else value
 
 
-def save_engine(engine: Engine, fingerprint: str, extra: dict[str, Any]) -> bytes:
+def save_engine(engine: Engine | None, fingerprint: str, extra: dict[str, Any]) -> bytes:
+    """An engine's memory and what else belongs to it, or the latter alone."""
     arrays: dict[str, Any] = {}
+    header = {"format": FORMAT, "fingerprint": fingerprint, "extra": extra}
+    if engine is not None:
+        header |= _engine_header(engine, arrays)
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    out = io.BytesIO()
+    np.savez_compressed(out, **arrays)
+    return out.getvalue()
+
+
+def _engine_header(engine: Engine, arrays: dict[str, Any]) -> dict[str, Any]:
     names = list(engine.relations)
     for index, name in enumerate(names):
         relation = engine.relations[name]
@@ -49,21 +60,14 @@ def save_engine(engine: Engine, fingerprint: str, extra: dict[str, Any]) -> byte
         _save_waiting(arrays, f"w{index}", worker.waiting)
     for index, name in enumerate(engine.ahead):
         _save_waiting(arrays, f"a{index}", engine.ahead[name])
-    header = {
-        "format": FORMAT,
-        "fingerprint": fingerprint,
+    return {
         "now": _written(engine.now),
         "per_unit": engine.grid.per_unit,
         "relations": names,
         "latest": [engine.relations[name].latest for name in names],
         "final": [engine.final[name] for name in names],
         "symbols": [_written(value) for value in engine.symbols.values],
-        "extra": extra,
     }
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    out = io.BytesIO()
-    np.savez_compressed(out, **arrays)
-    return out.getvalue()
 
 
 def _save_waiting(arrays: dict[str, Any], name: str, waiting: Waiting) -> None:

@@ -118,7 +118,7 @@ def clauses(rule: Rule, discrete: bool) -> list[Clause]:
         raise NoClauses("a rule that invents values has no premise patterns")
     expand = _Expand(discrete)
     bodies = expand.all(rule.body, _Place(When(RULE_TIME)), True)
-    found = []
+    found: list[Clause] = []
     for formula in rule.head.atoms:
         atom, when, reaches = expand.head(formula, When(RULE_TIME))
         found.extend(Clause(atom, when, body + Body(reaches=reaches), rule) for body in bodies)

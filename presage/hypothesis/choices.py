@@ -13,6 +13,7 @@ from math import ceil, floor
 
 from presage.hypothesis.pieces import Piece, Same, equated
 from presage.model.terms import Number
+from presage.model.values import Value
 
 MOST_CHOICES = 1_000
 
@@ -26,13 +27,16 @@ def by_delay(piece: Piece) -> Iterator[Piece]:
         excluded = piece.excluded(premise)
         for refinement in matcher.delays.refinements(premise.predicate):
             given = piece.arguments(premise)
-            values = {given[index].slot: value for index, value in refinement if isinstance(given[index], Same)}
-            if not values or any(
-                given[index] != value for index, value in refinement if not isinstance(given[index], Same)
-            ):
-                continue
-            still_open = frozenset((index, value) for index, value in refinement if isinstance(given[index], Same))
-            if any(each <= still_open for each in excluded):
+            values: dict[int, Value | Same] = {}
+            still_open, differs = set(), False
+            for index, value in refinement:
+                have = given[index]
+                if isinstance(have, Same):
+                    values[have.slot] = value
+                    still_open.add((index, value))
+                else:
+                    differs = differs or have != value
+            if not values or differs or any(each <= still_open for each in excluded):
                 continue
             part = piece.bound(values)
             if part is not None:
@@ -92,7 +96,7 @@ def collapsed(piece: Piece, seen: set[Piece] | None = None) -> Iterator[Piece]:
             continue
         lits = [piece.matcher.lit(each, piece.slots, piece.times) for each in (first, second)]
         values = equated(piece, first, second) if lits[0].time == lits[1].time else None
-        if values and not any(isinstance(value, Same) for value in values.values()):
+        if values:
             part = piece.bound(values)
             if part is not None:
-                yield from collapsed(part, seen)
+                yield from collapsed(part.aliased(values), seen)

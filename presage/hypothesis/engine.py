@@ -11,24 +11,25 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import count
 from math import ceil, floor
 
 from presage.analysis.subject import Subject
 from presage.hypothesis.choices import collapsed
 from presage.hypothesis.delays import Delays
+from presage.hypothesis.finding import all_patterns
 from presage.hypothesis.judge import Asker, Judge, family_of
 from presage.hypothesis.literals import Argument, Open
-from presage.hypothesis.patterns import START, Fixed, Pattern, Premise
+from presage.hypothesis.patterns import Premise
 from presage.hypothesis.pieces import Piece, outside
 from presage.hypothesis.records import Record
+from presage.hypothesis.sight import Sight
 from presage.hypothesis.spans import Spans
 from presage.hypothesis.standing import Standing, Values
 from presage.hypothesis.unfold import Unfolder
 from presage.hypothesis.ways import Way, as_way, minimal_ways
 from presage.model.formulas import Atom
-from presage.model.terms import Number, Variable
+from presage.model.terms import Number
 from presage.model.values import Value
 
 Answered = tuple[tuple[Argument, ...], Number | Open]
@@ -68,7 +69,7 @@ class Hypotheses:
         self.discrete = subject.discrete
         self.delays = Delays(subject.predicates)
         self.queries = {atom.predicate for atom in atoms}
-        self.patterns = all_patterns(subject, self.queries, unfolder or Unfolder(subject))
+        self.patterns = all_patterns(self.queries, unfolder or Unfolder(subject))
         self.spans = Spans(self.patterns, self.delays)
         self.static_rows: dict[str, list[tuple[Value, ...]]] = {}
         self.static_indexes: dict[tuple[str, tuple[int, ...]], dict[tuple[Value, ...], list[tuple[Value, ...]]]] = {}
@@ -94,9 +95,24 @@ class Hypotheses:
         self.judge = Judge(self.standings, self.has_arrived, self._wake, self.discrete)
         self.shown = {name: _Shown() for name in self.queries}
         self.dirty: dict[Asker, None] = {}
-        self.above = self._above()
-        self.leads = {name: self._lead(name) for name in self.queries}
+        self.sight = Sight(self.patterns, self.queries, self.spans, self.delays, self.discrete)
+        self.above = self.sight.above()
+        self.leads = {name: self.sight.lead(name) for name in self.queries}
         self.reached: dict[str, Number] = {}
+
+    @property
+    def look_ahead(self) -> Number:
+        """How far past now a fact can matter already."""
+        spans = [
+            latest - earliest
+            for patterns in self.patterns.values()
+            for pattern in patterns
+            for first in pattern.literals
+            for second in pattern.literals
+            if (latest := self.spans.distance(pattern, first, latest=True)) is not None
+            and (earliest := self.spans.distance(pattern, second, latest=False)) is not None
+        ]
+        return max(spans, default=0)
 
     # -- static facts -----------------------------------------------------------------------------
 
@@ -118,6 +134,18 @@ class Hypotheses:
 
     def step(self, facts: Iterable[tuple[str, Values, Number]], now: Number) -> list[Change]:
         """Takes the facts that arrive at `now` and gives what changed."""
+        self._take(facts, now)
+        self.judge.begin(now)
+        self._look_ahead(now)
+        changes = list(self._changes())
+        self._forget(now)
+        return changes
+
+    def remember(self, facts: Iterable[tuple[str, Values, Number]], now: Number) -> None:
+        """Takes facts that arrived before, without telling what follows."""
+        self._take(facts, now)
+
+    def _take(self, facts: Iterable[tuple[str, Values, Number]], now: Number) -> None:
         self.now = now
         touched: dict[Record, Standing] = {}
         for name, arguments, time in facts:
@@ -131,11 +159,6 @@ class Hypotheses:
         for record, standing in touched.items():
             self._grown(record, standing)
         self._deadlines(now)
-        self.judge.begin(now)
-        self._look_ahead(now)
-        changes = list(self._changes())
-        self._forget(now)
-        return changes
 
     def has_arrived(self, name: str, arguments: tuple[object, ...], time: Number) -> bool:
         return arguments in self.facts.get(name, {}).get(time, ())
@@ -205,98 +228,13 @@ class Hypotheses:
 
     # -- answers nothing has met ------------------------------------------------------------------
 
-    def _lead(self, name: str) -> Number | None:
-        """How far ahead of now an absence may be evidence for an answer; `None` if it never is alone."""
-        leads = [lead for pattern in self.patterns[name] if (lead := self._alone(pattern)) is not None]
-        return max(leads, default=None)
-
-    def _alone(self, pattern: Pattern) -> Number | None:
-        if not self.discrete or self._times_of(pattern) is not None:
-            return None
-        if not pattern.literals:
-            return 0
-        if not pattern.absences:
-            return None
-        known = [each for each in pattern.absences if each.when.base == pattern.when.base]
-        earliest = [self._earliest(each) + each.when.offset - pattern.when.offset for each in known]
-        if not earliest:
-            return None
-        chances = [
-            most + self.delays.of(premise.predicate, [None] * len(premise.arguments))
-            for premise in pattern.premises
-            if (most := self.spans.distance(pattern, premise, latest=True)) is not None
-        ]
-        if chances and min(chances) <= min(earliest):
-            return None
-        return -min(earliest)
-
-    def _earliest(self, absence: Premise) -> Number:
-        """The least distance from an atom's time to when time alone may have made it false: each of the patterns that
-        speak of all values has a premise that can no longer arrive."""
-        latest: Number = -FARTHEST
-        for pattern in self.patterns[absence.predicate]:
-            special = (
-                pattern.lookups or pattern.conditions or any(isinstance(each, Fixed) for each in pattern.arguments)
-            )
-            chances = [
-                most + self.delays.least(premise.predicate)
-                for premise in pattern.premises
-                if (most := self.spans.distance(pattern, premise, latest=True)) is not None
-            ]
-            if chances and not special:
-                latest = max(latest, min(chances))
-        return latest if latest != -FARTHEST else min(0, -absence.when.offset)
-
-    def _above(self) -> dict[str, list[tuple[str, Number]]]:
-        """For each predicate the queries that negate it, directly or below another, and the distances of its time."""
-        direct: dict[str, set[tuple[str, Number]]] = {}
-        for name, patterns in self.patterns.items():
-            for pattern in patterns:
-                for each in pattern.absences:
-                    if each.when.base == pattern.when.base:
-                        direct.setdefault(each.predicate, set()).add((name, each.when.offset - pattern.when.offset))
-        found: dict[str, list[tuple[str, Number]]] = {}
-        for name in direct:
-            reached, seen = {(name, Fraction(0))}, set()
-            for _ in range(DEPTH):
-                reached = {
-                    (above, distance + further) for at, distance in reached for above, further in direct.get(at, ())
-                }
-                seen |= reached
-            found[name] = [(above, distance) for above, distance in seen if above in self.queries]
-        return found
-
-    def _times_of(self, pattern: Pattern) -> range | None:
-        """The times of a pattern's answers, if they are finitely many."""
-        if pattern.when.base == START:
-            at = floor(pattern.when.offset)
-            return range(at, at + 1)
-        low, high = pattern.bounds(pattern.when.base, [None] * len(pattern.time_names))
-        if low is None or high is None:
-            return None
-        return range(ceil(low + pattern.when.offset), floor(high + pattern.when.offset) + 1)
-
-    def _never_below(self, pattern: Pattern) -> range:
-        """The times of answers whose negated atoms, so soon after the start, no rule can derive."""
-        until = 0
-        for absence in pattern.absences:
-            lows = [
-                0 if below.when.base == START else below.bounds(below.when.base, [None] * len(below.time_names))[0]
-                for below in self.patterns[absence.predicate]
-                if below.when.base != START or below.when.offset <= 0
-            ]
-            if absence.when.base == pattern.when.base and all(low is not None for low in lows):
-                first = min((low for low in lows if low is not None), default=0)
-                until = max(until, ceil(first - absence.when.offset + pattern.when.offset))
-        return range(until)
-
     def _look_ahead(self, now: Number) -> None:
         """Answers that only absences speak for, or nothing has to, come into sight as time passes."""
         if not self.reached and self.discrete:
             for name in self.queries:
                 for pattern in self.patterns[name]:
                     if pattern.absences or not pattern.premises:
-                        for time in self._times_of(pattern) or self._never_below(pattern):
+                        for time in self.sight.times_of(pattern) or self.sight.never_below(pattern):
                             self.dirty[Asker(name, time, None, True)] = None
             self.reached[""] = 0
         for name, lead in self.leads.items():
@@ -450,6 +388,19 @@ class Hypotheses:
                 for time in [each for each in by_time if each + max(kept, delay) < now]:
                     del by_time[time]
 
+    def shed(self, change: Change) -> None:
+        """Forgets an open answer and the records that lead to it."""
+        arguments, time = change.answer
+        shown = self.shown[change.query]
+        at = ANY_TIME if isinstance(time, Open) else time
+        standing = self.standings[change.query]
+        if shown.ground.get(at, {}).pop(arguments, None) is not None:  # type: ignore[arg-type]
+            for record in list(standing.records(at, arguments)):  # type: ignore[arg-type]
+                standing.drop(record)
+                record.matcher.remove(record)
+        else:
+            shown.open.get(at, {}).pop(arguments, None)
+
     def next_wake(self) -> Number | None:
         """The next time at which something may change though nothing arrives."""
         times = [self.alarms[0][0]] if self.alarms else []
@@ -468,9 +419,6 @@ class Hypotheses:
                             yield Change(name, (arguments, time), state)
 
 
-FARTHEST = 10**9
-DEPTH = 4
-"""Through how many negations an early fact is followed to answers that are not in sight yet."""
 ANY_TIME = -1
 """Stands for the answers whose time is open."""
 
@@ -486,17 +434,3 @@ def _beyond(piece: Piece, certain: list[Piece]) -> list[Piece]:
 
 def _order(asker: Asker) -> tuple[str, Number, bool, str]:
     return asker.name, asker.time, asker.arguments is not None, repr(asker.arguments)
-
-
-def all_patterns(subject: Subject, queries: Iterable[str], unfolder: Unfolder) -> dict[str, list[Pattern]]:
-    """The patterns of the queries and of every predicate that occurs negated below them."""
-    found: dict[str, list[Pattern]] = {}
-    todo = sorted(queries)
-    while todo:
-        name = todo.pop()
-        if name in found:
-            continue
-        names = tuple(Variable(each) for each in unfolder.argument_names(name))
-        found[name] = unfolder.patterns(Atom(name, names))
-        todo.extend(each.predicate for pattern in found[name] for each in pattern.absences)
-    return found

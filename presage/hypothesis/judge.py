@@ -18,9 +18,9 @@ from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
-from presage.hypothesis.literals import Lit, Open
-from presage.hypothesis.patterns import Premise
 from presage.hypothesis.choices import by_delay, chosen
+from presage.hypothesis.literals import Lit, Open, Someone
+from presage.hypothesis.patterns import Premise
 from presage.hypothesis.pieces import Family, Piece, Same, equated, inside, meet, outside
 from presage.hypothesis.records import Record
 from presage.hypothesis.standing import Standing, Values, bind_piece
@@ -239,7 +239,7 @@ class Judge:
         waiting = [
             premise for place, premise in enumerate(piece.matcher.pattern.premises) if not piece.met >> place & 1
         ]
-        for lit in [each for each in piece.needs() if not each.positive]:
+        for lit in [each.of_someone() for each in piece.needs() if not each.positive]:
             for way in _Search(self).ways(lit):
                 for need in way.needs():
                     for premise in waiting:
@@ -249,6 +249,8 @@ class Judge:
 
     def _without(self, piece: Piece, premise: Premise, need: Lit) -> Piece:
         if piece.matcher.lit(premise, piece.slots, piece.times).time != need.time:
+            return piece
+        if any(isinstance(each, Someone) for each in need.arguments):
             return piece
         found = meet(piece, premise, Family(need.arguments))
         if found is None or not found[0]:
@@ -262,8 +264,8 @@ class Judge:
             return True
         needs = piece.needs()
         if needs not in self.feasible:
-            assumed = frozenset(lit for lit in needs if lit.positive)
-            denied = frozenset(lit for lit in needs if not lit.positive)
+            assumed = frozenset(lit.of_someone() for lit in needs if lit.positive)
+            denied = frozenset(lit.of_someone() for lit in needs if not lit.positive)
             self.feasible[needs] = _Search(self).holds(assumed, denied, frozenset())
         return self.feasible[needs]
 
@@ -350,7 +352,7 @@ class _Search:
         return True
 
     def ways(self, lit: Lit) -> Iterator[Piece]:
-        """The ways of an atom; an open variable counts as one of the values nothing is known of."""
+        """The ways of an atom at a known time."""
         if not isinstance(lit.time, Open):
             yield from self.judge.ways(self.judge.standings[lit.predicate], lit.arguments, lit.time)  # type: ignore[arg-type]
 
@@ -361,8 +363,8 @@ class _Search:
             return False
         for way in self.ways(lit):
             needs = way.needs()
-            more = assumed | {each for each in needs if each.positive}
-            fewer = denied | {each for each in needs if not each.positive}
+            more = assumed | {each.of_someone() for each in needs if each.positive}
+            fewer = denied | {each.of_someone() for each in needs if not each.positive}
             if self.holds(more, fewer, made_true | {lit.atom}):
                 return True
         return False

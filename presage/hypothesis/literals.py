@@ -19,7 +19,14 @@ class Open(NamedTuple):
     def __str__(self) -> str:
         if not self.offset:
             return self.name
-        return f"{self.name}{'+' if self.offset > 0 else '-'}{show_number(abs(self.offset))}"
+        away = self.offset if self.offset > 0 else -self.offset
+        return f"{self.name}{'+' if self.offset > 0 else '-'}{show_number(away)}"
+
+
+class Someone(NamedTuple):
+    """A value nothing is known of, in place of an open variable: like a constant, but nobody's."""
+
+    name: str
 
 
 Argument = Value | Open
@@ -34,6 +41,11 @@ class Lit(NamedTuple):
     @property
     def is_ground(self) -> bool:
         return not isinstance(self.time, Open) and not any(isinstance(each, Open) for each in self.arguments)
+
+    def of_someone(self) -> Lit:
+        """The literal with its open data variables taken for values nothing is known of."""
+        arguments = tuple(Someone(each.name) if isinstance(each, Open) else each for each in self.arguments)
+        return Lit(self.positive, self.predicate, arguments, self.time)  # type: ignore[arg-type]
 
     @property
     def atom(self) -> tuple[str, tuple[Argument, ...], Number | Open]:

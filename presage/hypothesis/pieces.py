@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from presage.hypothesis.delays import Excluded
 from presage.hypothesis.literals import Argument, Lit, Open
@@ -118,18 +118,26 @@ class Piece:
             without.add(rest)
         return replace(self, slots=tuple(slots), without=frozenset(without))
 
+    def aliased(self, values: dict[int, Value | Same]) -> Piece:
+        """The piece with open slots that are to be the same shown as one variable."""
+        slots: list[Any] = list(self.slots)
+        for slot, value in values.items():
+            if isinstance(value, Same) and slots[slot] is None and slots[value.slot] is None:
+                slots[slot] = Open(self.matcher.pattern.names[value.slot])
+        return replace(self, slots=tuple(slots))
+
     def excluding(self, values: dict[int, Value | Same]) -> Piece:
         return replace(self, without=self.without | {tuple(sorted(values.items(), key=lambda pair: pair[0]))})
 
-    def arguments(self, premise: Premise) -> list[Value | int]:
-        """The arguments of a literal: values, and the numbers of open slots wrapped in `Same`."""
-        found: list[Value | int] = []
+    def arguments(self, premise: Premise) -> list[Value | Same]:
+        """The arguments of a literal: values, and open slots."""
+        found: list[Value | Same] = []
         for argument in premise.arguments:
             if isinstance(argument, Fixed):
                 found.append(argument.value)
             else:
                 value = self.slots[argument]
-                found.append(Same(argument) if value is None else value)  # type: ignore[arg-type]
+                found.append(Same(argument) if value is None else value)
         return found
 
     def excluded(self, premise: Premise) -> list[Excluded]:
@@ -160,9 +168,11 @@ def _remaining(exclusion: Exclusion, slots: list[Value | None]) -> Exclusion | N
         if have is None and wanted is None:
             rest.append((slot, value))
         elif have is None:
-            rest.append((slot, wanted))  # type: ignore[arg-type]
+            assert wanted is not None
+            rest.append((slot, wanted))
         elif wanted is None:
             assert isinstance(value, Same)
+            assert have is not None
             rest.append((value.slot, have))
         elif have != wanted:
             return None
@@ -176,22 +186,25 @@ def meet(
     variables; `None` if never."""
     slots: dict[int, Value | Same] = {}
     names: dict[str, Value | Same] = {}
-    for have, want in zip(piece.arguments(premise), family.arguments, strict=True):
-        if isinstance(have, Same) and have.slot in slots:
-            have = slots[have.slot]  # type: ignore[assignment]
-        if isinstance(want, Open):
-            if want.name not in names:
-                names[want.name] = have  # type: ignore[assignment]
+
+    def known(value: Value | Same) -> Value | Same:
+        return slots.get(value.slot, value) if isinstance(value, Same) else value
+
+    for given, wanted in zip(piece.arguments(premise), family.arguments, strict=True):
+        have = known(given)
+        if isinstance(wanted, Open):
+            if wanted.name not in names:
+                names[wanted.name] = have
                 continue
-            want = names[want.name]  # type: ignore[assignment]
-            if isinstance(want, Same) and want.slot in slots:
-                want = slots[want.slot]  # type: ignore[assignment]
+            want = known(names[wanted.name])
+        else:
+            want = wanted
         if have == want:
             continue
         if isinstance(have, Same):
-            slots[have.slot] = want  # type: ignore[assignment]
+            slots[have.slot] = want
         elif isinstance(want, Same):
-            slots[want.slot] = have  # type: ignore[assignment]
+            slots[want.slot] = have
         else:
             return None
     for name, value in names.items():
@@ -247,14 +260,14 @@ def equated(piece: Piece, first: Premise, second: Premise) -> dict[int, Value | 
     """The values for the piece's slots that make two of its literals the same; `None` if none do."""
     values: dict[int, Value | Same] = {}
     for one, other in zip(piece.arguments(first), piece.arguments(second), strict=True):
-        one = values.get(one.slot, one) if isinstance(one, Same) else one  # type: ignore[assignment]
-        other = values.get(other.slot, other) if isinstance(other, Same) else other  # type: ignore[assignment]
+        one = values.get(one.slot, one) if isinstance(one, Same) else one
+        other = values.get(other.slot, other) if isinstance(other, Same) else other
         if one == other:
             continue
         if isinstance(one, Same):
-            values[one.slot] = other  # type: ignore[assignment]
+            values[one.slot] = other
         elif isinstance(other, Same):
-            values[other.slot] = one  # type: ignore[assignment]
+            values[other.slot] = one
         else:
             return None
     return values

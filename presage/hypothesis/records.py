@@ -9,6 +9,7 @@ extends through indexes on what they share.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
 from math import ceil, floor
 
 from presage.analysis.differences import linear
@@ -284,7 +285,7 @@ class Matcher:
         sides = linear(condition.left), linear(condition.right)
         if sides[0] is None or sides[1] is None:
             return None
-        share, rest = 0, sides[0][1] - sides[1][1]
+        share, rest = Fraction(0), sides[0][1] - sides[1][1]
         for sign, (shares, _) in ((1, sides[0]), (-1, sides[1])):
             for name, factor in shares.items():
                 where = self.pattern.terms.get(name)
@@ -302,7 +303,9 @@ class Matcher:
 
     def judge(self, condition: Condition, slots: Sequence[Value | None], times: Sequence[Number | None]) -> bool | None:
         """Whether a condition is met; `None` while it is open."""
-        if any(slots[each] is None for each in condition.slots) or any(times[each] is None for each in condition.times):
+        if any(slots[each] is None or isinstance(slots[each], Open) for each in condition.slots):
+            return None
+        if any(times[each] is None for each in condition.times):
             return None
         known = self.known(slots, times)
         left, right = value_of(condition.left, known), value_of(condition.right, known)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from presage.hypothesis.delays import Delays
-from presage.hypothesis.literals import Argument, Open
+from presage.hypothesis.literals import Argument, Open, Someone
 from presage.hypothesis.patterns import START, Fixed, Pattern
 from presage.hypothesis.pieces import Piece
 from presage.hypothesis.records import Matcher, Record, Statics
@@ -86,7 +86,7 @@ class Standing:
 
     def decide(self, time: Number, arguments: Values, true: bool) -> None:
         # What holds of a value nothing is known of does not hold of all.
-        if not any(isinstance(each, Open) for each in arguments):
+        if not any(isinstance(each, (Open, Someone)) for each in arguments):
             self.decided.setdefault(time, {})[arguments] = true
 
 

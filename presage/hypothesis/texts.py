@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from presage.hypothesis.literals import show_value
+from presage.hypothesis.literals import Open, show_value
 from presage.hypothesis.patterns import Condition, Time
 from presage.hypothesis.records import Matcher
 from presage.model.printer import show_term
@@ -41,7 +41,9 @@ def show_condition(
                 if place is None:
                     return term
                 value = slots[place]
-                return Variable(matcher.pattern.names[place]) if value is None else Constant(value)
+                if value is None or isinstance(value, Open):
+                    return Variable(matcher.pattern.names[place] if value is None else value.name)
+                return Constant(value)
             case Negative(term=inner):
                 return Negative(shown(inner))
             case Arithmetic(operator=sign, left=left, right=right):

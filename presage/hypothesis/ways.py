@@ -59,7 +59,7 @@ def _instances(other: Way, way: Way) -> Iterator[frozenset[Lit]]:
     """The subsets of a way's premises that are another way's premises, its open variables chosen."""
     if not set(other.unless) <= set(way.unless):
         return
-    names = {each for lit in other.needs for each in (*lit.arguments, lit.time) if isinstance(each, Open)}
+    names = {each for lit in other.needs for each in lit.arguments if isinstance(each, Open)}
     if not names:
         if other.needs <= way.needs:
             yield other.needs
@@ -72,13 +72,12 @@ def _instances(other: Way, way: Way) -> Iterator[frozenset[Lit]]:
             return
         lit = wanted[index]
         for have in offered:
-            if (have.positive, have.predicate) != (lit.positive, lit.predicate):
+            if (have.positive, have.predicate, have.time) != (lit.positive, lit.predicate, lit.time):
                 continue
             bound = dict(values)
-            pairs = ((lit.time, have.time), *zip(lit.arguments, have.arguments, strict=True))
             if all(
                 bound.setdefault(want, given) == given if isinstance(want, Open) else want == given
-                for want, given in pairs
+                for want, given in zip(lit.arguments, have.arguments, strict=True)
             ):
                 yield from place(index + 1, bound, used | {have})
 

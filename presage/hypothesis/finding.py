@@ -1,0 +1,70 @@
+"""Whether a query has finitely many premise patterns, so that hypothetical answers can be given.
+
+One that does not ([HA] Example 7) still runs with confirmed answers only. The question is answered by
+unfolding the query as the engine does, so that the two never disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from presage.analysis.strata import Stratification
+from presage.hypothesis.finish import NoPatterns
+from presage.hypothesis.patterns import Pattern
+from presage.hypothesis.unfold import Unfolder
+from presage.model.formulas import Atom
+from presage.model.statements import Query, Rule
+from presage.model.terms import Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothetical:
+    possible: bool
+    reason: str = ""
+    rules: tuple[Rule, ...] = ()
+
+
+class Hypotheticals:
+    """Unfolds the queries of a program; what several need is unfolded once."""
+
+    def __init__(self, unfolder: Unfolder, strata: Stratification) -> None:
+        self.unfolder, self.strata = unfolder, strata
+        self.known: dict[str, list[Pattern] | NoPatterns] = {}
+
+    def of(self, query: Query) -> Hypothetical:
+        if not self.strata.stratified:
+            rules = tuple(dict.fromkeys(edge.rule for edge in self.strata.cycle))
+            return Hypothetical(False, "negation runs through a cycle that time does not break", rules)
+        if self.unfolder.subject.program.reading != "every":
+            return Hypothetical(False, "with `reading now` answers belong to the time of evaluation alone")
+        try:
+            all_patterns({query.atom.predicate}, self.unfolder, self.known)
+        except NoPatterns as found:
+            return Hypothetical(False, found.reason, found.rules)
+        return Hypothetical(True)
+
+
+def all_patterns(
+    queries: set[str], unfolder: Unfolder, known: dict[str, list[Pattern] | NoPatterns] | None = None
+) -> dict[str, list[Pattern]]:
+    """The patterns of the queries and of every predicate that occurs negated below them ([HA] 6.3); raises
+    `NoPatterns`."""
+    known = {} if known is None else known
+    found: dict[str, list[Pattern]] = {}
+    todo = sorted(queries)
+    while todo:
+        name = todo.pop()
+        if name in found:
+            continue
+        if name not in known:
+            names = tuple(Variable(each) for each in unfolder.argument_names(name))
+            try:
+                known[name] = unfolder.patterns(Atom(name, names))
+            except NoPatterns as reason:
+                known[name] = reason
+        patterns = known[name]
+        if isinstance(patterns, NoPatterns):
+            raise patterns
+        found[name] = patterns
+        todo.extend(each.predicate for pattern in patterns for each in pattern.absences)
+    return found

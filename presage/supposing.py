@@ -1,0 +1,250 @@
+"""Hypothetical answers as users get them: the engine's changes as `Answer`s, with deadlines and confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from presage.answers import Answer, bindings_of
+from presage.errors import PresageError
+from presage.hypothesis import saving
+from presage.hypothesis.confidence import Confidence
+from presage.hypothesis.engine import Change, Hypotheses, State
+from presage.hypothesis.finish import NoPatterns
+from presage.hypothesis.literals import Lit, Open
+from presage.hypothesis.settle import Settle
+from presage.hypothesis.unfold import Unfolder
+from presage.hypothesis.ways import Way, texts
+from presage.io.facts import Fact, FactError
+from presage.model.statements import Query
+from presage.model.terms import Constant, Number, Variable
+from presage.model.values import Value
+
+MOST_POINTS = 1_000_000
+
+Point = tuple[str, tuple[Value, ...], Number]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which open answers are told: those at least so likely, so many at most; and when to tell again."""
+
+    min_confidence: float | None = None
+    top: int | None = None
+    max_open: int | None = None
+    confidence_step: float | None = None
+
+
+ALL = Choice()
+
+
+class Supposing:
+    """The hypothetical side of a reasoner."""
+
+    def __init__(self, subject: Any, choice: Choice = ALL) -> None:
+        self.subject = subject
+        try:
+            self.engine = Hypotheses(subject, [query.atom for query in subject.queries], Unfolder(subject))
+        except NoPatterns as found:
+            lines = "".join(f" (line {subject.line(rule)})" for rule in found.rules)
+            raise PresageError(
+                f"{subject.program.source.name}: the queries have no finite set of premise patterns: "
+                f"{found.reason}{lines}; ask for confirmed answers only (`--emit confirmed`)"
+            ) from None
+        self.choice = choice
+        self.confidence = Confidence(self.engine.delays, self.engine.judge)
+        self.settle = Settle(self.engine.patterns, self.engine.spans, self.engine.delays)
+        self.later: list[tuple[str, tuple[Value, ...], Number, Number | None]] = []
+        self.told: dict[tuple[str, tuple[tuple[Any, ...], Any]], float | None] = {}
+        self.hidden = self.shed = 0
+
+    def step(self, facts: Sequence[Fact], now: Number) -> list[Answer]:
+        changes = self.engine.step(self._points(facts, now), now)
+        answers = [answer for change in changes if (answer := self._told(change, now)) is not None]
+        if self.choice.confidence_step is not None:
+            answers.extend(self._moved({answer.answer for answer in answers}, now))
+        if self.choice.max_open is not None:
+            self._shed(now, self.choice.max_open)
+        return sorted(answers, key=_order)
+
+    def _points(self, facts: Sequence[Fact], now: Number) -> Iterator[Point]:
+        """Facts over an interval, point by point; of those far ahead, as time passes."""
+        ahead = now + self.engine.look_ahead
+        for fact in facts:
+            assert fact.low is not None
+            if fact.low == fact.high:
+                yield fact.predicate, fact.arguments, fact.low
+            elif not self.subject.discrete:
+                raise FactError(
+                    "facts over an interval of dense time have no hypothetical answers: use `--emit confirmed`"
+                )
+            else:
+                self.later.append((fact.predicate, fact.arguments, fact.low, fact.high))
+        waiting = []
+        for name, arguments, low, high in self.later:
+            last = int(ahead if high is None else min(high, ahead))
+            if last - low > MOST_POINTS:
+                raise FactError(f"`{name}` holds over {last - low + 1} time points, more than {MOST_POINTS}")
+            for time in range(int(low), last + 1):
+                yield name, arguments, time
+            if high is None or high > last:
+                waiting.append((name, arguments, max(low, last + 1), high))
+        self.later = waiting
+
+    def next_wake(self) -> Number | None:
+        wakes = [self.engine.next_wake()]
+        if self.later and self.engine.now is not None:
+            wakes.append(self.engine.now + 1)
+        return min((each for each in wakes if each is not None), default=None)
+
+    def saved(self) -> dict[str, Any]:
+        """What `load` needs, as plain JSON values."""
+        return {
+            "engine": saving.save(self.engine),
+            "later": [[name, [saving.written(each) for each in row], low, high] for name, row, low, high in self.later],
+            "told": [
+                [name, [saving.written(each) for each in row], saving.written(time), confidence]
+                for (name, (row, time)), confidence in self.told.items()
+            ],
+        }
+
+    def load(self, saved: dict[str, Any]) -> None:
+        saving.load(self.engine, saved["engine"])
+        self.later = [(name, tuple(map(saving.read, row)), low, high) for name, row, low, high in saved["later"]]
+        self.told = {
+            (name, (tuple(map(saving.read, row)), saving.read(time))): confidence
+            for name, row, time, confidence in saved["told"]
+        }
+
+    # -- telling ----------------------------------------------------------------------------------
+
+    def _told(self, change: Change, now: Number) -> Answer | None:
+        """The answer line of a change, unless it is not asked for."""
+        answer = self.answer(change, now)
+        if answer is None:
+            return None
+        key = (change.query, change.answer)
+        if change.state.status == "possible":
+            if not self._likely(answer):
+                self.hidden += key not in self.told
+                return None
+            self.told[key] = answer.confidence
+            return answer
+        if change.state.status in ("unsupported", "refuted") and key not in self.told:
+            return None
+        if change.state.status != "unsupported":
+            self.told.pop(key, None)
+        return answer
+
+    def _likely(self, answer: Answer) -> bool:
+        least = self.choice.min_confidence
+        return least is None or (answer.confidence is not None and answer.confidence >= least)
+
+    def _moved(self, already: set[str], now: Number) -> Iterator[Answer]:
+        """Answers that are as they were but for how likely they are."""
+        assert self.choice.confidence_step is not None
+        for answer in self.standing(now):
+            key = next((each for each in self.told if _text(each) == answer.answer), None)
+            before = self.told.get(key) if key else None
+            if answer.answer in already or before is None or answer.confidence is None or key is None:
+                continue
+            if abs(answer.confidence - before) >= self.choice.confidence_step:
+                self.told[key] = answer.confidence
+                yield answer
+
+    def standing(self, now: Number) -> list[Answer]:
+        """The answers that are possible now, the likeliest where only so many are asked for."""
+        known = (self.answer(change, now) for change in self.engine.standing_answers())
+        found = [answer for answer in known if answer is not None and self._likely(answer)]
+        if self.choice.top is not None:
+            found = sorted(found, key=_likeliest)[: self.choice.top]
+        return sorted(found, key=_order)
+
+    def _shed(self, now: Number, most: int) -> None:
+        """Forgets the least likely open answers beyond a number."""
+        open_answers = [(self.answer(change, now), change) for change in self.engine.standing_answers()]
+        if len(open_answers) <= most:
+            return
+        ranked = sorted((pair for pair in open_answers if pair[0] is not None), key=lambda pair: _likeliest(pair[0]))  # type: ignore[arg-type]
+        for _, change in ranked[most:]:
+            self.engine.shed(change)
+            self.shed += 1
+
+    def answer(self, change: Change, now: Number) -> Answer | None:
+        """A change as an answer of the first query that asks for it; `None` if none does."""
+        for query in self.subject.queries:
+            if asks(query, change):
+                return self._answer(query, change.answer, change.state, now)
+        return None
+
+    def _answer(self, query: Query, answer: tuple[Any, Any], state: State, now: Number) -> Answer:
+        arguments, time = answer
+        shown = tuple(Variable(each.name) if isinstance(each, Open) else each for each in arguments)
+        bindings = {name: value for name, value in bindings_of(query, shown).items() if not isinstance(value, Variable)}
+        ways = sorted((self._way(way, now) for way in state.ways), key=lambda each: (len(each["needs"]),))
+        best = ways[0] if ways else {}
+        return Answer(
+            now,
+            state.status,
+            query.atom.predicate,
+            shown,
+            bindings,
+            time=None if isinstance(time, Open) else time,
+            open_time=str(time) if isinstance(time, Open) else "",
+            because=best.get("because", ()),
+            needs=best.get("needs", ()),
+            unless=best.get("unless", ()),
+            decided_by=best.get("decided_by"),
+            confidence=best.get("confidence") if state.status == "possible" else None,
+            ways=tuple(ways) if len(ways) > 1 else (),
+        )
+
+    def _way(self, way: Way, now: Number) -> dict[str, Any]:
+        settled = [self.settle.of(lit) for lit in way.needs]
+        decided = None if not settled or None in settled else max(settled)  # type: ignore[type-var]
+        return {
+            "because": texts(way.because),
+            "needs": texts(way.needs),
+            "unless": way.unless,
+            "decided_by": decided,
+            "confidence": self.confidence.of(way, now),
+        }
+
+
+def asks(query: Query, change: Change) -> bool:
+    return query.atom.predicate == change.query and _matches(query, *change.answer)
+
+
+def asked_by(query: Query, answer: Answer) -> bool:
+    """Whether an answer is one of a query."""
+    if query.atom.predicate != answer.predicate:
+        return False
+    arguments = tuple(Open(each.name) if isinstance(each, Variable) else each for each in answer.arguments)
+    return _matches(query, arguments, answer.time if answer.time is not None else Open(answer.open_time))
+
+
+def _matches(query: Query, arguments: tuple[Any, ...], time: Number | Open) -> bool:
+    """Whether a query asks for arguments and time: its constants, its repeated variables, its pin."""
+    values: dict[str, object] = {}
+    for asked, given in zip(query.atom.arguments, arguments, strict=True):
+        if isinstance(asked, Constant):
+            if asked.value != given and not isinstance(given, Open):
+                return False
+        elif isinstance(asked, Variable) and not asked.is_anonymous and values.setdefault(asked.name, given) != given:
+            return False
+    return query.pin is None or query.pin.base is not None or isinstance(time, Open) or time == query.pin.offset
+
+
+def _order(answer: Answer) -> tuple[object, ...]:
+    return answer.predicate, answer.time is None, answer.time or 0, answer.answer
+
+
+def _likeliest(answer: Answer) -> tuple[object, ...]:
+    """The likeliest first; without a probability, the one that needs least."""
+    return -(answer.confidence if answer.confidence is not None else -1.0), len(answer.needs), answer.answer
+
+
+def _text(key: tuple[Any, ...]) -> str:
+    name, (arguments, time) = key
+    return str(Lit(True, name, arguments, time))
