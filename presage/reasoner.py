@@ -64,7 +64,7 @@ class Reasoner:
             raise PresageError(f"{source.name}: this program needs answer streams: {report.findings.route.reason}")
         self.checker = Checker(self.subject.program, self.subject.predicates, self.subject.discrete)
         self.findings = report.findings
-        possible = all(each.hypothetical.possible for each in report.findings.queries)
+        possible = self.subject.discrete and all(each.hypothetical.possible for each in report.findings.queries)
         suppose = emit == "changes" or (emit is None and possible)
         self.supposing = Supposing(self.subject, choice) if suppose else None
         self._engine = self._make_engine()

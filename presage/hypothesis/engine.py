@@ -253,7 +253,7 @@ class Hypotheses:
             pending = sorted(self.dirty, key=_order)
             self.dirty.clear()
             for asker in pending:
-                if asker in looked:
+                if asker in looked or self._is_past(asker):
                     continue
                 looked.add(asker)
                 if asker.arguments is None:
@@ -262,6 +262,11 @@ class Hypotheses:
                     change = self._ground_answer(asker)
                     if change is not None:
                         yield change
+
+    def _is_past(self, asker: Asker) -> bool:
+        """Whether everything was said about the answers at a time."""
+        kept = self.spans.kept(asker.name)
+        return kept is not None and self.now is not None and asker.time != ANY_TIME and asker.time + kept < self.now
 
     def _ground_answer(self, asker: Asker) -> Change | None:
         name, time, arguments = asker.name, asker.time, asker.arguments

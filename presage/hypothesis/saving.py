@@ -7,6 +7,7 @@ below negations, and what was told. Records, deadlines and who watches whom are 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import floor
 from typing import Any
 
 from presage.hypothesis.engine import Hypotheses, State
@@ -107,3 +108,8 @@ def load(engine: Hypotheses, saved: dict[str, Any]) -> None:
         table.setdefault(at, {})[arguments] = _read_state(state)
         engine.dirty[Asker(name, at, arguments if kind == "ground" else None, True)] = None
     engine.reached = {name: read(time) for name, time in saved["reached"].items()}
+    for name, last in engine.reached.items():
+        kept = engine.spans.kept(name) if name in engine.queries else None
+        first = 0 if kept is None or now is None else max(0, floor(now - kept))
+        for time in range(first, last + 1) if name in engine.queries else ():
+            engine.dirty[Asker(name, time, None, True)] = None

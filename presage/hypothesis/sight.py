@@ -13,7 +13,7 @@ from math import ceil, floor
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.patterns import START, Pattern, Premise
 from presage.hypothesis.spans import Spans
-from presage.model.terms import Number
+from presage.model.terms import Number, number
 
 DEPTH = 4
 """Through how many negations one looks."""
@@ -79,7 +79,7 @@ class Sight:
                     (above, distance + further) for at, distance in reached for above, further in direct.get(at, ())
                 }
                 seen |= reached
-            found[name] = [(above, distance) for above, distance in seen if above in self.queries]
+            found[name] = [(above, number(distance)) for above, distance in seen if above in self.queries]
         return found
 
     def times_of(self, pattern: Pattern) -> range | None:
