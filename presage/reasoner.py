@@ -64,10 +64,11 @@ class Reasoner:
             raise PresageError(f"{source.name}: this program needs answer streams: {report.findings.route.reason}")
         self.checker = Checker(self.subject.program, self.subject.predicates, self.subject.discrete)
         self.findings = report.findings
-        possible = self.subject.discrete and all(each.hypothetical.possible for each in report.findings.queries)
-        suppose = emit == "changes" or (emit is None and possible)
+        possible = all(each.hypothetical.possible for each in report.findings.queries)
+        self._only_confirmed = emit == "confirmed" or (emit is None and not (possible and self.subject.discrete))
+        self._engine = self._make_engine(needed=self._only_confirmed and not possible)
+        suppose = not self._only_confirmed or self._engine is None
         self.supposing = Supposing(self.subject, choice) if suppose else None
-        self._engine = self._make_engine()
         self.now: Number | None = None
         self.late: list[Fact] = []
         self.farthest: Number = 0
@@ -77,12 +78,12 @@ class Reasoner:
                 entry = {"pred": name, "args": list(row)}
                 self.add_static(self.checker.fact(entry, f"static {name}, row {index + 1}"))
 
-    def _make_engine(self) -> Engine | None:
-        """The engine of entailed facts; with hypothetical answers a program may do without."""
+    def _make_engine(self, needed: bool) -> Engine | None:
+        """The engine of entailed facts; with hypothetical answers a program can do without."""
         try:
             return make_engine(self.subject)
         except Unsupported:
-            if self.supposing is None:
+            if needed:
                 raise
             return None
 
@@ -173,6 +174,8 @@ class Reasoner:
                 self.late.extend(fact for fact in rows if self.checker.is_late(fact, now))
             more.extend(in_time)
         changes = self.supposing.step([*facts, *more], now)
+        if self._only_confirmed:
+            changes = [answer for answer in changes if answer.status == "confirmed"]
         return Answers(len(changes), lambda: changes)
 
     def _refine(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> None:
@@ -320,6 +323,7 @@ class Reasoner:
         extra: dict[str, Any] = {"farthest": str(self.farthest)}
         if self.supposing is not None:
             extra["supposing"] = self.supposing.saved()
+            extra["emit"] = "confirmed" if self._only_confirmed else "changes"
         return save_engine(self._engine, self.fingerprint, extra)
 
     @classmethod
@@ -328,7 +332,7 @@ class Reasoner:
         fingerprint = fingerprint_of(program)
         header, arrays = read_state(blob, fingerprint)
         saved = header["extra"].get("supposing")
-        reasoner = cls(program, emit="confirmed" if saved is None else "changes", choice=choice)
+        reasoner = cls(program, emit=header["extra"].get("emit", "confirmed"), choice=choice)
         if reasoner._engine is not None:
             fill_engine(reasoner._engine, header, arrays)
             reasoner.now = reasoner._engine.now
@@ -345,7 +349,7 @@ class Reasoner:
 
     def answers(self) -> Answers:
         """What stands now: what is possible, and what was confirmed at the last step."""
-        if self.supposing is None or self.now is None:
+        if self.supposing is None or self.now is None or self._only_confirmed:
             return self._standing
         found = [answer for answer in self._standing if answer.status == "confirmed"]
         found.extend(self.supposing.standing(self.now))
