@@ -18,8 +18,8 @@ demo: $(ENVIRONMENT)            ## look at the turbines
 	@$(BIN)/presage fmt examples/turbines/turbines.psg
 	@echo; echo "What Presage knows about it before anything arrives:"; echo
 	@$(BIN)/presage check --text examples/turbines/turbines.psg
-	@echo; echo "And what follows once readings arrive (examples/turbines/facts.jsonl):"; echo
-	@$(BIN)/presage run --emit confirmed examples/turbines/turbines.psg --facts examples/turbines/facts.jsonl
+	@echo; echo "And what may follow, and then does or does not, as readings arrive (examples/turbines/facts.jsonl):"; echo
+	@$(BIN)/presage run examples/turbines/turbines.psg --facts examples/turbines/facts.jsonl
 
 test: lint types unit            ## everything that must pass
 
