@@ -95,13 +95,21 @@ def _way_json(way: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def shown_name(predicate: str) -> str:
+    """A predicate as users know it: what breaks a constraint is `violated`, whichever it is."""
+    return predicate.split("#")[0]
+
+
 def bindings_of(query: Query, arguments: tuple[Any, ...]) -> dict[str, Any]:
     """The values of a query's variables."""
-    return {
+    found: dict[str, Any] = {
         asked.name: value
         for asked, value in zip(query.atom.arguments, arguments, strict=True)
         if isinstance(asked, Variable) and not asked.is_anonymous
     }
+    if shown_name(query.atom.predicate) != query.atom.predicate:
+        found = {"line": arguments[0], **found}  # a broken constraint
+    return found
 
 
 class Answers(Sequence[Answer]):

@@ -37,6 +37,7 @@ from presage.model.program import Program
 from presage.model.statements import Query
 from presage.model.terms import Number
 from presage.rewrite import normalise
+from presage.rewrite.constraints import with_violations
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +298,7 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
     )
     window = _greatest(each.reach.window for each in queries)
     return Findings(
-        subject=subject,
+        subject=with_violations(subject) if chosen.engine == "interval" else subject,
         queries=queries,
         recursion=tuple(recursive_cycle(subject)),
         disconnected=tuple(sorted({subject.line(rule) for rule in not_connected})),

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from presage.answers import NONE, Answer, Answers, Value, bindings_of, json_value
+from presage.answers import NONE, Answer, Answers, Value, bindings_of, json_value, shown_name
 from presage.checking import Report, check_text
 from presage.engine.build import make_engine
 from presage.engine.grid import ENDLESS, Grid
@@ -312,7 +312,7 @@ class Reasoner:
         self, query: Query, arguments: tuple[Value, ...], grid: Grid, low: int, high: int, now: Number
     ) -> Answer:
         span = grid.span(low, high)
-        name, bindings = query.atom.predicate, bindings_of(query, arguments)
+        name, bindings = shown_name(query.atom.predicate), bindings_of(query, arguments)
         if span.low == span.high and span.closed_low and span.closed_high:
             return Answer(now, "confirmed", name, arguments, bindings, time=span.low)
         bounds = ("[" if span.closed_low else "(") + ("]" if span.closed_high else ")")

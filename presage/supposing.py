@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from presage.answers import Answer, bindings_of
+from presage.answers import Answer, bindings_of, shown_name
 from presage.errors import PresageError
 from presage.hypothesis import saving
 from presage.hypothesis.confidence import Confidence
@@ -187,7 +187,7 @@ class Supposing:
         return Answer(
             now,
             state.status,
-            query.atom.predicate,
+            shown_name(query.atom.predicate),
             shown,
             bindings,
             time=None if isinstance(time, Open) else time,
@@ -218,7 +218,7 @@ def asks(query: Query, change: Change) -> bool:
 
 def asked_by(query: Query, answer: Answer) -> bool:
     """Whether an answer is one of a query."""
-    if query.atom.predicate != answer.predicate:
+    if shown_name(query.atom.predicate) != answer.predicate or len(query.atom.arguments) != len(answer.arguments):
         return False
     arguments = tuple(Open(each.name) if isinstance(each, Variable) else each for each in answer.arguments)
     return _matches(query, arguments, answer.time if answer.time is not None else Open(answer.open_time))

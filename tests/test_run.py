@@ -301,3 +301,15 @@ def test_foreign_and_damaged_states_are_refused() -> None:
             presage.Reasoner.restore(program, damaged)
     relaid = presage.parse(TURBINES.replace("\n", "  \n  "))
     assert presage.Reasoner.restore(relaid, blob).now is None
+
+
+@pytest.mark.parametrize("emit", ["changes", "confirmed"])
+def test_a_broken_constraint_is_an_answer(tmp_path: Path, emit: str) -> None:
+    program = "busy(X) :- job(X, _).\n:- job(X, Y), job(X, Z), Y < Z.\n:- job(X, 7)@T, rest(X)@T+1.\nquery busy(X).\n"
+    facts = [{"pred": "job", "args": ["a", size], "time": 0} for size in (1, 2)]
+    facts += [{"pred": "job", "args": ["b", 7], "time": 1}, {"pred": "rest", "args": ["b"], "time": 2}]
+    status, lines, _ = run(tmp_path, program, facts, "--emit", emit)
+    broken = {line["answer"]: line["bindings"] for line in lines if line["status"] == "confirmed"}
+    assert status == 0
+    assert broken["violated(2, a, 1, 2)@0"] == {"line": 2, "X": "a", "Y": 1, "Z": 2}
+    assert broken["violated(3, b)@1"] == {"line": 3, "X": "b"}

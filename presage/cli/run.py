@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from presage.answers import json_value
+from presage.answers import json_value, shown_name
 from presage.cli import FINE
 from presage.cli.options import output_path, program_argument
 from presage.errors import PresageError
@@ -131,9 +131,13 @@ def snapshots(reasoner: Reasoner) -> Iterator[dict[str, Any]]:
 
     assert reasoner.now is not None
     answers = list(reasoner.answers())
+    lines: dict[str, list[dict[str, Any]]] = {}
     for query in reasoner.subject.queries:
-        lines = [answer.to_json() for answer in answers if asked_by(query, answer)]
-        yield {"now": json_value(reasoner.now), "query": show_query(query), "answers": lines}
+        name = query.atom.predicate
+        title = show_query(query) if shown_name(name) == name else shown_name(name)
+        lines.setdefault(title, []).extend(answer.to_json() for answer in answers if asked_by(query, answer))
+    for title, found in lines.items():
+        yield {"now": json_value(reasoner.now), "query": title, "answers": found}
 
 
 def steps(reasoner: Reasoner, facts: list[Fact], until: Number | None, every: bool = False) -> Iterator[list[Answer]]:
