@@ -1,0 +1,120 @@
+"""A program over the facts of a finite stream: its answer streams, and answers to questions about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from presage.analysis.subject import Subject
+from presage.errors import PresageError
+from presage.io.facts import Fact
+from presage.model.statements import Question
+from presage.models.asking import Reply, replies
+from presage.models.fixpoint import evaluator_of, stratified_model
+from presage.models.grounding import bounds, derived_predicates, ground_program, uncertain_predicates
+from presage.models.solving import answer_streams
+from presage.models.streams import Facts
+from presage.models.times import FAR, Times
+from presage.models.values import Ground, canonical
+from presage.models.world import World, declared_horizon, last_time
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerStream:
+    """All that holds in one model, and what of it was derived."""
+
+    facts: Facts
+    derived: tuple[tuple[Ground, int], ...]
+
+
+class Evaluation:
+    def __init__(
+        self,
+        subject: Subject,
+        given: Sequence[Fact],
+        at: int | None,
+        timeline: tuple[int, int] | None = None,
+        question: Question | None = None,
+    ) -> None:
+        """`at` is the time of evaluation, none for each time of the stream. Without a timeline the stream runs
+        from 0 to the last fact, or to the horizon after the time of evaluation if that is later; where the
+        program declares no horizon, as far as rules derive something."""
+        given = tuple(given)
+        last = last_time(subject, given)
+        horizon = declared_horizon(subject)
+        low, high = timeline if timeline is not None else (0, max(last, (last if at is None else at) + (horizon or 0)))
+        self.world = World(subject, given, low, high, question.formula if question else None)
+        if timeline is None and horizon is None:
+            self.world = _grown(self.world, last if at is None else at)
+        if at is not None and at not in self.world.timeline:
+            raise PresageError(f"the time {at} is not on the timeline, which runs from {low} to {self.world.high}")
+        self.at = at
+        self.has_one_model = not uncertain_predicates(subject)
+
+    def answer_streams(self, at: int, limit: int | None = None) -> Iterator[AnswerStream]:
+        """The answer streams at a time ([LARS] Definition 12)."""
+        program = ground_program(self.world, self.world.looks(at))
+        data = self.world.data()
+        for choice in islice(answer_streams(program), limit):
+            facts = program.certain.copy() if choice else program.certain
+            for ground, time in choice:
+                facts.add(ground, Times.at(time), counted=not self.world.reads_every_time)
+            yield AnswerStream(facts, derived_facts(facts, data))
+
+    def ask(self, question: Question) -> list[Reply]:
+        """The answers to a question, by time: those that all answer streams agree on."""
+        times = self.world.timeline if self.at is None else Times.at(self.at)
+        if self.world.reads_every_time or self.at is not None:
+            found = self._asked(question, self.world.low if self.at is None else self.at, times)
+        else:
+            found = {reply for at in times.points() for reply in self._asked(question, at, Times.at(at))}
+        return sorted(found, key=_order)
+
+    def _asked(self, question: Question, at: int, when: Times) -> set[Reply]:
+        if self.has_one_model:
+            facts = stratified_model(self.world, self.world.looks(at), derived_predicates(self.world.subject))
+            return set(replies(self.world, question, facts, when))
+        shared: set[Reply] | None = None
+        for model in self.answer_streams(at):
+            found = set(replies(self.world, question, model.facts, when))
+            shared = found if shared is None else shared & found
+            if not shared:
+                break
+        if shared is None:
+            raise PresageError(f"there is no answer stream at {at}: nothing holds in one, and nothing can be asked")
+        return shared
+
+
+def derived_facts(facts: Facts, data: Facts) -> tuple[tuple[Ground, int], ...]:
+    """What is there beyond the given facts, by time."""
+    found = [(ground, time) for ground, times in facts.ground() for time in (times - data.times(*ground)).points()]
+    return tuple(sorted(found, key=lambda fact: (fact[1], canonical(fact[0]))))
+
+
+def _order(reply: Reply) -> tuple[object, ...]:
+    return reply.at, *(canonical(("", (value,))) for _, value in reply.bindings)
+
+
+def _grown(world: World, at: int) -> World:
+    """The world with a timeline that reaches as far as rules derive something. Predicates that carry themselves
+    ever farther do not count."""
+    subject = world.subject
+    ahead = {
+        edge.head for edge in subject.dependencies if edge.low < 0 and edge.head not in subject.recursive_predicates
+    }
+    for _ in range(len(ahead)):
+        looks = world.looks(at)
+        possible = bounds(world, looks)
+        farthest = world.high
+        for view in world.rules:
+            if view.heads & ahead:
+                evaluator = evaluator_of(world, view, possible.possible, possible.certain, possible.unsettled)
+                for binding, times in view.solutions(evaluator, looks):
+                    for _, ground, derived in view.derived(binding, times):
+                        if ground[0] in ahead and derived and derived.last < FAR:
+                            farthest = max(farthest, derived.last)
+        if farthest == world.high:
+            break
+        world = replace(world, high=farthest)
+    return world

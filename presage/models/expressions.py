@@ -1,0 +1,101 @@
+"""Propositional formulas over facts that may hold or not, in negation normal form, simplified as they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Union
+
+from presage.models.values import Ground
+
+Candidate = tuple[Ground, int]
+"""A ground atom at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    candidate: Candidate
+    positive: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    parts: frozenset[Expression]
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    parts: frozenset[Expression]
+
+
+Expression = Union[Truth, Literal, All, Some]
+
+TRUE, FALSE = Truth(True), Truth(False)
+
+
+def all_of(parts: Iterable[Expression]) -> Expression:
+    found: set[Expression] = set()
+    for part in parts:
+        if part == FALSE:
+            return FALSE
+        if isinstance(part, All):
+            found |= part.parts
+        elif part != TRUE:
+            found.add(part)
+    if any(isinstance(part, Literal) and Literal(part.candidate, not part.positive) in found for part in found):
+        return FALSE
+    if not found:
+        return TRUE
+    return found.pop() if len(found) == 1 else All(frozenset(found))
+
+
+def some_of(parts: Iterable[Expression]) -> Expression:
+    return negated(all_of(negated(part) for part in parts))
+
+
+def negated(expression: Expression) -> Expression:
+    match expression:
+        case Truth(value=value):
+            return FALSE if value else TRUE
+        case Literal(candidate=candidate, positive=positive):
+            return Literal(candidate, not positive)
+        case All(parts=parts):
+            return Some(frozenset(negated(part) for part in parts))
+        case Some(parts=parts):
+            return All(frozenset(negated(part) for part in parts))
+
+
+def signs(expression: Expression) -> frozenset[bool]:
+    """Whether literals occur positively, negatively, or both."""
+    match expression:
+        case Truth():
+            return frozenset()
+        case Literal(positive=positive):
+            return frozenset((positive,))
+        case All(parts=parts) | Some(parts=parts):
+            return frozenset().union(*(signs(part) for part in parts))
+
+
+def holds(expression: Expression, is_true: Callable[[Candidate], bool]) -> bool:
+    match expression:
+        case Truth(value=value):
+            return value
+        case Literal(candidate=candidate, positive=positive):
+            return is_true(candidate) == positive
+        case All(parts=parts):
+            return all(holds(part, is_true) for part in parts)
+        case Some(parts=parts):
+            return any(holds(part, is_true) for part in parts)
+
+
+def is_splittable(body: Expression) -> bool:
+    """Whether a body is a conjunction of parts that grow and parts that shrink with the facts. For such bodies
+    the reduct of Definition 12 and the one that answer set solvers use leave the same models: what shrinks
+    stays true in every smaller interpretation."""
+    parts = body.parts if isinstance(body, All) else (body,)
+    return all(len(signs(part)) <= 1 for part in parts)

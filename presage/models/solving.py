@@ -1,0 +1,202 @@
+"""Answer streams of ground programs, found by clingo.
+
+Most programs say the same to clingo as to Definition 12. Where a body mixes facts and their absence in one
+part (`p or not q`, windows that count derived rows), the reduct of Definition 12 keeps more than clingo's does.
+Such programs have their candidates generated, as models in which each fact has a rule that supports it, and
+each candidate is checked against the definition: no smaller interpretation may satisfy the reduct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from presage.errors import PresageError
+from presage.models.expressions import (
+    FALSE,
+    TRUE,
+    All,
+    Candidate,
+    Expression,
+    Literal,
+    Some,
+    Truth,
+    all_of,
+    holds,
+    is_splittable,
+    negated,
+    signs,
+    some_of,
+)
+from presage.models.grounding import GroundProgram, GroundRule
+
+Choice = frozenset[Candidate]
+"""The uncertain facts of an answer stream."""
+
+
+def answer_streams(program: GroundProgram) -> Iterator[Choice]:
+    """All answer streams, by the facts that are not certain. Programs that leave nothing open need no solver."""
+    rules = program.rules
+    if any(not rule.alternatives and rule.body == TRUE for rule in rules):
+        return
+    if not any(rule.alternatives for rule in rules):
+        yield frozenset()
+        return
+    if all(is_splittable(rule.body) for rule in rules if rule.alternatives):
+        yield from Solver(rules).stable_models()
+        return
+    for candidate in Solver(rules).supported_models():
+        if not has_smaller_model(rules, candidate):
+            yield candidate
+
+
+def has_smaller_model(rules: Iterable[GroundRule], model: Choice) -> bool:
+    """Whether the reduct of the rules has a model that is a proper subset."""
+    reduct = [
+        GroundRule(rule.alternatives, restricted(rule.body, model))
+        for rule in rules
+        if rule.alternatives and holds(rule.body, model.__contains__)
+    ]
+    return next(Solver(reduct, model).classical_models(proper=True), None) is not None
+
+
+def restricted(expression: Expression, model: Choice) -> Expression:
+    """The expression where only facts of the model can hold."""
+    match expression:
+        case Truth():
+            return expression
+        case Literal(candidate=candidate, positive=positive):
+            if candidate in model:
+                return expression
+            return FALSE if positive else TRUE
+        case All(parts=parts):
+            return all_of(restricted(part, model) for part in parts)
+        case Some(parts=parts):
+            return some_of(restricted(part, model) for part in parts)
+
+
+def _clingo() -> Any:
+    try:
+        import clingo
+    except ImportError:
+        raise PresageError("answer streams are found by clingo: pip install 'presage[models]'") from None
+    return clingo
+
+
+class Solver:
+    """Ground rules in clingo. Facts have numbers as names; what stands for parts of bodies has none."""
+
+    def __init__(self, rules: Sequence[GroundRule], among: Choice | None = None) -> None:
+        self.clingo = _clingo()
+        self.rules = rules
+        self.control = self.clingo.Control(["--warn=none"])
+        self.control.configuration.solve.models = 0
+        told = {each for rule in rules for part in rule.alternatives for each in part}
+        self.candidates = sorted(told if among is None else among, key=repr)
+        self._number = {candidate: number for number, candidate in enumerate(self.candidates)}
+        self._literals: dict[Expression, int] = {}
+
+    def stable_models(self) -> Iterator[Choice]:
+        """The answer sets of the rules as they are."""
+        with self.control.backend() as backend:
+            self._atoms(backend)
+            for rule in self.rules:
+                body = self._body(backend, rule.body)
+                if len(rule.alternatives) == 1:
+                    for candidate in rule.alternatives[0]:
+                        backend.add_rule([self._atom(candidate)], body)
+                else:
+                    heads = [self._alternative(backend, part) for part in rule.alternatives]
+                    backend.add_rule(heads, body)
+        yield from self._models()
+
+    def supported_models(self) -> Iterator[Choice]:
+        """The interpretations that satisfy all rules and have a rule with a true body for each fact."""
+        support: dict[Candidate, list[Expression]] = {candidate: [] for candidate in self.candidates}
+        for rule in self.rules:
+            for candidate in (each for part in rule.alternatives for each in part):
+                support[candidate].append(rule.body)
+        with self.control.backend() as backend:
+            self._guess(backend)
+            for candidate, bodies in support.items():
+                backend.add_rule([], [self._atom(candidate), -self._literal(backend, some_of(bodies))])
+        yield from self._models()
+
+    def classical_models(self, proper: bool) -> Iterator[Choice]:
+        """The interpretations that satisfy all rules; `proper`: other than all facts there are."""
+        with self.control.backend() as backend:
+            self._guess(backend)
+            if proper:
+                backend.add_rule([], [self._atom(candidate) for candidate in self.candidates])
+        yield from self._models()
+
+    def _guess(self, backend: Any) -> None:
+        self._atoms(backend)
+        for candidate in self.candidates:
+            backend.add_rule([self._atom(candidate)], [], choice=True)
+        for rule in self.rules:
+            told = some_of(all_of(map(self._told, part)) for part in rule.alternatives)
+            backend.add_rule([], [self._literal(backend, rule.body), -self._literal(backend, told)])
+
+    def _told(self, candidate: Candidate) -> Expression:
+        return Literal(candidate) if candidate in self._number else FALSE
+
+    def _models(self) -> Iterator[Choice]:
+        with self.control.solve(yield_=True) as handle:
+            for model in handle:
+                yield frozenset(self.candidates[symbol.arguments[0].number] for symbol in model.symbols(atoms=True))
+
+    # -- rules -----------------------------------------------------------------------------------------
+
+    def _atoms(self, backend: Any) -> None:
+        name = self.clingo.Function
+        numbers = range(len(self.candidates))
+        self._atom_of = [backend.add_atom(name("fact", [self.clingo.Number(number)])) for number in numbers]
+
+    def _atom(self, candidate: Candidate) -> int:
+        found: int = self._atom_of[self._number[candidate]]
+        return found
+
+    def _body(self, backend: Any, body: Expression) -> list[int]:
+        """The parts of a body: those that shrink with the facts as the absence of their opposite."""
+        parts = body.parts if isinstance(body, All) else (body,)
+        return [
+            -self._literal(backend, negated(part)) if signs(part) == {False} else self._literal(backend, part)
+            for part in sorted(parts, key=repr)
+        ]
+
+    def _alternative(self, backend: Any, part: frozenset[Candidate]) -> int:
+        """One fact, or an atom that holds exactly if all of several facts do."""
+        if len(part) == 1:
+            (candidate,) = part
+            return self._atom(candidate)
+        together: int = backend.add_atom()
+        backend.add_rule([together], [self._atom(candidate) for candidate in sorted(part, key=repr)])
+        for candidate in part:
+            backend.add_rule([self._atom(candidate)], [together])
+        return together
+
+    def _literal(self, backend: Any, expression: Expression) -> int:
+        """A literal that is true exactly where the expression is."""
+        found = self._literals.get(expression)
+        if found is not None:
+            return found
+        match expression:
+            case Literal(candidate=candidate, positive=positive):
+                if candidate not in self._number:  # no rule derives it
+                    return self._literal(backend, FALSE if positive else TRUE)
+                return self._atom(candidate) if positive else -self._atom(candidate)
+            case Truth(value=value):
+                found = backend.add_atom()
+                if value:
+                    backend.add_rule([found], [])
+            case All(parts=parts):
+                found = backend.add_atom()
+                backend.add_rule([found], [self._literal(backend, part) for part in sorted(parts, key=repr)])
+            case Some(parts=parts):
+                found = backend.add_atom()
+                for part in sorted(parts, key=repr):
+                    backend.add_rule([found], [self._literal(backend, part)])
+        assert found is not None
+        self._literals[expression] = found
+        return found
