@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from presage.analysis.subject import Subject
-from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.model.formulas import Atom, Comparison, Formula, Over, Pinned, walk
 from presage.model.statements import Horizon, Rule
@@ -29,7 +28,6 @@ class World:
     high: int
     question: Formula | None = None
     """What is asked, whose constants count among the values there are."""
-    _constants: dict[int, list[Value]] = field(default_factory=dict)
 
     @property
     def reads_every_time(self) -> bool:
@@ -147,10 +145,3 @@ def declared_horizon(subject: Subject) -> int | None:
     declared = subject.program.setting(Horizon)
     return None if declared is None else length(declared.length)
 
-
-def need_discrete(subject: Subject, command: str) -> None:
-    if not subject.discrete:
-        raise PresageError(
-            f"{subject.program.source.name}: `presage {command}` looks at whole time points, and the program's timeline "
-            "is dense: declare `timeline discrete.`"
-        )
