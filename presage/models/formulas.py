@@ -292,7 +292,9 @@ class Evaluator:
     def _windowed(self, formula: Windowed, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
         window, inner = formula.window, formula.formula
         if self.unsettled_rows is not None and self.unsettled_rows(window):
-            yield from ((found, EVER) for found in self._possible(inner, binding))
+            # Below a negation, what might not hold is left out instead.
+            if not stream.is_flipped:
+                yield from ((found, EVER) for found in self._possible(inner, binding))
             return
         if isinstance(window, TimeWindow) and window.hop in (None, 1) and stream is self._reset(stream):
             moves = self._sliding(window, inner, binding, stream)
