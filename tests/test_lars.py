@@ -6,7 +6,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,8 +70,26 @@ class Writer:
     def window(self) -> str:
         by = self.pick("p(K)", "p(_)", "(p(K), q(K))", "m(K, _)", "m(_, K)")
         return self.pick(
-            *("1", "2", "inf", "1, ahead 1", "0, ahead 2", "inf, ahead inf", "2, hop 2", "2, ahead 1, hop 3", "0, ahead inf"),
-            *("rows 1", "rows 2", "rows 3", "rows 1, ahead 1", "rows 0, ahead 2", f"rows 1 by {by}", f"rows 2, ahead 1 by {by}"),
+            *(
+                "1",
+                "2",
+                "inf",
+                "1, ahead 1",
+                "0, ahead 2",
+                "inf, ahead inf",
+                "2, hop 2",
+                "2, ahead 1, hop 3",
+                "0, ahead inf",
+            ),
+            *(
+                "rows 1",
+                "rows 2",
+                "rows 3",
+                "rows 1, ahead 1",
+                "rows 0, ahead 2",
+                f"rows 1 by {by}",
+                f"rows 2, ahead 1 by {by}",
+            ),
             *("only p(_)", "only p(a)", "only (q(_), m(a, _))", "only r"),
         )
 
@@ -84,7 +101,9 @@ class Writer:
         if depth == 0 or kind < 0.1:
             return self.atom()
         if kind < 0.14:
-            return self.pick("true", "X = Y", "X != a", "T > 1", "T <= U", "now > 2", "V + 1 = 2", "T = now - 1", "V < 2")
+            return self.pick(
+                "true", "X = Y", "X != a", "T > 1", "T <= U", "now > 2", "V + 1 = 2", "T = now - 1", "V < 2"
+            )
         inner = self.formula(depth - 1)
         if kind < 0.24:
             return f"not ({inner})"
@@ -130,7 +149,7 @@ def test_random_formulas(seed: int) -> None:
     if refused(question) or ("T = now" in question and "@T" not in question):
         return
     low, end = writer.random.choice([0, 0, 1]), writer.random.randint(2, 4)
-    rows = [row for row in writer.rows(end)]
+    rows = writer.rows(end)
     at = writer.random.randint(low, end)
     statics = [("s", ("a",))] if writer.random.random() < 0.5 else []
     found = evaluation(DECLARED, rows, at, (low, end), statics, question)
@@ -153,7 +172,17 @@ class ProgramWriter(Writer):
 
     def window(self) -> str:
         return self.pick(
-            *("1", "inf", "1, ahead 1", "0, ahead 1", "inf, ahead inf", "2, hop 2", "rows 1", "rows 2", "rows 1, ahead 1"),
+            *(
+                "1",
+                "inf",
+                "1, ahead 1",
+                "0, ahead 1",
+                "inf, ahead inf",
+                "2, hop 2",
+                "rows 1",
+                "rows 2",
+                "rows 1, ahead 1",
+            ),
             *("rows 1 by r", "rows 1 by (a, b)", "only a", "only (b, r)"),
         )
 
@@ -211,9 +240,7 @@ class ProgramWriter(Writer):
 def test_random_programs(seed: int) -> None:
     writer = ProgramWriter(seed)
     text, end = writer.program(), writer.random.choice([0, 1, 1, 1])
-    rows: list[Row] = [
-        (name, (), t) for name in ("r", "t") for t in range(end + 1) if writer.random.random() < 0.5
-    ]
+    rows: list[Row] = [(name, (), t) for name in ("r", "t") for t in range(end + 1) if writer.random.random() < 0.5]
     at = writer.random.randint(0, end)
     report = check_text(text)
     if not report.ok:  # such as `historically` without end

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from presage.cli import FINE
@@ -13,7 +14,7 @@ from presage.cli.streams import given_stream, stream_arguments
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
-    from presage.models.evaluation import AnswerStream
+    from presage.models.expressions import Candidate
     from presage.models.texts import Names
 
 SUMMARY = "list the answer streams of a program at a time"
@@ -44,16 +45,18 @@ def run(options: argparse.Namespace) -> int:
     if options.limit is not None and (options.cautious or options.brave):
         raise PresageError("--limit: what holds in all or in some answer streams needs all of them")
     evaluation = Evaluation(given.subject, given.facts, given.at, given.timeline)
-    found = [_told(model, Names()) for model in evaluation.answer_streams(given.at, options.limit)]
     readable = sys.stdout.isatty() and not options.json
+    if options.cautious or options.brave:
+        shared = evaluation.common_facts(given.at, in_all=options.cautious)
+        found = [] if shared is None else [_told(shared, Names())]
+    else:
+        found = [_told(model.derived, Names()) for model in evaluation.answer_streams(given.at, options.limit)]
     if not found:
         print(f"there is no answer stream at {given.at}", file=sys.stderr)
-    elif options.cautious:
-        _show("models", "all", given.at, sorted(set(found[0]).intersection(*found)), readable)
-    elif options.brave:
-        _show("models", "some", given.at, sorted(set().union(*found)), readable)
-    else:
-        for number, facts in enumerate(sorted(found), 1):
+    for number, facts in enumerate(sorted(found), 1):
+        if options.cautious or options.brave:
+            _show("models", "all" if options.cautious else "some", given.at, facts, readable)
+        else:
             _show("model", number, given.at, facts, readable)
     return FINE
 
@@ -62,8 +65,8 @@ Told = tuple[int, str]
 """A fact's time, and its text: in this order facts are printed."""
 
 
-def _told(model: AnswerStream, names: Names) -> list[Told]:
-    return sorted((time, names.fact(ground, time)) for ground, time in model.derived)
+def _told(facts: Sequence[Candidate], names: Names) -> list[Told]:
+    return sorted((time, names.fact(ground, time)) for ground, time in facts)
 
 
 def _show(name: str, value: object, at: int, facts: list[Told], readable: bool) -> None:

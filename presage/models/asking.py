@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from presage.model.formulas import Formula, Pinned, variables, walk
 from presage.model.statements import Question
 from presage.model.terms import Variable
-from presage.models.formulas import Evaluator, uses_now
+from presage.models.compiling import Compiler, Unsettled
+from presage.models.expressions import Expression, some_of
+from presage.models.formulas import Evaluator, Solution, uses_now
+from presage.models.grounding import bounds, ground_program
 from presage.models.ordering import Ordering
+from presage.models.solving import consequences
 from presage.models.streams import Facts
-from presage.models.times import Times
+from presage.models.times import NEVER, Times
 from presage.models.values import NOW, Value
 from presage.models.world import World
+
+Values = tuple[tuple[str, Value], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """An answer: the values of the variables asked for, and the time."""
 
-    bindings: tuple[tuple[str, Value], ...]
+    bindings: Values
     at: int
 
 
@@ -36,21 +43,53 @@ def asked_variables(question: Question) -> tuple[str, ...]:
     return tuple(name for name in names if name not in hidden and not name.startswith("_#"))
 
 
-def replies(world: World, question: Question, facts: Facts, when: Times) -> Iterator[Reply]:
-    """The answers over a stream, by time. Time variables stand for time points of the stream."""
-    formula, asked = question.formula, asked_variables(question)
-    ordering = Ordering(time_variables(formula), world.static_names)
-    stream = world.stream(facts)
-    evaluator = Evaluator(stream, world.statics, lambda: world.constants(facts), ordering, stream.times)
-    when &= stream.times
-    looks = [({NOW: at}, Times.at(at)) for at in when.points()] if uses_now(formula) else [({}, when)]
-    found: dict[tuple[tuple[str, Value], ...], Times] = {}
-    for start, at in looks:
-        for binding, times in evaluator.solve(formula, start, at):
-            if all(_is_time_of(stream.times, binding[name]) for name in ordering.times):
-                key = tuple((name, binding[name]) for name in asked)
-                found[key] = found.get(key, Times(())) | times
-    yield from (Reply(key, at) for key, times in found.items() for at in times.points())
+@dataclass(frozen=True)
+class Asked:
+    """A question over a world."""
+
+    world: World
+    question: Question
+
+    @cached_property
+    def ordering(self) -> Ordering:
+        return Ordering(time_variables(self.question.formula), self.world.static_names)
+
+    def evaluator(self, facts: Facts, opposite: Facts | None = None, unsettled: Unsettled | None = None) -> Evaluator:
+        """Time variables stand for time points of the stream."""
+        stream = self.world.stream(facts, opposite)
+        constants = self.world.constants
+        return Evaluator(stream, self.world.statics, lambda: constants(facts), self.ordering, stream.times, unsettled)
+
+    def solutions(self, evaluator: Evaluator, when: Times) -> Iterator[Solution]:
+        formula, timeline = self.question.formula, self.world.timeline
+        when &= timeline
+        looks = [({NOW: at}, Times.at(at)) for at in when.points()] if uses_now(formula) else [({}, when)]
+        for start, at in looks:
+            for binding, times in evaluator.solve(formula, start, at):
+                if all(_is_time_of(timeline, binding[name]) for name in self.ordering.times):
+                    yield binding, times
+
+    def replies(self, facts: Facts, when: Times) -> list[Reply]:
+        """The answers over a stream whose facts are known."""
+        asked, found = asked_variables(self.question), dict[Values, Times]()
+        for binding, times in self.solutions(self.evaluator(facts), when):
+            key = tuple((name, binding[name]) for name in asked)
+            found[key] = found.get(key, NEVER) | times
+        return [Reply(key, at) for key, times in found.items() for at in times.points()]
+
+    def common_replies(self, world: World, looks: Times, when: Times) -> list[Reply] | None:
+        """The answers that hold in all answer streams; none if there is none."""
+        around = bounds(world, looks)
+        compiler = Compiler(self.evaluator(around.certain), world.stream(around.possible), around.unsettled)
+        asked, cases = asked_variables(self.question), dict[Reply, list[Expression]]()
+        evaluator = self.evaluator(around.possible, around.certain, around.unsettled)
+        for binding, times in self.solutions(evaluator, when):
+            key = tuple((name, binding[name]) for name in asked)
+            for at in times.points():
+                holds = compiler.body(self.question.formula, binding, at)
+                cases.setdefault(Reply(key, at), []).append(holds)
+        truths = consequences(ground_program(world, looks, around), [some_of(each) for each in cases.values()], True)
+        return None if truths is None else [reply for reply, true in zip(cases, truths, strict=True) if true]
 
 
 def _is_time_of(timeline: Times, value: Value) -> bool:

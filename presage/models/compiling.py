@@ -122,11 +122,11 @@ class Compiler:
                 return self._compile(inner, binding, view, time)
             case Modal(operator=operator, formula=inner):
                 times = [at] if view.certain.is_point else view.certain.times.points()
-                parts = (self._compile(inner, binding, view, time) for time in times)
-                return some_of(parts) if operator == "some" else all_of(parts)
+                each = [self._compile(inner, binding, view, time) for time in times]
+                return some_of(each) if operator == "some" else all_of(each)
             case Metric(operator=operator, formula=inner):
-                parts = (self._compile(inner, binding, view, time) for time in self._reached(formula, at))
-                return some_of(parts) if operator in ("once", "eventually") else all_of(parts)
+                each = [self._compile(inner, binding, view, time) for time in self._reached(formula, at)]
+                return some_of(each) if operator in ("once", "eventually") else all_of(each)
             case BinaryMetric():
                 return self._binary(formula, binding, view, at)
             case Windowed(window=window, formula=inner):

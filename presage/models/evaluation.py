@@ -10,13 +10,14 @@ from presage.analysis.subject import Subject
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.model.statements import Question
-from presage.models.asking import Reply, replies
+from presage.models.asking import Asked, Reply
+from presage.models.expressions import Candidate, Literal, in_time
 from presage.models.fixpoint import evaluator_of, stratified_model
 from presage.models.grounding import bounds, derived_predicates, ground_program, uncertain_predicates
-from presage.models.solving import answer_streams
+from presage.models.solving import answer_streams, consequences
 from presage.models.streams import Facts
 from presage.models.times import FAR, Times
-from presage.models.values import Ground, canonical
+from presage.models.values import canonical
 from presage.models.world import World, declared_horizon, last_time
 
 
@@ -25,7 +26,7 @@ class AnswerStream:
     """All that holds in one model, and what of it was derived."""
 
     facts: Facts
-    derived: tuple[tuple[Ground, int], ...]
+    derived: tuple[Candidate, ...]
 
 
 class Evaluation:
@@ -62,34 +63,47 @@ class Evaluation:
                 facts.add(ground, Times.at(time), counted=not self.world.reads_every_time)
             yield AnswerStream(facts, derived_facts(facts, data))
 
+    def common_facts(self, at: int, in_all: bool = True) -> tuple[Candidate, ...] | None:
+        """What is derived in all answer streams, or in some; none if there is none."""
+        looks = self.world.looks(at)
+        around = bounds(self.world, looks)
+        open_facts = derived_facts(around.possible, around.certain)
+        asked = [Literal(fact) for fact in open_facts]
+        truths = consequences(ground_program(self.world, looks, around), asked, in_all)
+        if truths is None:
+            return None
+        facts = around.certain.copy()
+        for (ground, time), true in zip(open_facts, truths, strict=True):
+            if true:
+                facts.add(ground, Times.at(time), counted=False)
+        return derived_facts(facts, self.world.data())
+
     def ask(self, question: Question) -> list[Reply]:
         """The answers to a question, by time: those that all answer streams agree on."""
-        times = self.world.timeline if self.at is None else Times.at(self.at)
-        if self.world.reads_every_time or self.at is not None:
-            found = self._asked(question, self.world.low if self.at is None else self.at, times)
+        asked = Asked(self.world, question)
+        if self.world.reads_every_time:
+            when = self.world.timeline if self.at is None else Times.at(self.at)
+            found = self._replies(asked, self.world.low, when)
         else:
-            found = {reply for at in times.points() for reply in self._asked(question, at, Times.at(at))}
+            times = self.world.timeline if self.at is None else Times.at(self.at)
+            found = [reply for at in times.points() for reply in self._replies(asked, at, Times.at(at))]
         return sorted(found, key=_order)
 
-    def _asked(self, question: Question, at: int, when: Times) -> set[Reply]:
+    def _replies(self, asked: Asked, at: int, when: Times) -> list[Reply]:
+        looks = self.world.looks(at)
         if self.has_one_model:
-            facts = stratified_model(self.world, self.world.looks(at), derived_predicates(self.world.subject))
-            return set(replies(self.world, question, facts, when))
-        shared: set[Reply] | None = None
-        for model in self.answer_streams(at):
-            found = set(replies(self.world, question, model.facts, when))
-            shared = found if shared is None else shared & found
-            if not shared:
-                break
-        if shared is None:
-            raise PresageError(f"there is no answer stream at {at}: nothing holds in one, and nothing can be asked")
-        return shared
+            return asked.replies(stratified_model(self.world, looks, derived_predicates(self.world.subject)), when)
+        found = asked.common_replies(self.world, looks, when)
+        if found is None:
+            where = "" if self.world.reads_every_time else f" at {at}"
+            raise PresageError(f"the program has no answer stream{where} over these facts: nothing can be asked")
+        return found
 
 
-def derived_facts(facts: Facts, data: Facts) -> tuple[tuple[Ground, int], ...]:
+def derived_facts(facts: Facts, data: Facts) -> tuple[Candidate, ...]:
     """What is there beyond the given facts, by time."""
     found = [(ground, time) for ground, times in facts.ground() for time in (times - data.times(*ground)).points()]
-    return tuple(sorted(found, key=lambda fact: (fact[1], canonical(fact[0]))))
+    return tuple(sorted(found, key=in_time))
 
 
 def _order(reply: Reply) -> tuple[object, ...]:

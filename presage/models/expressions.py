@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Union
 
-from presage.models.values import Ground
+from presage.models.values import Ground, canonical
 
 Candidate = tuple[Ground, int]
 """A ground atom at a time."""
@@ -25,12 +25,12 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    parts: frozenset[Expression]
+    parts: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    parts: frozenset[Expression]
+    parts: tuple[Expression, ...]
 
 
 Expression = Union[Truth, Literal, All, Some]
@@ -38,20 +38,25 @@ Expression = Union[Truth, Literal, All, Some]
 TRUE, FALSE = Truth(True), Truth(False)
 
 
+def in_time(candidate: Candidate) -> tuple[object, ...]:
+    """The order of facts: by time, then canonically."""
+    return candidate[1], canonical(candidate[0])
+
+
 def all_of(parts: Iterable[Expression]) -> Expression:
-    found: set[Expression] = set()
+    found: dict[Expression, None] = {}
     for part in parts:
         if part == FALSE:
             return FALSE
         if isinstance(part, All):
-            found |= part.parts
+            found.update(dict.fromkeys(part.parts))
         elif part != TRUE:
-            found.add(part)
+            found[part] = None
     if any(isinstance(part, Literal) and Literal(part.candidate, not part.positive) in found for part in found):
         return FALSE
     if not found:
         return TRUE
-    return found.pop() if len(found) == 1 else All(frozenset(found))
+    return next(iter(found)) if len(found) == 1 else All(tuple(found))
 
 
 def some_of(parts: Iterable[Expression]) -> Expression:
@@ -65,9 +70,9 @@ def negated(expression: Expression) -> Expression:
         case Literal(candidate=candidate, positive=positive):
             return Literal(candidate, not positive)
         case All(parts=parts):
-            return Some(frozenset(negated(part) for part in parts))
+            return Some(tuple(negated(part) for part in parts))
         case Some(parts=parts):
-            return All(frozenset(negated(part) for part in parts))
+            return All(tuple(negated(part) for part in parts))
 
 
 def signs(expression: Expression) -> frozenset[bool]:

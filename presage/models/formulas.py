@@ -380,6 +380,7 @@ def _looks_at_one_time(formula: Formula) -> bool:
 
 def uses_now(formula: Formula) -> bool:
     """Whether a formula speaks of the time at which its rule is looked at."""
+
     def in_term(term: Term) -> bool:
         match term:
             case Now():

@@ -99,9 +99,9 @@ def bounds(world: World, looks: Times) -> Bounds:
     return Bounds(certain, possible, unsettled)
 
 
-def ground_program(world: World, looks: Times) -> GroundProgram:
+def ground_program(world: World, looks: Times, around: Bounds | None = None) -> GroundProgram:
     """The instances of rules that are looked at at these times, as far as they say something."""
-    around = bounds(world, looks)
+    around = around or bounds(world, looks)
     certain, possible, unsettled = around.certain, around.possible, around.unsettled
     found: dict[GroundRule, None] = {}
     for view in world.rules:
@@ -134,4 +134,4 @@ def _instance(
             told.setdefault(place, set()).update((ground, each) for each in missing)
     if not reached or any(not candidates for candidates in told.values()):
         return  # nothing on the timeline is said, or what is said holds anyway
-    yield GroundRule(tuple(sorted((frozenset(each) for each in told.values()), key=repr)), body)
+    yield GroundRule(tuple(frozenset(each) for each in told.values()), body)

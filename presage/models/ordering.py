@@ -53,7 +53,8 @@ class Ordering:
         return self._orders[key]
 
     def _order(self, parts: tuple[Formula, ...], bound: set[str]) -> list[Step]:
-        waiting, steps = list(parts), []
+        waiting: list[Formula] = list(parts)
+        steps: list[Step] = []
         while waiting:
             ranked = [(self._rank(part, bound), place) for place, part in enumerate(waiting)]
             (rank, *_), place = min(ranked)
@@ -141,4 +142,3 @@ def determined(comparison: Comparison, bound: set[str]) -> str | None:
         return None
     (unknown,) = left | right
     return unknown
-

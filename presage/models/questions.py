@@ -51,7 +51,9 @@ def _unbound(formula: Formula, question: Question) -> Iterator[Diagnostic]:
         if isinstance(node, (Not, Implies)):
             for variable in variables(node):
                 if variable.is_anonymous:
-                    hint = "name what must not exist by a rule of the program, `busy(X) :- job(X, _).`, and ask for that"
+                    hint = (
+                        "name what must not exist by a rule of the program, `busy(X) :- job(X, _).`, and ask for that"
+                    )
                     yield Diagnostic("S103", "`_` under `not` or `implies` is not bound", variable.span, hint)
                     return
     names = {variable.name for variable in variables(formula)}

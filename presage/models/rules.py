@@ -52,9 +52,7 @@ class RuleView:
 
     @cached_property
     def pins(self) -> tuple[Pin, ...]:
-        return tuple(
-            node.pin for formula in self.rule.formulas() for node in walk(formula) if isinstance(node, Pinned)
-        )
+        return tuple(node.pin for formula in self.rule.formulas() for node in walk(formula) if isinstance(node, Pinned))
 
     @cached_property
     def heads(self) -> frozenset[str]:
@@ -169,5 +167,3 @@ def _timeless(formula: Formula) -> bool:
             return _timeless(left) and _timeless(right)
         case _:
             return False
-
-

@@ -23,6 +23,7 @@ from presage.models.expressions import (
     Truth,
     all_of,
     holds,
+    in_time,
     is_splittable,
     negated,
     signs,
@@ -39,15 +40,39 @@ def answer_streams(program: GroundProgram) -> Iterator[Choice]:
     rules = program.rules
     if any(not rule.alternatives and rule.body == TRUE for rule in rules):
         return
-    if not any(rule.alternatives for rule in rules):
+    if not has_choices(rules):
         yield frozenset()
         return
-    if all(is_splittable(rule.body) for rule in rules if rule.alternatives):
+    if is_plain(rules):
         yield from Solver(rules).stable_models()
         return
     for candidate in Solver(rules).supported_models():
         if not has_smaller_model(rules, candidate):
             yield candidate
+
+
+def consequences(program: GroundProgram, asked: Sequence[Expression], in_all: bool) -> list[bool] | None:
+    """For each expression whether it holds in all answer streams, or else in some; none if there is none."""
+    if has_choices(program.rules) and is_plain(program.rules):
+        return Solver(program.rules).consequences(asked, in_all)
+    truths: list[bool] | None = None
+    for model in answer_streams(program):
+        here = [holds(expression, model.__contains__) for expression in asked]
+        if truths is None:
+            truths = here
+        else:
+            truths = [(a and b) if in_all else (a or b) for a, b in zip(truths, here, strict=True)]
+    return truths
+
+
+def has_choices(rules: Sequence[GroundRule]) -> bool:
+    """Whether any fact is left open."""
+    return any(rule.alternatives for rule in rules)
+
+
+def is_plain(rules: Sequence[GroundRule]) -> bool:
+    """Whether the rules say the same to clingo as to Definition 12."""
+    return all(is_splittable(rule.body) for rule in rules if rule.alternatives)
 
 
 def has_smaller_model(rules: Iterable[GroundRule], model: Choice) -> bool:
@@ -92,23 +117,40 @@ class Solver:
         self.control = self.clingo.Control(["--warn=none"])
         self.control.configuration.solve.models = 0
         told = {each for rule in rules for part in rule.alternatives for each in part}
-        self.candidates = sorted(told if among is None else among, key=repr)
+        self.candidates = sorted(told if among is None else among, key=in_time)
         self._number = {candidate: number for number, candidate in enumerate(self.candidates)}
         self._literals: dict[Expression, int] = {}
 
     def stable_models(self) -> Iterator[Choice]:
         """The answer sets of the rules as they are."""
         with self.control.backend() as backend:
-            self._atoms(backend)
-            for rule in self.rules:
-                body = self._body(backend, rule.body)
-                if len(rule.alternatives) == 1:
-                    for candidate in rule.alternatives[0]:
-                        backend.add_rule([self._atom(candidate)], body)
-                else:
-                    heads = [self._alternative(backend, part) for part in rule.alternatives]
-                    backend.add_rule(heads, body)
+            self._state(backend)
         yield from self._models()
+
+    def consequences(self, asked: Sequence[Expression], in_all: bool) -> list[bool] | None:
+        """What holds in all answer sets, or in some, without listing them."""
+        with self.control.backend() as backend:
+            self._state(backend)
+            for number, expression in enumerate(asked):
+                name = backend.add_atom(self._symbol("asked", number))
+                backend.add_rule([name], [self._literal(backend, expression)])
+        self.control.configuration.solve.enum_mode = "cautious" if in_all else "brave"
+        last: frozenset[int] | None = None
+        with self.control.solve(yield_=True) as handle:
+            for model in handle:
+                last = frozenset(self._numbers(model, "asked"))
+        return None if last is None else [number in last for number in range(len(asked))]
+
+    def _state(self, backend: Any) -> None:
+        self._atoms(backend)
+        for rule in self.rules:
+            body = self._body(backend, rule.body)
+            if len(rule.alternatives) == 1:
+                for candidate in sorted(rule.alternatives[0], key=in_time):
+                    backend.add_rule([self._atom(candidate)], body)
+            else:
+                heads = [self._alternative(backend, part) for part in rule.alternatives]
+                backend.add_rule(heads, body)
 
     def supported_models(self) -> Iterator[Choice]:
         """The interpretations that satisfy all rules and have a rule with a true body for each fact."""
@@ -144,14 +186,19 @@ class Solver:
     def _models(self) -> Iterator[Choice]:
         with self.control.solve(yield_=True) as handle:
             for model in handle:
-                yield frozenset(self.candidates[symbol.arguments[0].number] for symbol in model.symbols(atoms=True))
+                yield frozenset(self.candidates[number] for number in self._numbers(model, "fact"))
+
+    def _symbol(self, name: str, number: int) -> Any:
+        return self.clingo.Function(name, [self.clingo.Number(number)])
+
+    def _numbers(self, model: Any, name: str) -> Iterator[int]:
+        return (symbol.arguments[0].number for symbol in model.symbols(atoms=True) if symbol.name == name)
 
     # -- rules -----------------------------------------------------------------------------------------
 
     def _atoms(self, backend: Any) -> None:
-        name = self.clingo.Function
         numbers = range(len(self.candidates))
-        self._atom_of = [backend.add_atom(name("fact", [self.clingo.Number(number)])) for number in numbers]
+        self._atom_of = [backend.add_atom(self._symbol("fact", number)) for number in numbers]
 
     def _atom(self, candidate: Candidate) -> int:
         found: int = self._atom_of[self._number[candidate]]
@@ -162,7 +209,7 @@ class Solver:
         parts = body.parts if isinstance(body, All) else (body,)
         return [
             -self._literal(backend, negated(part)) if signs(part) == {False} else self._literal(backend, part)
-            for part in sorted(parts, key=repr)
+            for part in parts
         ]
 
     def _alternative(self, backend: Any, part: frozenset[Candidate]) -> int:
@@ -171,32 +218,31 @@ class Solver:
             (candidate,) = part
             return self._atom(candidate)
         together: int = backend.add_atom()
-        backend.add_rule([together], [self._atom(candidate) for candidate in sorted(part, key=repr)])
-        for candidate in part:
+        backend.add_rule([together], [self._atom(candidate) for candidate in sorted(part, key=in_time)])
+        for candidate in sorted(part, key=in_time):
             backend.add_rule([self._atom(candidate)], [together])
         return together
 
     def _literal(self, backend: Any, expression: Expression) -> int:
         """A literal that is true exactly where the expression is."""
-        found = self._literals.get(expression)
-        if found is not None:
-            return found
+        if expression in self._literals:
+            return self._literals[expression]
+        found: int
         match expression:
             case Literal(candidate=candidate, positive=positive):
                 if candidate not in self._number:  # no rule derives it
                     return self._literal(backend, FALSE if positive else TRUE)
-                return self._atom(candidate) if positive else -self._atom(candidate)
+                found = self._atom(candidate) if positive else -self._atom(candidate)
             case Truth(value=value):
                 found = backend.add_atom()
                 if value:
                     backend.add_rule([found], [])
             case All(parts=parts):
                 found = backend.add_atom()
-                backend.add_rule([found], [self._literal(backend, part) for part in sorted(parts, key=repr)])
+                backend.add_rule([found], [self._literal(backend, part) for part in parts])
             case Some(parts=parts):
                 found = backend.add_atom()
-                for part in sorted(parts, key=repr):
+                for part in parts:
                     backend.add_rule([found], [self._literal(backend, part)])
-        assert found is not None
         self._literals[expression] = found
         return found

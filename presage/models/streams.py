@@ -196,4 +196,3 @@ class Stream:
 
     def of(self, facts: Facts, opposite: Facts) -> Stream:
         return replace(self, facts=facts, opposite=opposite)
-

@@ -144,4 +144,3 @@ def _named_times(rule: Rule) -> Iterator[int]:
 def declared_horizon(subject: Subject) -> int | None:
     declared = subject.program.setting(Horizon)
     return None if declared is None else length(declared.length)
-

@@ -156,7 +156,9 @@ def tuples(window: RowsWindow, s: Stream, rows: Iterable[At], t: int) -> tuple[i
     if window.rows:
         low = max([s.low] + [u for u in range(s.low, t + 1) if len([r for r in past if r[0] >= u]) >= window.rows])
     if window.ahead:
-        high = min([s.high] + [u for u in range(t, s.high + 1) if len([r for r in future if r[0] <= u]) >= window.ahead])
+        high = min(
+            [s.high] + [u for u in range(t, s.high + 1) if len([r for r in future if r[0] <= u]) >= window.ahead]
+        )
     kept = set(past[-window.rows :]) if window.rows else set()
     before_end = [row for row in future if row[0] < high]
     at_end = [row for row in future if row[0] == high]
@@ -174,9 +176,7 @@ def partitions(window: RowsWindow, s: Stream, t: int) -> tuple[int, int, frozens
         key = first_match(window.by, row[1])
         if key is not None:
             found.setdefault(tuple(sorted(key.items(), key=repr)), []).append(row)
-    parts = [
-        tuples(window, s, rows, t) for rows in found.values() if window.ahead or any(row[0] <= t for row in rows)
-    ]
+    parts = [tuples(window, s, rows, t) for rows in found.values() if window.ahead or any(row[0] <= t for row in rows)]
     parts.append((t, t, frozenset()))
     return min(p[0] for p in parts), max(p[1] for p in parts), frozenset().union(*(p[2] for p in parts))
 
