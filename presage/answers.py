@@ -9,7 +9,8 @@ from typing import Any, overload
 
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
-from presage.model.terms import Constant, Number
+from presage.model.statements import Query
+from presage.model.terms import Constant, Number, Variable
 
 Value = str | int | Fraction
 
@@ -17,6 +18,10 @@ Value = str | int | Fraction
 def json_value(value: Value) -> str | int:
     """Whole numbers and texts as they are; other numbers as exact text."""
     return show_number(value) if isinstance(value, Fraction) else value
+
+
+INCONSISTENT = "inconsistent"
+"""The status of a step without any model: it says nothing about an atom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,8 @@ class Answer:
     @property
     def answer(self) -> str:
         """The answer in canonical text, such as `malf(wt25)@0`."""
+        if self.status == INCONSISTENT:
+            return ""
         atom = show_atom(Atom(self.predicate, tuple(Constant(value) for value in self.arguments)))
         if self.time is not None:
             return f"{atom}@{show_number(self.time)}"
@@ -50,10 +57,12 @@ class Answer:
         return f"{atom}@{self.bounds[:1] or '['}{low},{high}{self.bounds[1:] or ')'}"
 
     def __str__(self) -> str:
-        return f"{self.status} {self.answer}"
+        return f"{self.status} {self.answer}".rstrip()
 
     def to_json(self) -> dict[str, Any]:
         """The answer line."""
+        if self.status == INCONSISTENT:
+            return {"now": json_value(self.now), "status": self.status}
         line: dict[str, Any] = {
             "now": json_value(self.now),
             "status": self.status,
@@ -72,6 +81,20 @@ class Answer:
         line["decided_by"] = None if self.decided_by is None else json_value(self.decided_by)
         line["confidence"] = self.confidence
         return line
+
+
+def inconsistent(now: Number) -> Answer:
+    """What is said of a step at which the program has no model."""
+    return Answer(now, INCONSISTENT, "", (), {}, time=now)
+
+
+def bindings_of(query: Query, arguments: tuple[Value, ...]) -> dict[str, Value]:
+    """The values of a query's variables."""
+    return {
+        asked.name: value
+        for asked, value in zip(query.atom.arguments, arguments, strict=True)
+        if isinstance(asked, Variable) and not asked.is_anonymous
+    }
 
 
 class Answers(Sequence[Answer]):

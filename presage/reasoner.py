@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from presage.answers import NONE, Answer, Answers, Value, json_value
+from presage.answers import NONE, Answer, Answers, Value, bindings_of, json_value
 from presage.checking import Report, check_text
 from presage.engine.build import make_engine
 from presage.engine.grid import ENDLESS, Grid
@@ -35,6 +35,9 @@ Given = tuple[Any, ...]
 
 class Reasoner:
     """Feeds facts to a program and gives what is confirmed. Steps must go forward in time."""
+
+    first_decision: Number | None = None
+    """When something is decided though nothing has arrived yet: never, as far as it matters."""
 
     def __init__(
         self,
@@ -286,6 +289,11 @@ class Reasoner:
         """What was confirmed at the last step."""
         return self._standing
 
+    @property
+    def longest_lag(self) -> Number:
+        """How long after the last arrival something may still be decided."""
+        return max([0, *(lag for lag in self.engine.lags.lag.values() if not isinstance(lag, float))])
+
     def next_decision(self) -> Number | None:
         """The earliest time after now at which something may be decided though nothing arrives."""
         wake = self.engine.next_wake()
@@ -311,12 +319,3 @@ def _arrow_column(values: list[Any]) -> Any:
     if values and all(isinstance(value, int) for value in values):
         return pa.array(values, pa.int64())
     return pa.array([None if value is None else str(value) for value in values], pa.string())
-
-
-def bindings_of(query: Query, arguments: tuple[Value, ...]) -> dict[str, Value]:
-    """The values of a query's variables."""
-    return {
-        asked.name: value
-        for asked, value in zip(query.atom.arguments, arguments, strict=True)
-        if isinstance(asked, Variable) and not asked.is_anonymous
-    }

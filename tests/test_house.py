@@ -26,9 +26,10 @@ ALLOWED: dict[str, set[str]] = {
     "answers": {"model"},
     "io": {"answers", "analysis", "rewrite", "model", "errors"},
     "reasoner": {"answers", "checking", "engine", "io", "kernels", "model", "errors"},
+    "models": {"answers", "checking", "io", "parser", "rewrite", "analysis", "model", "errors"},
     "checking": {"parser", "rewrite", "analysis", "model", "errors", "cli"},
     "layout": {"parser", "model", "errors"},
-    "cli": {"checking", "layout", "reasoner", "io", "answers", "model", "errors"},
+    "cli": {"checking", "layout", "reasoner", "models", "analysis", "io", "answers", "model", "errors"},
     "__init__": {"checking", "layout", "reasoner", "answers", "model", "errors"},
     "__main__": {"cli"},
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from presage.answers import Answer
     from presage.io.facts import Fact
     from presage.model.terms import Number
+    from presage.models.stepping import AnswerStreamSteps
     from presage.reasoner import Reasoner
 
 SUMMARY = "feed facts to a program and print the answers"
@@ -44,10 +45,12 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from presage.checking import check_text, read_file
     from presage.io.facts import read_facts
+    from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
     from presage.reasoner import Reasoner
 
     report = check_text(read_file(options.program), str(options.program))
-    reasoner = Reasoner(report.program, report=report)
+    report.or_raise()
+    reasoner = AnswerStreamSteps(report) if needs_answer_streams(report) else Reasoner(report.program, report=report)
     for fact in read_facts(options.static, reasoner.checker):
         if fact.low is not None:
             raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")
@@ -87,7 +90,7 @@ def _output(path: Path | None) -> Iterator[IO[str]]:
         beside.unlink(missing_ok=True)
 
 
-def steps(reasoner: Reasoner, facts: list[Fact], until: Number | None) -> Iterator[list[Answer]]:
+def steps(reasoner: Reasoner | AnswerStreamSteps, facts: list[Fact], until: Number | None) -> Iterator[list[Answer]]:
     """One step for each time at which something arrives or is decided, up to the end."""
     arriving: dict[Number, list[Fact]] = {}
     for fact in facts:
@@ -98,7 +101,7 @@ def steps(reasoner: Reasoner, facts: list[Fact], until: Number | None) -> Iterat
     now: Number | None = None
     while True:
         candidates = [times[position]] if position < len(times) else []
-        wake = reasoner.next_decision() if now is not None else None
+        wake = reasoner.next_decision() if now is not None else reasoner.first_decision
         if wake is not None:
             candidates.append(wake)
         if now is None or now < end:
@@ -112,10 +115,9 @@ def steps(reasoner: Reasoner, facts: list[Fact], until: Number | None) -> Iterat
         yield [clipped for answer in reasoner.step(due, now) if (clipped := clip(answer, end)) is not None]
 
 
-def last_step(reasoner: Reasoner, last: Number) -> Number:
+def last_step(reasoner: Reasoner | AnswerStreamSteps, last: Number) -> Number:
     """The last arrival plus the greatest delay plus the program's look-ahead."""
-    lags = [lag for name, lag in reasoner.engine.lags.lag.items() if not isinstance(lag, float)]
-    return last + max([0, *lags])
+    return last + reasoner.longest_lag
 
 
 def clip(answer: Answer, end: Number) -> Answer | None:

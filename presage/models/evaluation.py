@@ -15,7 +15,7 @@ from presage.models.expressions import Candidate, Literal, in_time
 from presage.models.fixpoint import evaluator_of, stratified_model
 from presage.models.grounding import bounds, derived_predicates, ground_program, uncertain_predicates
 from presage.models.solving import answer_streams, consequences
-from presage.models.streams import Facts
+from presage.models.streams import NOTHING, Facts
 from presage.models.times import FAR, Times
 from presage.models.values import canonical
 from presage.models.world import World, declared_horizon, last_time
@@ -61,13 +61,13 @@ class Evaluation:
             facts = program.certain.copy() if choice else program.certain
             for ground, time in choice:
                 facts.add(ground, Times.at(time), counted=not self.world.reads_every_time)
-            yield AnswerStream(facts, derived_facts(facts, data))
+            yield AnswerStream(facts, facts_at_times(facts, data))
 
     def common_facts(self, at: int, in_all: bool = True) -> tuple[Candidate, ...] | None:
         """What is derived in all answer streams, or in some; none if there is none."""
         looks = self.world.looks(at)
         around = bounds(self.world, looks)
-        open_facts = derived_facts(around.possible, around.certain)
+        open_facts = facts_at_times(around.possible, around.certain)
         asked = [Literal(fact) for fact in open_facts]
         truths = consequences(ground_program(self.world, looks, around), asked, in_all)
         if truths is None:
@@ -76,7 +76,7 @@ class Evaluation:
         for (ground, time), true in zip(open_facts, truths, strict=True):
             if true:
                 facts.add(ground, Times.at(time), counted=False)
-        return derived_facts(facts, self.world.data())
+        return facts_at_times(facts, self.world.data())
 
     def ask(self, question: Question) -> list[Reply]:
         """The answers to a question, by time: those that all answer streams agree on."""
@@ -100,9 +100,9 @@ class Evaluation:
         return found
 
 
-def derived_facts(facts: Facts, data: Facts) -> tuple[Candidate, ...]:
-    """What is there beyond the given facts, by time."""
-    found = [(ground, time) for ground, times in facts.ground() for time in (times - data.times(*ground)).points()]
+def facts_at_times(facts: Facts, without: Facts = NOTHING) -> tuple[Candidate, ...]:
+    """Each fact at each of its times, by time, but for what is in others."""
+    found = [(ground, time) for ground, times in facts.ground() for time in (times - without.times(*ground)).points()]
     return tuple(sorted(found, key=in_time))
 
 

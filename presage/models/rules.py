@@ -29,6 +29,7 @@ from presage.model.terms import Now, Variable
 from presage.model.time import Pin
 from presage.models.formulas import Evaluator, Solution, arguments_of, distances, uses_now
 from presage.models.ordering import Ordering
+from presage.models.settling import Lags, settled_after
 from presage.models.times import FAR, Times
 from presage.models.values import NOW, Binding, Ground, Invented, Value
 from presage.models.windows import length
@@ -41,6 +42,9 @@ class RuleView:
     number: int
     rule: Rule
     static_names: frozenset[str]
+    lag: Lags | None = None
+    """How long after their time facts may still change, where the end of the stream is only that of what has
+    arrived. Instances that hang on what may change are not looked at yet."""
 
     @cached_property
     def body(self) -> Formula:
@@ -94,14 +98,34 @@ class RuleView:
 
     def _existing(self, evaluator: Evaluator, binding: Binding, looks: Times) -> Iterator[Solution]:
         """An instance in which a pin points before the start of the stream, or to no time, does not exist."""
-        low = evaluator.whole.low
+        low, high = evaluator.whole.low, evaluator.whole.high
+        looks &= Times.between(low, high - max(0, self.settled_after))
         for pin in self.pins:
             if isinstance(pin.base, Now):
                 looks &= Times.between(low - length(pin.offset), FAR)
         for found, times in evaluator.solve(self.body, binding, looks):
             fixed = (evaluator.pinned_time(pin, found) for pin in self.pins if not isinstance(pin.base, Now))
-            if all(at is not None and at >= low for at in fixed):
+            if all(at is not None and at >= low for at in fixed) and self._is_settled(evaluator, found, high):
                 yield found, times
+
+    @cached_property
+    def settled_after(self) -> int:
+        """How long after it is looked at the body is final."""
+        if self.lag is None:
+            return 0
+        return max((settled_after(literal, self.lag) for literal in self.rule.body), default=0)
+
+    def _is_settled(self, evaluator: Evaluator, binding: Binding, high: int) -> bool:
+        """Whether what the body pins to fixed times is final."""
+        if self.lag is None:
+            return True
+        for literal in self.rule.body:
+            for node in walk(literal):
+                if isinstance(node, Pinned) and not isinstance(node.pin.base, Now):
+                    at = evaluator.pinned_time(node.pin, binding)
+                    if at is None or at + settled_after(node.formula, self.lag) > high:
+                        return False
+        return True
 
     def derived(self, binding: Binding, times: Times) -> Iterator[tuple[Formula, Ground, Times]]:
         """What the head says, for each of its atoms, when it is looked at at these times."""

@@ -12,6 +12,7 @@ from presage.model.formulas import Atom, Comparison, Formula, Over, Pinned, walk
 from presage.model.statements import Horizon, Rule
 from presage.model.terms import Arithmetic, Constant, Negative, Term
 from presage.models.rules import RuleView
+from presage.models.settling import Lags
 from presage.models.streams import Facts, Stream
 from presage.models.times import EVER, FAR, Times
 from presage.models.values import Value
@@ -28,6 +29,8 @@ class World:
     high: int
     question: Formula | None = None
     """What is asked, whose constants count among the values there are."""
+    lag: Lags | None = None
+    """How long after their time facts may still change, if the stream goes on after what is given."""
 
     @property
     def reads_every_time(self) -> bool:
@@ -59,7 +62,7 @@ class World:
     def rules(self) -> tuple[RuleView, ...]:
         """The rules, facts and constraints, background knowledge aside."""
         return tuple(
-            RuleView(number, rule, self.static_names)
+            RuleView(number, rule, self.static_names, self.lag)
             for number, rule in enumerate(self.subject.program.rules)
             if not any(isinstance(head, Atom) and head.predicate in self.static_names for head in rule.head_atoms)
         )
