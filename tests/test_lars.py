@@ -13,7 +13,9 @@ from presage.checking import check_text
 from presage.io.facts import Fact
 from presage.models.evaluation import Evaluation
 from presage.models.questions import read_question
+from tests.oracle import evaluate
 from tests.oracle.lars import Stream, Structure, answer_streams, answers
+from tests.random_programs import make_case
 
 Row = tuple[str, tuple[Any, ...], int]
 
@@ -156,7 +158,7 @@ def test_random_formulas(seed: int) -> None:
     asked = read_question(question, found.world.subject)
     replies = {frozenset(reply.bindings) for reply in found.ask(asked)}
     stream = Stream(low, end, frozenset((t, (name, values)) for name, values, t in rows if t >= low))
-    constants = found.world.constants(found.world.data())
+    constants = found.world.constants(found.world.data)
     expected = answers(Structure(stream, frozenset(statics)), asked.formula, at, constants)
     assert replies == {frozenset(each.items()) for each in expected}, (question, rows, (low, end), at)
 
@@ -249,3 +251,80 @@ def test_random_programs(seed: int) -> None:
     data = Stream(0, end, frozenset((t, (name, values)) for name, values, t in rows))
     expected = answer_streams(report.findings.subject.program, data, (), (), at)
     assert models(text, rows, at, timeline=(0, end)) == expected, (text, rows, end, at)
+
+
+# -- random programs with variables --------------------------------------------------------------------
+
+
+class OpenWriter(ProgramWriter):
+    """Rules with variables and pins to open times over a handful of ground facts."""
+
+    def atom(self) -> str:
+        x = self.pick("X", "X", "u", "v")
+        return self.pick(f"a({x})", f"b({x})", f"a({x})", f"e({x})", "c", "t")
+
+    def literal(self) -> str:
+        atom = self.atom()
+        return self.pick(
+            *(atom, f"not {atom}", f"{atom}@T", f"not {atom}@T", f"window(1) some {atom}"),
+            *(f"({atom} or {self.atom()})", f"window(rows 1 by e(_)) some {atom}", f"not window(1) {atom}@T"),
+        )
+
+    def rule(self) -> str:
+        x = self.pick("X", "X", "u")
+        head = self.pick(f"a({x})", f"b({x})", f"a({x})@T", "c", f"a({x}) | b({x})", f"b({x})@T | c@T", "")
+        body = [self.pick("e(X)", "e(X)@T", "s(X)", "e(X)@T-1"), *(self.literal() for _ in range(2))]
+        body += [self.pick("T = now", "T <= now", "X != u", "T < 1", "true")]
+        if "T" in "".join(body) + head:
+            body.append("e(_)@T")
+        return f"{head} :- {', '.join(body)}."
+
+    def program(self) -> str:
+        lines = ["timeline discrete.", f"reading {self.pick('every', 'now')}.", "input e(x). input t. static s(x)."]
+        lines += [self.rule() for _ in range(self.random.randint(1, 3))]
+        return "\n".join((*lines, "a(X) :- absent(X).", "b(X) :- absent(X).", "c :- absent(_).", ""))
+
+
+@given(st.integers(0, 10**9))
+def test_random_programs_with_variables(seed: int) -> None:
+    writer = OpenWriter(seed)
+    text, end = writer.program(), writer.random.choice([0, 0, 0, 1])
+    possible: list[Row] = [(name, values, t) for t in range(end + 1) for name, values in (("e", ("u",)), ("e", ("v",)))]
+    rows = [row for row in [*possible, ("t", (), 0)] if writer.random.random() < 0.5]
+    at = writer.random.randint(0, end)
+    report = check_text(text)
+    if not report.ok:
+        return
+    assert report.findings is not None
+    data = Stream(0, end, frozenset((t, (name, values)) for name, values, t in rows))
+    background = [("s", ("u",))]
+    expected = answer_streams(report.findings.subject.program, data, background, ("u", "v"), at)
+    found = models(text, rows, at, timeline=(0, end), statics=background)
+    assert found == expected, (text, rows, end, at)
+
+
+# -- programs with one model ---------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10**6))
+def test_programs_with_one_model(seed: int) -> None:
+    """Random stratified programs, recursion and negation through time among them, against the other oracle."""
+    case = make_case(seed, dense=False)
+    report = check_text(case.text)
+    assert report.findings is not None
+    if not report.findings.strata.stratified:
+        return
+    end = case.end
+    facts = [
+        Fact(name, values, *(when[:2] if isinstance(when, tuple) else (when, when)))
+        for (name, values, when), _ in case.facts
+    ]
+    facts += [Fact(name, values, None, None) for name, values in case.statics]
+    found = Evaluation(report.findings.subject, facts, 0, (0, end))
+    assert found.has_one_model
+    (model,) = found.answer_streams(0)
+    expected = evaluate(
+        report.findings.subject.program, [fact for fact, _ in case.facts], case.statics, end=end, timeline="discrete"
+    )
+    times = {ground: frozenset(each.points()) for ground, each in model.facts.ground()}
+    assert times == {ground: cells for ground, cells in expected.items() if ground[0] != "s"}, case.text

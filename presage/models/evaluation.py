@@ -56,7 +56,7 @@ class Evaluation:
     def answer_streams(self, at: int, limit: int | None = None) -> Iterator[AnswerStream]:
         """The answer streams at a time ([LARS] Definition 12)."""
         program = ground_program(self.world, self.world.looks(at))
-        data = self.world.data()
+        data = self.world.data
         for choice in islice(answer_streams(program), limit):
             facts = program.certain.copy() if choice else program.certain
             for ground, time in choice:
@@ -76,7 +76,7 @@ class Evaluation:
         for (ground, time), true in zip(open_facts, truths, strict=True):
             if true:
                 facts.add(ground, Times.at(time), counted=False)
-        return facts_at_times(facts, self.world.data())
+        return facts_at_times(facts, self.world.data)
 
     def ask(self, question: Question) -> list[Reply]:
         """The answers to a question, by time: those that all answer streams agree on."""

@@ -1,17 +1,21 @@
 """The one model of a program whose negation is stratified along predicates and time.
 
 Predicates are worked off group by group, each after those it depends on; within a group rules are applied
-until nothing is new. In a group that depends on its own absence, which time breaks, what surely holds and
-what may hold approach each other and meet (the alternating fixpoint).
+until nothing is new. A group that depends on itself at other times, its own absence there included, is worked off
+along time. Where its rules look both back and ahead, what surely holds and what may hold approach each other
+and meet (the alternating fixpoint).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from presage.analysis.graph import components
+from presage.analysis.subject import Dependency
 from presage.errors import PresageError
+from presage.model.formulas import atoms
 from presage.model.windows import Window
-from presage.models.formulas import Evaluator
+from presage.models.formulas import Evaluator, Solution
 from presage.models.rules import RuleView
 from presage.models.streams import Facts
 from presage.models.times import Times
@@ -28,15 +32,64 @@ def groups(world: World, among: Iterable[str]) -> list[frozenset[str]]:
 
 def stratified_model(world: World, looks: Times, among: Iterable[str]) -> Facts:
     """The given facts and all that follows for the given predicates, from rules looked at at these times."""
-    facts = world.data()
+    facts = world.data.copy()
     for group in groups(world, among):
         rules = [view for view in world.rules if view.heads & group]
-        absent = any(edge.negative and edge.head in group and edge.body in group for edge in world.subject.dependencies)
-        if absent:
+        inner = [edge for edge in world.subject.dependencies if edge.head in group and edge.body in group]
+        through_time = any(edge.low != 0 or edge.high != 0 for edge in inner)
+        if world.reads_every_time and through_time and all(edge.high <= 0 for edge in inner):
+            _by_time(world, facts, rules, inner, group, looks, forward=True)
+        elif world.reads_every_time and through_time and all(edge.low >= 0 for edge in inner):
+            _by_time(world, facts, rules, inner, group, looks, forward=False)
+        elif any(edge.negative for edge in inner):
             facts = _alternating(world, facts, rules, group, looks)
         else:
             saturate(world, facts, facts, rules, group, looks)
     return facts
+
+
+def _by_time(
+    world: World,
+    facts: Facts,
+    rules: list[RuleView],
+    inner: list[Dependency],
+    group: frozenset[str],
+    looks: Times,
+    forward: bool,
+) -> None:
+    """A group in which nothing depends on later times, or nothing on earlier ones, is worked off time by time.
+    Within a time, predicates that may depend on one another there go by what they need."""
+    same_time: dict[str, set[str]] = {name: set() for name in group}
+    for edge in inner:
+        if edge.low <= 0 <= edge.high:
+            same_time[edge.head].add(edge.body)
+    heads = [(view, head) for view in rules for head in view.rule.head_atoms]
+    parts = []
+    for names in components(sorted(group), same_time):
+        part = [(view, head) for view, head in heads if any(atom.predicate in names for atom in atoms(head))]
+        parts.append((part, any(same_time[name] & {*names} for name in names)))
+    times = list(world.timeline.points())
+    for time in times if forward else reversed(times):
+        for part, is_recursive in parts:
+            changed = True
+            while changed:
+                changed = False
+                for view, head in part:
+                    evaluator = evaluator_of(world, view, facts)
+                    found = list(view.telling(evaluator, head, time, looks, forward))
+                    changed |= bool(_tell(world, facts, view, found, group))
+                changed &= is_recursive
+
+
+def _tell(world: World, facts: Facts, view: RuleView, solutions: Iterable[Solution], group: frozenset[str]) -> set[str]:
+    """Adds what a rule derives for a group; gives back the predicates of which something is new."""
+    changed: set[str] = set()
+    for binding, times in solutions:
+        for _, ground, derived in view.derived(binding, times):
+            if ground[0] in group:
+                if facts.add(ground, derived & world.timeline, counted=not world.reads_every_time):
+                    changed.add(ground[0])
+    return changed
 
 
 def _alternating(world: World, base: Facts, rules: list[RuleView], group: frozenset[str], looks: Times) -> Facts:
@@ -72,13 +125,7 @@ def saturate(
             if before is not None and not view.needs & before:
                 continue
             evaluator = evaluator_of(world, view, facts, opposite, unsettled_rows)
-            found = list(view.solutions(evaluator, looks))
-            for binding, times in found:
-                for _, ground, derived in view.derived(binding, times):
-                    if ground[0] in group:
-                        new = facts.add(ground, derived & world.timeline, counted=not world.reads_every_time)
-                        if new:
-                            changed.add(ground[0])
+            changed |= _tell(world, facts, view, list(view.solutions(evaluator, looks)), group)
         if not any(view.needs & group for view in rules):
             return
 

@@ -96,6 +96,39 @@ class RuleView:
         else:
             yield from self._existing(evaluator, start, looks)
 
+    def telling(
+        self, evaluator: Evaluator, head: Formula, time: int, looks: Times, forward: bool
+    ) -> Iterator[Solution]:
+        """The solutions whose head says something of a time, and of no earlier one (or no later one)."""
+        start: dict[str, Value] = {}
+        shift: int | None = 0
+        while not isinstance(head, Atom):
+            match head:
+                case Pinned(formula=head, pin=Pin(base=Now(), offset=offset)):
+                    shift = length(offset)
+                case Pinned(formula=head, pin=Pin(base=Variable(name=name), offset=offset)):
+                    start, shift = {name: time - length(offset)}, None
+                case Pinned(formula=head, pin=Pin(offset=offset)):
+                    if length(offset) != time:
+                        return
+                    shift = None
+                case Metric(operator=operator, interval=interval, formula=head) if shift is not None:
+                    low, high = distances(interval)
+                    near, far = (low, high) if operator == "always" else (-high, -low)
+                    shift += near if forward else far
+                case Over(formula=head):
+                    if time != (evaluator.whole.low if forward else evaluator.whole.high):
+                        return
+                    shift = None
+                case _:
+                    raise TypeError(f"{head} cannot stand in a head")
+        if shift is not None:
+            # What a head says of times before the first one is said with the first.
+            first = time == (evaluator.whole.low if forward else evaluator.whole.high)
+            low, high = (-FAR if first and forward else time - shift), (FAR if first and not forward else time - shift)
+            looks &= Times.between(low, high)
+        yield from self.solutions(evaluator, looks, start)
+
     def _existing(self, evaluator: Evaluator, binding: Binding, looks: Times) -> Iterator[Solution]:
         """An instance in which a pin points before the start of the stream, or to no time, does not exist."""
         low, high = evaluator.whole.low, evaluator.whole.high

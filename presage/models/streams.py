@@ -53,6 +53,19 @@ class Facts:
         self._filtered: dict[tuple[Atom, ...], Facts] = {}
         self._partitions: dict[tuple[Atom, ...], list[list[Row]]] = {}
 
+    @staticmethod
+    def given(rows: Iterable[tuple[Ground, tuple[int, int]]]) -> Facts:
+        """Facts that are counted, each with an interval of times."""
+        spans: dict[Ground, list[tuple[int, int]]] = {}
+        for ground, span in rows:
+            spans.setdefault(ground, []).append(span)
+        counted: Table = {}
+        for (name, arguments), each in spans.items():
+            times = Times.of(each)
+            if times:
+                counted.setdefault(name, {})[arguments] = times
+        return Facts(counted)
+
     def copy(self) -> Facts:
         return Facts(
             {name: dict(table) for name, table in self.counted.items()},

@@ -6,7 +6,7 @@ both sides, since metric operators look past the ends of the stream.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
 from presage.errors import PresageError
@@ -24,6 +24,14 @@ def _moved(time: int, by: int) -> int:
     if abs(by) >= FAR:
         return by
     return time + by
+
+
+def _start(span: Span) -> int:
+    return span[0]
+
+
+def _end(span: Span) -> int:
+    return span[1]
 
 
 class Times:
@@ -78,13 +86,37 @@ class Times:
             return other
         if not other.spans or self is EVER:
             return self
-        return Times.of((*self.spans, *other.spans))
+        few, many = (self, other) if len(self.spans) <= len(other.spans) else (other, self)
+        return many._with(few.spans[0]) if len(few.spans) == 1 else Times.of((*self.spans, *other.spans))
+
+    def _with(self, span: Span) -> Times:
+        """One more interval, put where it belongs."""
+        low, high = span
+        start = bisect_left(self.spans, low - 1, key=_end)
+        stop = bisect_right(self.spans, high + 1, key=_start)
+        if start < stop:
+            low, high = min(low, self.spans[start][0]), max(high, self.spans[stop - 1][1])
+        return Times((*self.spans[:start], (low, high), *self.spans[stop:]))
+
+    def within(self, low: int, high: int) -> Times:
+        """What lies between two times."""
+        start = bisect_left(self.spans, low, key=_end)
+        stop = bisect_right(self.spans, high, key=_start)
+        found = list(self.spans[start:stop])
+        if found:
+            found[0] = (max(low, found[0][0]), found[0][1])
+            found[-1] = (found[-1][0], min(high, found[-1][1]))
+        return Times(tuple(found))
 
     def __and__(self, other: Times) -> Times:
         if self.spans == _EVER_SPANS:
             return other
         if other.spans == _EVER_SPANS:
             return self
+        if len(self.spans) == 1:
+            return other.within(*self.spans[0])
+        if len(other.spans) == 1:
+            return self.within(*other.spans[0])
         found: list[Span] = []
         mine, theirs = self.spans, other.spans
         i = j = 0
@@ -110,7 +142,7 @@ class Times:
         return Times(tuple(found))
 
     def __sub__(self, other: Times) -> Times:
-        return self & ~other
+        return self & ~other.within(self.first, self.last) if self.spans and other.spans else self
 
     def covers(self, other: Times) -> bool:
         return (self & other) == other

@@ -67,14 +67,15 @@ class World:
             if not any(isinstance(head, Atom) and head.predicate in self.static_names for head in rule.head_atoms)
         )
 
+    @cached_property
     def data(self) -> Facts:
-        """The facts the stream brought, on the timeline."""
-        found = Facts()
-        for fact in self.given:
-            if fact.predicate not in self.static_names:
-                times = times_of(fact) & self.timeline
-                found.add((fact.predicate, fact.arguments), times, counted=True)
-        return found
+        """The facts the stream brought, on the timeline. They are read only: take a copy to add to."""
+        return Facts.given(
+            ((fact.predicate, fact.arguments), (max(self.low, first), min(self.high, last)))
+            for fact in self.given
+            if fact.predicate not in self.static_names
+            for first, last in (span_of(fact),)
+        )
 
     def stream(self, facts: Facts, opposite: Facts | None = None) -> Stream:
         return Stream(self.low, self.high, facts, facts if opposite is None else opposite)
@@ -98,9 +99,8 @@ class World:
         return self.timeline if self.reads_every_time else Times.at(at)
 
 
-def times_of(fact: Fact) -> Times:
-    assert isinstance(fact.low, int)
-    return Times.between(fact.low, FAR if fact.high is None else length(fact.high))
+def span_of(fact: Fact) -> tuple[int, int]:
+    return length(fact.low), FAR if fact.high is None else length(fact.high)
 
 
 def _constants(formula: Formula) -> Iterator[Value]:
