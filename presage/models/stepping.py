@@ -18,7 +18,7 @@ from presage.model.terms import Number
 from presage.models.evaluation import Evaluation, facts_at_times
 from presage.models.expressions import TRUE, Candidate, Literal
 from presage.models.grounding import bounds, ground_program
-from presage.models.settling import lags
+from presage.models.settling import Lags, lags, refuse_endless
 from presage.models.solving import consequences
 from presage.models.streams import extend
 from presage.models.values import Invented
@@ -51,8 +51,10 @@ class AnswerStreamSteps:
                     "with `reading now`, invents no values: use `presage models`"
                 )
         self.checker = Checker(self.subject.program, self.subject.predicates, self.subject.discrete)
-        self.reads_every_time = self.subject.reading == "every"
-        self.lags = lags(self.subject) if self.reads_every_time else {}
+        self.lags: Lags | None = None
+        if self.subject.reading == "every":
+            self.lags = lags(self.subject)
+            refuse_endless(self.subject, self.lags)
         self.now: int | None = None
         self.late: list[Fact] = []
         self._given: list[Fact] = []
@@ -65,7 +67,7 @@ class AnswerStreamSteps:
 
     @property
     def longest_lag(self) -> int:
-        return max([0, *self.lags.values()])
+        return 0 if self.lags is None else max([0, *self.lags.of.values()])
 
     def next_decision(self) -> Number | None:
         return None if self.now is None else self.now + 1
@@ -81,7 +83,7 @@ class AnswerStreamSteps:
         self.now = moment
         for fact in facts:
             (self.late if self.checker.is_late(fact, moment) else self._given).append(fact)
-        found = self._settled(moment) if self.reads_every_time else self._evaluated(moment)
+        found = self._evaluated(moment) if self.lags is None else self._settled(moment)
         if found is None:
             return [inconsistent(moment)]
         new = [candidate for candidate in found if candidate not in self._said]
@@ -107,7 +109,7 @@ class AnswerStreamSteps:
 
     def _queries_for(self, candidate: Candidate, now: int) -> Iterator[Query]:
         (predicate, arguments), time = candidate
-        if self.reads_every_time and time + self.lags[predicate] > now:
+        if self.lags is not None and time + self.lags.of[predicate] > now:
             return
         for query in self.subject.queries:
             asked = query.atom
