@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -205,7 +206,7 @@ def _anchors(page: Path) -> set[str]:
 def test_console_shows_what_comes_out(block: Block) -> None:
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
-        words = command.split()
+        words = shlex.split(command)
         assert words[0] == "presage", command
         done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=ROOT, check=False)
         assert done.returncode == 0, done.stderr

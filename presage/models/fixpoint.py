@@ -18,7 +18,7 @@ from presage.model.windows import Window
 from presage.models.formulas import Evaluator, Solution
 from presage.models.rules import RuleView
 from presage.models.streams import Facts
-from presage.models.times import Times
+from presage.models.times import MOST_POINTS, Times
 from presage.models.world import World
 
 
@@ -37,9 +37,10 @@ def stratified_model(world: World, looks: Times, among: Iterable[str]) -> Facts:
         rules = [view for view in world.rules if view.heads & group]
         inner = [edge for edge in world.subject.dependencies if edge.head in group and edge.body in group]
         through_time = any(edge.low != 0 or edge.high != 0 for edge in inner)
-        if world.reads_every_time and through_time and all(edge.high <= 0 for edge in inner):
+        step_by_step = world.reads_every_time and through_time and world.high - world.low < MOST_POINTS
+        if step_by_step and all(edge.high <= 0 for edge in inner):
             _by_time(world, facts, rules, inner, group, looks, forward=True)
-        elif world.reads_every_time and through_time and all(edge.low >= 0 for edge in inner):
+        elif step_by_step and all(edge.low >= 0 for edge in inner):
             _by_time(world, facts, rules, inner, group, looks, forward=False)
         elif any(edge.negative for edge in inner):
             facts = _alternating(world, facts, rules, group, looks)
