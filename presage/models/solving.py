@@ -135,11 +135,17 @@ class Solver:
                 name = backend.add_atom(self._symbol("asked", number))
                 backend.add_rule([name], [self._literal(backend, expression)])
         self.control.configuration.solve.enum_mode = "cautious" if in_all else "brave"
-        last: frozenset[int] | None = None
+        # Models that differ from one another in much settle much at once. The dice are the same in every run.
+        self.control.configuration.solver[0].sign_def = "rnd"
+        self.control.configuration.solver[0].rand_freq = "0.1"
         with self.control.solve(yield_=True) as handle:
-            for model in handle:
-                last = frozenset(self._numbers(model, "asked"))
-        return None if last is None else [number in last for number in range(len(asked))]
+            for _ in handle:  # each comes closer; the last is the answer
+                pass
+            last = handle.last()
+            if last is None:
+                return None
+            true = frozenset(self._numbers(last, "asked"))
+        return [number in true for number in range(len(asked))]
 
     def _state(self, backend: Any) -> None:
         self._atoms(backend)

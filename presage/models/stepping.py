@@ -86,9 +86,8 @@ class AnswerStreamSteps:
         found = self._evaluated(moment) if self.lags is None else self._settled(moment)
         if found is None:
             return [inconsistent(moment)]
-        new = [candidate for candidate in found if candidate not in self._said]
-        self._said.update(new)
-        return sorted(self._answers(new, moment), key=lambda answer: answer.answer)
+        self._said.update(found)
+        return sorted(self._answers(found, moment), key=lambda answer: answer.answer)
 
     def _settled(self, now: int) -> list[Candidate] | None:
         return self._common(World(self.subject, tuple(self._given), 0, now, lag=self.lags), now)
@@ -97,10 +96,11 @@ class AnswerStreamSteps:
         return self._common(Evaluation(self.subject, self._given, now).world, now)
 
     def _common(self, world: World, now: int) -> list[Candidate] | None:
-        """The facts asked for that hold in all answer streams, as far as they are final."""
+        """The facts asked for and not yet said that hold in all answer streams, as far as they are final."""
         looks = world.looks(now)
         around = bounds(world, looks)
-        asked = [each for each in facts_at_times(around.possible) if any(self._queries_for(each, now))]
+        open_facts = (each for each in facts_at_times(around.possible) if each not in self._said)
+        asked = [each for each in open_facts if any(self._queries_for(each, now))]
         holds = [TRUE if time in around.certain.times(*ground) else Literal((ground, time)) for ground, time in asked]
         truths = consequences(ground_program(world, looks, around), holds, in_all=True)
         if truths is None:
