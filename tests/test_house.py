@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "models": {"answers", "checking", "io", "parser", "rewrite", "analysis", "model", "errors"},
     "checking": {"parser", "rewrite", "analysis", "model", "errors", "cli"},
     "layout": {"parser", "model", "errors"},
-    "cli": {"checking", "layout", "reasoner", "models", "analysis", "io", "answers", "model", "errors"},
+    "cli": {"checking", "layout", "reasoner", "models", "io", "answers", "model", "errors"},
     "__init__": {"checking", "layout", "reasoner", "answers", "model", "errors"},
     "__main__": {"cli"},
 }

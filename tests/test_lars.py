@@ -4,12 +4,15 @@ an oracle that tries everything."""
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from presage.checking import check_text
+from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.models.evaluation import Evaluation
 from presage.models.questions import read_question
@@ -251,6 +254,31 @@ def test_random_programs(seed: int) -> None:
     data = Stream(0, end, frozenset((t, (name, values)) for name, values, t in rows))
     expected = answer_streams(report.findings.subject.program, data, (), (), at)
     assert models(text, rows, at, timeline=(0, end)) == expected, (text, rows, end, at)
+
+
+@given(st.integers(0, 10**9))
+def test_what_is_asked_holds_in_all_models(seed: int) -> None:
+    writer = ProgramWriter(seed)
+    text, question, end = writer.program(), writer.formula(2), writer.random.choice([0, 1, 1])
+    rows: list[Row] = [(name, (), t) for name in ("r", "t") for t in range(end + 1) if writer.random.random() < 0.5]
+    at = writer.random.randint(0, end)
+    report = check_text(text)
+    if not report.ok:
+        return
+    assert report.findings is not None
+    every = report.findings.subject.reading == "every"
+    data = Stream(0, end, frozenset((t, (name, values)) for name, values, t in rows))
+    found = evaluation(text, rows, at, (0, end), question=question)
+    asked = read_question(question, found.world.subject)
+    truths = []
+    for model in models(text, rows, at, timeline=(0, end)):
+        stream = replace(data, others=model) if every else replace(data, rows=data.rows | model)
+        truths.append(Structure(stream).entails(asked.formula, at, {"now": at}))
+    if not truths and not found.has_one_model:
+        with pytest.raises(PresageError, match="no answer stream"):
+            found.ask(asked)
+    elif truths:
+        assert bool(found.ask(asked)) == all(truths), (text, question, rows, end, at)
 
 
 # -- random programs with variables --------------------------------------------------------------------

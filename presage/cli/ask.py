@@ -36,8 +36,8 @@ def run(options: argparse.Namespace) -> int:
     from presage.models.texts import Names
 
     given = given_stream(options, "ask")
-    question = read_question(options.formula, given.subject)
-    evaluation = Evaluation(given.subject, given.facts, given.at, given.timeline, question)
+    question = read_question(options.formula, given.findings.subject)
+    evaluation = Evaluation(given.findings.subject, given.facts, given.at, given.timeline, question)
     found = evaluation.ask(question)
     is_open = bool(asked_variables(question))
     names = Names()

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         raise PresageError("--at: answer streams are those of one time; give a number")
     if options.limit is not None and (options.cautious or options.brave):
         raise PresageError("--limit: what holds in all or in some answer streams needs all of them")
-    evaluation = Evaluation(given.subject, given.facts, given.at, given.timeline)
+    evaluation = Evaluation(given.findings.subject, given.facts, given.at, given.timeline)
     readable = sys.stdout.isatty() and not options.json
     if options.cautious or options.brave:
         shared = evaluation.common_facts(given.at, in_all=options.cautious)

@@ -11,7 +11,7 @@ from presage.cli.options import program_argument
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
-    from presage.analysis.subject import Subject
+    from presage.checking import Findings
     from presage.io.facts import Checker, Fact
 
 
@@ -31,7 +31,7 @@ def stream_arguments(command: argparse.ArgumentParser, at: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class GivenStream:
-    subject: Subject
+    findings: Findings
     facts: tuple[Fact, ...]
     at: int | None
     timeline: tuple[int, int] | None
@@ -57,7 +57,7 @@ def given_stream(options: argparse.Namespace, command: str) -> GivenStream:
             raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")
     facts = (*static, *read_facts(options.facts, checker))
     at = None if options.at == "any" else _time(options.at, "--at", checker)
-    return GivenStream(subject, facts, at, _timeline(options.timeline, checker))
+    return GivenStream(report.findings, facts, at, _timeline(options.timeline, checker))
 
 
 def _time(text: str, option: str, checker: Checker) -> int:

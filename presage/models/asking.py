@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from presage.model.formulas import Formula, Pinned, variables, walk
-from presage.model.statements import Question
-from presage.model.terms import Variable
+from presage.analysis.timeline import pin_variables
+from presage.model.formulas import variables
+from presage.model.statements import Question, Rule
 from presage.models.compiling import Compiler, Unsettled
 from presage.models.expressions import Expression, some_of
 from presage.models.formulas import Evaluator, Solution, uses_now
@@ -31,11 +31,6 @@ class Reply:
     at: int
 
 
-def time_variables(formula: Formula) -> frozenset[str]:
-    pins = (node.pin.base for node in walk(formula) if isinstance(node, Pinned))
-    return frozenset(base.name for base in pins if isinstance(base, Variable))
-
-
 def asked_variables(question: Question) -> tuple[str, ...]:
     """The variables whose values are asked for, in the order of the text."""
     hidden = {variable.name for variable in question.exists}
@@ -52,7 +47,8 @@ class Asked:
 
     @cached_property
     def ordering(self) -> Ordering:
-        return Ordering(time_variables(self.question.formula), self.world.static_names)
+        times = pin_variables(Rule(None, (self.question.formula,)))
+        return Ordering(frozenset(times), self.world.static_names)
 
     def evaluator(self, facts: Facts, opposite: Facts | None = None, unsettled: Unsettled | None = None) -> Evaluator:
         """Time variables stand for time points of the stream."""
@@ -77,10 +73,11 @@ class Asked:
             found[key] = found.get(key, NEVER) | times
         return [Reply(key, at) for key, times in found.items() for at in times.points()]
 
-    def common_replies(self, world: World, looks: Times, when: Times) -> list[Reply] | None:
+    def common_replies(self, looks: Times, when: Times) -> list[Reply] | None:
         """The answers that hold in all answer streams; none if there is none."""
-        around = bounds(world, looks)
-        compiler = Compiler(self.evaluator(around.certain), world.stream(around.possible), around.unsettled)
+        around = bounds(self.world, looks)
+        possible = self.world.stream(around.possible)
+        compiler = Compiler(self.evaluator(around.certain), possible, around.unsettled)
         asked, cases = asked_variables(self.question), dict[Reply, list[Expression]]()
         evaluator = self.evaluator(around.possible, around.certain, around.unsettled)
         for binding, times in self.solutions(evaluator, when):
@@ -88,7 +85,8 @@ class Asked:
             for at in times.points():
                 holds = compiler.body(self.question.formula, binding, at)
                 cases.setdefault(Reply(key, at), []).append(holds)
-        truths = consequences(ground_program(world, looks, around), [some_of(each) for each in cases.values()], True)
+        program = ground_program(self.world, looks, around)
+        truths = consequences(program, [some_of(each) for each in cases.values()], in_all=True)
         return None if truths is None else [reply for reply, true in zip(cases, truths, strict=True) if true]
 
 

@@ -34,7 +34,7 @@ from presage.models.formulas import Evaluator, arguments_of, distances
 from presage.models.streams import Row, Stream, matched
 from presage.models.times import FAR, Times
 from presage.models.values import NOW, Binding, Ground, Value, compares
-from presage.models.windows import length, select, visible_rows
+from presage.models.windows import length, select, visible
 
 MOST_CASES = 20_000
 
@@ -200,8 +200,8 @@ class Compiler:
 
     def _row_cases(self, window: RowsWindow, view: View, at: int) -> Iterator[tuple[tuple[Expression, ...], View]]:
         """All cases of which uncertain rows are there, as far as they matter."""
-        certain = set(visible_rows(view.certain.facts, view.certain))
-        rows = visible_rows(view.possible.facts, view.possible)
+        certain = set(visible(view.certain.facts.rows(), view.certain))
+        rows = visible(view.possible.facts.rows(), view.possible)
         past = [row for row in rows if row[0] <= at][::-1]
         future = [row for row in rows if row[0] > at]
         cases = 0

@@ -93,7 +93,7 @@ class Evaluation:
         looks = self.world.looks(at)
         if self.has_one_model:
             return asked.replies(stratified_model(self.world, looks, derived_predicates(self.world.subject)), when)
-        found = asked.common_replies(self.world, looks, when)
+        found = asked.common_replies(looks, when)
         if found is None:
             where = "" if self.world.reads_every_time else f" at {at}"
             raise PresageError(f"the program has no answer stream{where} over these facts: nothing can be asked")

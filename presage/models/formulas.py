@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 from presage.model.formulas import (
     And,
@@ -74,6 +75,10 @@ class Evaluator:
     def __post_init__(self) -> None:
         self.turned = self.whole.flipped()
 
+    @cached_property
+    def _constants(self) -> list[Value]:
+        return list(self.constants())
+
     def solve(self, formula: Formula, binding: Binding, when: Times) -> list[Solution]:
         """Each binding of all variables, with the times among `when` at which the formula holds."""
         return self._solve(formula, binding, self.whole, when)
@@ -84,10 +89,6 @@ class Evaluator:
         for _, times in self._solve(formula, binding, stream, when):
             found |= times
         return found
-
-    def forget(self) -> None:
-        """For when the facts have changed."""
-        self._known.clear()
 
     def _solve(self, formula: Formula, binding: Binding, stream: Stream, when: Times) -> list[Solution]:
         if not when:
@@ -226,7 +227,7 @@ class Evaluator:
             yield dict(binding)
             return
         name, times = missing[0], missing[0] in self.ordering.times
-        values: Iterable[Value] = self.variable_times.points() if times else self.constants()
+        values: Iterable[Value] = self.variable_times.points() if times else self._constants
         for value in values:
             yield from self._all(formula, {**binding, name: value})
 

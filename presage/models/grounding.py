@@ -55,7 +55,7 @@ def uncertain_predicates(subject: Subject) -> frozenset[str]:
             start |= names
         elif subject.reading == "now" and _counts_rows(timing.rule.body):
             recursive = {edge.head for edge in subject.dependencies if edge.negative and edge.rule is timing.rule}
-            start |= {name for name in names & recursive if _depends_on_itself(subject, name)}
+            start |= names & recursive & subject.recursive_predicates
     start |= {name for name, number in subject.component.items() if number in broken}
     users: dict[str, set[str]] = {}
     for edge in subject.dependencies:
@@ -66,10 +66,6 @@ def uncertain_predicates(subject: Subject) -> frozenset[str]:
 def _counts_rows(body: tuple[Formula, ...]) -> bool:
     nodes = (node for literal in body for node in walk(literal))
     return any(isinstance(node, Windowed) and isinstance(node.window, RowsWindow) for node in nodes)
-
-
-def _depends_on_itself(subject: Subject, name: str) -> bool:
-    return name in subject.recursive_predicates
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow, Window
-from presage.models.streams import Facts, Row, Stream
+from presage.models.streams import Row, Stream
 from presage.models.times import FAR, Times
 
 
@@ -46,9 +46,8 @@ def length(quantity: object) -> int:
     return quantity
 
 
-def visible_rows(facts: Facts, stream: Stream) -> list[Row]:
-    """The counted rows within the stream's timeline."""
-    rows = facts.rows()
+def visible(rows: list[Row], stream: Stream) -> list[Row]:
+    """Of rows in order of time, those within the stream's timeline."""
     first = bisect_right(rows, stream.low - 1, key=_time)
     return rows[first : bisect_right(rows, stream.high, key=_time)]
 
@@ -61,11 +60,11 @@ def last_rows(window: RowsWindow, stream: Stream, at: int) -> tuple[int, int, li
     """The ends of a window of rows, and the rows in it. A partition none of whose rows the window can reach does
     not count; of what fits no pattern no row is taken ([LARS] Example 6), so the window reaches to now anyway."""
     if not window.by:
-        return count(window, stream, visible_rows(stream.facts, stream), at)
+        return count(window, stream, visible(stream.facts.rows(), stream), at)
     low = high = at
     kept: list[Row] = []
     for partition in stream.facts.partitions(window.by):
-        rows = [row for row in partition if stream.low <= row[0] <= stream.high]
+        rows = visible(partition, stream)
         if rows and (window.ahead or rows[0][0] <= at):
             first, last, found = count(window, stream, rows, at)
             low, high = min(low, first), max(high, last)
