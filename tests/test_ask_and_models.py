@@ -228,6 +228,12 @@ def test_models_of_one_time_only() -> None:
     assert "--limit" in refusal("models", TRAMS, "--facts", FACTS, "--at", "42", "--limit", "2", "--brave")
 
 
+def test_too_many_rows_that_may_be_there(program: Any) -> None:
+    text = "reading now. a(X)@T | b(X)@T :- e(X)@T. c :- window(rows 40) some a(_)."
+    words = program(text, *(("e", [f"x{index}"], index) for index in range(30)))
+    assert "more facts that may hold or not than can be told apart" in refusal("models", *words, "--at", "29")
+
+
 def test_the_horizon_ends_the_timeline(program: Any) -> None:
     text = "s@T+1 :- s@T. s@2."
     assert lines("models", *program(text), "--at", "4")[0]["facts"] == ["s@2", "s@3", "s@4"]

@@ -36,7 +36,8 @@ from presage.models.times import FAR, Times
 from presage.models.values import NOW, Binding, Ground, Value, compares
 from presage.models.windows import length, select, visible
 
-MOST_CASES = 20_000
+MOST_CASES = 4_000
+"""As many cases of which rows are there are written out for one window."""
 
 
 @dataclass(frozen=True)
