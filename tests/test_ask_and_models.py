@@ -114,6 +114,10 @@ def test_ask_many_models_without_listing_them(program: Any) -> None:
     assert len(lines("ask", *given_facts, "--at", "any", "seated(X)")) == 60
     assert len(lines("models", *given_facts, "--at", "59", "--cautious")[0]["facts"]) == 60
     assert len(lines("models", *given_facts, "--at", "59", "--limit", "3")) == 3
+    # The same where each candidate must be checked against the definition.
+    checked = program(SEATS + "odd :- odd or not odd.\n", *(("guest", [f"g{index}"], 0) for index in range(20)))
+    assert len(lines("ask", *checked, "--at", "0", "seated(X), odd")) == 20
+    assert lines("ask", *checked, "--at", "0", "left(X)") == []
 
 
 def test_ask_with_invented_values(program: Any) -> None:

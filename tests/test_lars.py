@@ -256,6 +256,11 @@ def test_random_programs(seed: int) -> None:
     assert models(text, rows, at, timeline=(0, end)) == expected, (text, rows, end, at)
 
 
+def test_a_constraint_counts_where_no_rule_leaves_a_choice() -> None:
+    text = "reading now. :- not a. a | b :- window(rows 1 by (a, b)) some c. c. input r."
+    assert models(text, [], 0, timeline=(0, 0)) == set()
+
+
 @given(st.integers(0, 10**9))
 def test_what_is_asked_holds_in_all_models(seed: int) -> None:
     writer = ProgramWriter(seed)

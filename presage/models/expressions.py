@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Union
 
@@ -84,6 +84,16 @@ def signs(expression: Expression) -> frozenset[bool]:
             return frozenset((positive,))
         case All(parts=parts) | Some(parts=parts):
             return frozenset().union(*(signs(part) for part in parts))
+
+
+def candidates_of(expression: Expression) -> Iterator[Candidate]:
+    """The facts an expression speaks of, with repetitions."""
+    match expression:
+        case Literal(candidate=candidate):
+            yield candidate
+        case All(parts=parts) | Some(parts=parts):
+            for part in parts:
+                yield from candidates_of(part)
 
 
 def holds(expression: Expression, is_true: Callable[[Candidate], bool]) -> bool:

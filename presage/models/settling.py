@@ -104,13 +104,18 @@ def never_settled(subject: Subject, rule: Rule) -> PresageError:
     )
 
 
-def refuse_endless(subject: Subject, lag: Lags) -> None:
-    """Refuses constraints that could never be looked at."""
+def longest_wait(subject: Subject, lag: Lags) -> int:
+    """How long after the last fact something may still be settled, constraints included; refuses those that never
+    could be looked at."""
+    longest = max([0, *lag.of.values()])
     for rule in subject.program.rules:
         for literal in rule.body:
             pinned = (node.formula for node in walk(literal) if isinstance(node, Pinned))
-            if any(settled_after(formula, lag) >= FAR for formula in (literal, *pinned)):
+            wait = max(settled_after(formula, lag) for formula in (literal, *pinned))
+            if wait >= FAR:
                 raise never_settled(subject, rule)
+            longest = max(longest, wait)
+    return longest
 
 
 NOTHING_AHEAD = -FAR

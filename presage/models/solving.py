@@ -22,6 +22,7 @@ from presage.models.expressions import (
     Some,
     Truth,
     all_of,
+    candidates_of,
     holds,
     in_time,
     is_splittable,
@@ -33,36 +34,33 @@ from presage.models.grounding import GroundProgram, GroundRule
 
 Choice = frozenset[Candidate]
 """The uncertain facts of an answer stream."""
+NOTHING = frozenset[Candidate]().__contains__
+"""No uncertain fact holds: where no rule derives any, only constraints are left."""
 
 
 def answer_streams(program: GroundProgram) -> Iterator[Choice]:
     """All answer streams, by the facts that are not certain. Programs that leave nothing open need no solver."""
     rules = program.rules
-    if any(not rule.alternatives and rule.body == TRUE for rule in rules):
-        return
     if not has_choices(rules):
-        yield frozenset()
+        if not any(holds(rule.body, NOTHING) for rule in rules):
+            yield frozenset()
         return
     if is_plain(rules):
         yield from Solver(rules).stable_models()
         return
-    for candidate in Solver(rules).supported_models():
-        if not has_smaller_model(rules, candidate):
-            yield candidate
+    yield from Solver(rules).checked_models()
 
 
 def consequences(program: GroundProgram, asked: Sequence[Expression], in_all: bool) -> list[bool] | None:
     """For each expression whether it holds in all answer streams, or else in some; none if there is none."""
-    if has_choices(program.rules) and is_plain(program.rules):
-        return Solver(program.rules).consequences(asked, in_all)
-    truths: list[bool] | None = None
-    for model in answer_streams(program):
-        here = [holds(expression, model.__contains__) for expression in asked]
-        if truths is None:
-            truths = here
-        else:
-            truths = [(a and b) if in_all else (a or b) for a, b in zip(truths, here, strict=True)]
-    return truths
+    rules = program.rules
+    if not has_choices(rules):
+        if any(holds(rule.body, NOTHING) for rule in rules):
+            return None
+        return [holds(expression, NOTHING) for expression in asked]
+    if is_plain(rules):
+        return Solver(rules).consequences(asked, in_all)
+    return Solver(rules).checked_consequences(asked, in_all)
 
 
 def has_choices(rules: Sequence[GroundRule]) -> bool:
@@ -75,14 +73,28 @@ def is_plain(rules: Sequence[GroundRule]) -> bool:
     return all(is_splittable(rule.body) for rule in rules if rule.alternatives)
 
 
-def has_smaller_model(rules: Iterable[GroundRule], model: Choice) -> bool:
-    """Whether the reduct of the rules has a model that is a proper subset."""
+def smaller_model(rules: Iterable[GroundRule], model: Choice) -> Choice | None:
+    """A proper subset of a model that satisfies the reduct of the rules, if there is one."""
     reduct = [
         GroundRule(rule.alternatives, restricted(rule.body, model))
         for rule in rules
         if rule.alternatives and holds(rule.body, model.__contains__)
     ]
-    return next(Solver(reduct, model).classical_models(proper=True), None) is not None
+    return next(Solver(reduct, model).classical_models(proper=True), None)
+
+
+def reason_against(rules: Iterable[GroundRule], model: Choice, smaller: Choice) -> set[Candidate]:
+    """Facts such that no interpretation that agrees with the model on them is an answer stream: those that it could
+    do without, and all that the rules speak of that could derive them. On these rules any such interpretation and
+    what is left of it behave like the model and the smaller one; other rules do not miss what is taken away."""
+    needless = model - smaller
+    found: set[Candidate] = set(needless)
+    for rule in rules:
+        told = frozenset().union(*rule.alternatives)
+        if told & needless:
+            found |= told
+            found.update(candidates_of(rule.body))
+    return found
 
 
 def restricted(expression: Expression, model: Choice) -> Expression:
@@ -158,17 +170,59 @@ class Solver:
                 heads = [self._alternative(backend, part) for part in rule.alternatives]
                 backend.add_rule(heads, body)
 
-    def supported_models(self) -> Iterator[Choice]:
-        """The interpretations that satisfy all rules and have a rule with a true body for each fact."""
+    def checked_models(self) -> Iterator[Choice]:
+        """The interpretations that satisfy all rules, have a rule with a true body for each fact, and are minimal
+        among the models of their reduct."""
+        with self.control.backend() as backend:
+            self._supported(backend)
+        while (model := self._next_checked()) is not None:
+            yield model
+            self._exclude(self._as_in(model, self.candidates))
+
+    def checked_consequences(self, asked: Sequence[Expression], in_all: bool) -> list[bool] | None:
+        """What holds in all of these, or in some: models are asked for that refute something that has held in all
+        so far, or show something that has held in none, until there are no more."""
+        with self.control.backend() as backend:
+            self._supported(backend)
+            literals = [self._literal(backend, expression) for expression in asked]
+        settled: list[bool] | None = None
+        while (model := self._next_checked()) is not None:
+            here = [holds(expression, model.__contains__) for expression in asked]
+            before = here if settled is None else settled
+            settled = [(a and b) if in_all else (a or b) for a, b in zip(before, here, strict=True)]
+            unsure = [each for each, true in zip(literals, settled, strict=True) if true == in_all]
+            if not unsure:
+                break
+            self._exclude(each if in_all else -each for each in unsure)
+        return settled
+
+    def _next_checked(self) -> Choice | None:
+        """The next candidate that is an answer stream; those before it are excluded, with all that fail alike."""
+        self.control.configuration.solve.models = 1
+        while (model := next(self._models(), None)) is not None:
+            smaller = smaller_model(self.rules, model)
+            if smaller is None:
+                return model
+            self._exclude(self._as_in(model, reason_against(self.rules, model, smaller)))
+        return None
+
+    def _as_in(self, model: Choice, candidates: Iterable[Candidate]) -> Iterator[int]:
+        """The literals that say what the model says of some facts; those no rule derives are false anyway."""
+        known = (each for each in candidates if each in self._number)
+        return (self._atom(each) if each in model else -self._atom(each) for each in known)
+
+    def _exclude(self, literals: Iterable[int]) -> None:
+        with self.control.backend() as backend:
+            backend.add_rule([], list(literals))
+
+    def _supported(self, backend: Any) -> None:
         support: dict[Candidate, list[Expression]] = {candidate: [] for candidate in self.candidates}
         for rule in self.rules:
             for candidate in (each for part in rule.alternatives for each in part):
                 support[candidate].append(rule.body)
-        with self.control.backend() as backend:
-            self._guess(backend)
-            for candidate, bodies in support.items():
-                backend.add_rule([], [self._atom(candidate), -self._literal(backend, some_of(bodies))])
-        yield from self._models()
+        self._guess(backend)
+        for candidate, bodies in support.items():
+            backend.add_rule([], [self._atom(candidate), -self._literal(backend, some_of(bodies))])
 
     def classical_models(self, proper: bool) -> Iterator[Choice]:
         """The interpretations that satisfy all rules; `proper`: other than all facts there are."""

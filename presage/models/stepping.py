@@ -18,7 +18,7 @@ from presage.model.terms import Number
 from presage.models.evaluation import Evaluation, facts_at_times
 from presage.models.expressions import TRUE, Candidate, Literal
 from presage.models.grounding import bounds, ground_program
-from presage.models.settling import Lags, lags, refuse_endless
+from presage.models.settling import Lags, lags, longest_wait
 from presage.models.solving import consequences
 from presage.models.streams import extend
 from presage.models.values import Invented
@@ -52,9 +52,10 @@ class AnswerStreamSteps:
                 )
         self.checker = Checker(self.subject.program, self.subject.predicates, self.subject.discrete)
         self.lags: Lags | None = None
+        self.longest_lag = 0
         if self.subject.reading == "every":
             self.lags = lags(self.subject)
-            refuse_endless(self.subject, self.lags)
+            self.longest_lag = longest_wait(self.subject, self.lags)
         self.now: int | None = None
         self.late: list[Fact] = []
         self._given: list[Fact] = []
@@ -64,10 +65,6 @@ class AnswerStreamSteps:
     def first_decision(self) -> Number | None:
         """Ticks start at 0, unless times are real ones: then with the first arrival."""
         return 0 if self.subject.program.tick is None else None
-
-    @property
-    def longest_lag(self) -> int:
-        return 0 if self.lags is None else max([0, *self.lags.of.values()])
 
     def next_decision(self) -> Number | None:
         return None if self.now is None else self.now + 1
