@@ -89,6 +89,14 @@ def test_ask_a_conjunctive_query() -> None:
     ]
 
 
+def test_where_the_formula_stands() -> None:
+    expected = [{"bindings": {"S": "h", "U": 40}, "at": 42}]
+    assert lines("ask", TRAMS, "tram(a3, S)@U", "--at", "42", "--facts", FACTS) == expected
+    assert lines("ask", "--facts", FACTS, "--at", "42", TRAMS, "tram(a3, S)@U") == expected
+    done = presage("ask", TRAMS, "--at", "42", "--facts", FACTS, "tram(a3, S)@U")
+    assert done.returncode == 2 and "FORMULA" in done.stderr
+
+
 def test_ask_at_any_time(program: Any) -> None:
     given_facts = program("q(X) :- p(X), not r. input r.", ("p", ["a"], 1), ("p", ["b"], 3), ("r", [], 3))
     assert lines("ask", *given_facts, "--at", "any", "--timeline", "0..5", "window(1) some q(X)") == [
@@ -273,6 +281,12 @@ def test_run_confirms_what_all_models_share(program: Any) -> None:
     words = program(SEATS, ("guest", ["ann"], 0), ("guest", ["bob"], 1, 2), ("guest", ["cid"], 1, 5))
     assert told(*words) == [(1, "seated(ann)@0"), (2, "seated(bob)@1")]
     assert "1 facts arrived too late" in presage("run", "--emit", "confirmed", *words).stderr
+
+
+def test_run_skips_what_is_empty(program: Any) -> None:
+    assert told(*program(SEATS, ("guest", ["ann"], 1_000_000))) == [(1_000_001, "seated(ann)@1000000")]
+    odd = program("timeline discrete. input a. x :- a, not y. y :- a, not x. :- not a@0, not z. z@3.", ("a", [], 4))
+    assert told(*odd)[:2] == [(0, "inconsistent"), (1, "inconsistent")]
 
 
 def test_run_says_where_there_is_no_model(program: Any) -> None:

@@ -26,7 +26,9 @@ example:
 
 def arguments(command: argparse.ArgumentParser) -> None:
     stream_arguments(command, "the time at which the formula is asked; `any`: each time of the stream")
-    command.add_argument("formula", metavar="FORMULA", help="a formula, or several joined by commas")
+    command.add_argument(
+        "formula", metavar="FORMULA", help="a formula, or several joined by commas; not right after the files"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

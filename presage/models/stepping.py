@@ -60,6 +60,7 @@ class AnswerStreamSteps:
         self.late: list[Fact] = []
         self._given: list[Fact] = []
         self._said: set[Candidate] = set()
+        self._is_idle = False
 
     @property
     def first_decision(self) -> Number | None:
@@ -67,7 +68,8 @@ class AnswerStreamSteps:
         return 0 if self.subject.program.tick is None else None
 
     def next_decision(self) -> Number | None:
-        return None if self.now is None else self.now + 1
+        """The next tick, unless nothing holds that a rule could go by before something arrives."""
+        return None if self.now is None or self._is_idle else self.now + 1
 
     def add_static(self, fact: Fact) -> None:
         self._given.append(fact)
@@ -96,11 +98,13 @@ class AnswerStreamSteps:
         """The facts asked for and not yet said that hold in all answer streams, as far as they are final."""
         looks = world.looks(now)
         around = bounds(world, looks)
+        self._is_idle = not any(around.possible.ground())
         open_facts = (each for each in facts_at_times(around.possible) if each not in self._said)
         asked = [each for each in open_facts if any(self._queries_for(each, now))]
         holds = [TRUE if time in around.certain.times(*ground) else Literal((ground, time)) for ground, time in asked]
         truths = consequences(ground_program(world, looks, around), holds, in_all=True)
         if truths is None:
+            self._is_idle = False
             return None
         return [candidate for candidate, true in zip(asked, truths, strict=True) if true]
 
