@@ -38,6 +38,8 @@ class Reasoner:
 
     first_decision: Number | None = None
     """When something is decided though nothing has arrived yet: never, as far as it matters."""
+    looks_ahead = False
+    """Whether answers about times after the last step belong to a run."""
 
     def __init__(
         self,

@@ -310,6 +310,12 @@ def test_run_reads_now(program: Any) -> None:
     assert told(*words, "--until", "5") == [(1, "inconsistent"), (2, "near(a)@2"), (3, "near(a)@3"), (4, "near(a)@4")]
 
 
+def test_run_reads_now_what_is_expected_later(program: Any) -> None:
+    text = "reading now. input start_of(x, d). query done(X). done(X)@T2 :- start_of(X, D)@T, T2 = T + D, not late(X)."
+    words = program(f"{text} input late(x).", ("start_of", ["a", 7], 2), ("start_of", ["b", 1], 3), ("late", ["a"], 3))
+    assert told(*words) == [(2, "done(a)@9"), (3, "done(b)@4")]
+
+
 def test_run_refuses_what_is_never_settled(program: Any) -> None:
     words = program("x :- a, not y. y :- a, not x. z :- x, eventually[0,inf) a. timeline discrete.", ("a", [], 0))
     assert "looks ahead without end" in refusal("run", "--emit", "confirmed", *words)

@@ -112,7 +112,11 @@ def steps(reasoner: Reasoner | AnswerStreamSteps, facts: list[Fact], until: Numb
         now = following
         due = arriving.get(now, [])
         position += bool(due)
-        yield [clipped for answer in reasoner.step(due, now) if (clipped := clip(answer, end)) is not None]
+        answers = reasoner.step(due, now)
+        if reasoner.looks_ahead:
+            yield list(answers)
+        else:
+            yield [clipped for answer in answers if (clipped := clip(answer, end)) is not None]
 
 
 def last_step(reasoner: Reasoner | AnswerStreamSteps, last: Number) -> Number:

@@ -67,6 +67,11 @@ class AnswerStreamSteps:
         """Ticks start at 0, unless times are real ones: then with the first arrival."""
         return 0 if self.subject.program.tick is None else None
 
+    @property
+    def looks_ahead(self) -> bool:
+        """With `reading now` what is expected later is an answer now."""
+        return self.lags is None
+
     def next_decision(self) -> Number | None:
         """The next tick, unless nothing holds that a rule could go by before something arrives."""
         return None if self.now is None or self._is_idle else self.now + 1
