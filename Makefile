@@ -34,7 +34,7 @@ unit: $(TEST_ENVIRONMENT)            ## the tests
 	$(BIN)/python -m pytest -n auto
 
 fuzz: $(TEST_ENVIRONMENT)            ## the property tests at length (about ten minutes)
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_roundtrip.py tests/test_errors.py tests/test_strata.py tests/test_engine.py
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_roundtrip.py tests/test_errors.py tests/test_strata.py tests/test_engine.py tests/test_lars.py tests/test_ask_and_models.py
 
 bench: $(BENCH_ENVIRONMENT)            ## beside hand-written code and other systems, in one run (DATA=folder of S2.jsonl.gz)
 	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))

@@ -20,6 +20,10 @@ def json_value(value: Value) -> str | int:
     return show_number(value) if isinstance(value, Fraction) else value
 
 
+INCONSISTENT = "inconsistent"
+"""The status of a step without any model: it says nothing about an atom."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What stands about one answer at a time `now`. Either `time` is set, or `start`, `end` and `bounds`."""
@@ -47,6 +51,8 @@ class Answer:
     @property
     def answer(self) -> str:
         """The answer in canonical text, such as `malf(wt25)@0`."""
+        if self.status == INCONSISTENT:
+            return ""
         terms = tuple(value if isinstance(value, Variable) else Constant(value) for value in self.arguments)
         atom = show_atom(Atom(self.predicate, terms))
         if self.open_time:
@@ -58,10 +64,12 @@ class Answer:
         return f"{atom}@{self.bounds[:1] or '['}{low},{high}{self.bounds[1:] or ')'}"
 
     def __str__(self) -> str:
-        return f"{self.status} {self.answer}"
+        return f"{self.status} {self.answer}".rstrip()
 
     def to_json(self) -> dict[str, Any]:
         """The answer line."""
+        if self.status == INCONSISTENT:
+            return {"now": json_value(self.now), "status": self.status}
         line: dict[str, Any] = {
             "now": json_value(self.now),
             "status": self.status,
@@ -93,6 +101,11 @@ def _way_json(way: dict[str, Any]) -> dict[str, Any]:
         "decided_by": None if decided is None else json_value(decided),
         "confidence": way["confidence"],
     }
+
+
+def inconsistent(now: Number) -> Answer:
+    """What is said of a step at which the program has no model."""
+    return Answer(now, INCONSISTENT, "", (), {}, time=now)
 
 
 def shown_name(predicate: str) -> str:

@@ -355,6 +355,17 @@ class Reasoner:
         found.extend(self.supposing.standing(self.now))
         return Answers(len(found), lambda: found)
 
+    @property
+    def first_decision(self) -> Number | None:
+        """When something is decided though nothing has arrived yet: hypothetical answers count from 0, or with
+        timestamps from the first arrival."""
+        return 0 if self.looks_ahead and self.subject.discrete and self.checker.units.tick is None else None
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether answers about times after the last step belong to a run."""
+        return self.supposing is not None
+
     def next_decision(self) -> Number | None:
         """The earliest time after now at which something may be decided though nothing arrives."""
         wake = self.engine.next_wake() if self.supposing is None else self.supposing.next_wake()
@@ -371,7 +382,7 @@ class Reasoner:
         return wake
 
     @property
-    def settling(self) -> Number:
+    def longest_lag(self) -> Number:
         """How long after the last arrival everything is decided: the greatest delay and how far the queries look
         ahead."""
         delays = [each.delay or 0 for each in self.subject.predicates.values() if each.is_input]

@@ -161,7 +161,6 @@ def test_wrong_facts_are_named_by_file_and_line(tmp_path: Path, line: Any, said:
 def test_what_cannot_be_run_yet_is_named(tmp_path: Path) -> None:
     for program, said in (
         ("p(X) :- window(rows 3) some q(X).\n", "a window"),
-        ("a(X) | b(X) :- q(X).\n", "alternatives"),
         ("exists Y: p(X, Y) :- q(X).\n", "`exists`"),
     ):
         status, _, shown = run(tmp_path, program, [])

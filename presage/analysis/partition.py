@@ -172,7 +172,7 @@ def _keys(subject: Subject, rules: list[RuleTiming], group: frozenset[str]) -> t
         key = _extend(rules, group, {anchor: position}, refused, tries)
         if key is not None and not any(key[name] == other[name] for other in found for name in inputs):
             found.append(key)
-    if not found and subject.predicates[anchor].arity == 0:
+    if not found and rules and subject.predicates[anchor].arity == 0:
         rule = next((r.rule for r in rules if any(a.predicate == anchor for a, _ in _atoms_of(r))), rules[0].rule)
         refused.append(Blocker(rule, f"`{anchor}` has no argument to shard on"))
     return found, refused

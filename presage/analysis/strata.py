@@ -32,6 +32,15 @@ class Stratification:
 
 
 def t_stratification(subject: Subject) -> Stratification:
+    for cycle in broken_groups(subject).values():
+        return Stratification(False, cycle)
+    return Stratification(True)
+
+
+def broken_groups(subject: Subject) -> dict[int, tuple[Dependency, ...]]:
+    """The groups of predicates that depend on their own absence in a way time does not break, by number of the
+    component, each with a cycle that shows it."""
+    broken: dict[int, tuple[Dependency, ...]] = {}
     inner: dict[int, list[Dependency]] = {}
     for edge in subject.dependencies:
         number = subject.component[edge.head]
@@ -42,8 +51,8 @@ def t_stratification(subject: Subject) -> Stratification:
         if any(edge.negative for edge in edges):
             cycle = _unbroken(edges)
             if cycle:
-                return Stratification(False, tuple(cycle))
-    return Stratification(True)
+                broken[number] = tuple(cycle)
+    return broken
 
 
 def _unbroken(edges: list[Dependency]) -> list[Dependency]:

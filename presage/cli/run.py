@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from presage.answers import Answer
     from presage.io.facts import Fact
     from presage.model.terms import Number
+    from presage.models.stepping import AnswerStreamSteps
     from presage.reasoner import Reasoner
 
 SUMMARY = "feed facts to a program and print the answers"
@@ -82,13 +83,19 @@ def run(options: argparse.Namespace) -> int:
     from presage.cli.progress import watched
     from presage.io.files import read_facts
     from presage.io.output import open_output
+    from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
     from presage.reasoner import Reasoner
     from presage.supposing import Choice
 
     report = check_text(read_file(options.program), str(options.program))
-    choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
-    emit = "confirmed" if options.emit == "confirmed" else "changes"
-    reasoner = Reasoner(report.program, emit=emit, choice=choice, report=report)
+    report.or_raise()
+    reasoner: Reasoner | AnswerStreamSteps
+    if needs_answer_streams(report):
+        reasoner = AnswerStreamSteps(report)
+    else:
+        choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
+        emit = "confirmed" if options.emit == "confirmed" else "changes"
+        reasoner = Reasoner(report.program, emit=emit, choice=choice, report=report)
     for fact in read_facts(options.static, reasoner.checker):
         if fact.low is not None:
             raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")
@@ -106,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
         snapshot = options.emit == "snapshot"
         for answers in watched(steps(reasoner, facts, until, snapshot), facts, lambda: reasoner.now):
             if snapshot:
-                for line in snapshots(reasoner):
+                for line in snapshots(reasoner, answers):
                     out.write_line(line)
             else:
                 for answer in answers:
@@ -115,22 +122,25 @@ def run(options: argparse.Namespace) -> int:
     return FINE
 
 
-def _tell_what_was_left_out(reasoner: Reasoner) -> None:
+def _tell_what_was_left_out(reasoner: Reasoner | AnswerStreamSteps) -> None:
     if reasoner.late:
         print(f"{len(reasoner.late)} facts arrived too late and were left out", file=sys.stderr)
-    if reasoner.supposing is not None and reasoner.supposing.hidden:
-        print(f"{reasoner.supposing.hidden} possible answers were less likely than asked for", file=sys.stderr)
-    if reasoner.supposing is not None and reasoner.supposing.shed:
-        print(f"{reasoner.supposing.shed} open answers were shed; they may come true untold", file=sys.stderr)
+    supposing = getattr(reasoner, "supposing", None)
+    if supposing is not None and supposing.hidden:
+        print(f"{supposing.hidden} possible answers were less likely than asked for", file=sys.stderr)
+    if supposing is not None and supposing.shed:
+        print(f"{supposing.shed} open answers were shed; they may come true untold", file=sys.stderr)
 
 
-def snapshots(reasoner: Reasoner) -> Iterator[dict[str, Any]]:
-    """For each query what stands at this step."""
+def snapshots(reasoner: Reasoner | AnswerStreamSteps, answers: list[Answer]) -> Iterator[dict[str, Any]]:
+    """For each query what stands at a step: what is possible, and what was confirmed."""
     from presage.model.printer import show_query
+    from presage.reasoner import Reasoner
     from presage.supposing import asked_by
 
     assert reasoner.now is not None
-    answers = list(reasoner.answers())
+    if isinstance(reasoner, Reasoner):
+        answers = list(reasoner.answers())
     lines: dict[str, list[dict[str, Any]]] = {}
     for query in reasoner.subject.queries:
         name = query.atom.predicate
@@ -140,29 +150,27 @@ def snapshots(reasoner: Reasoner) -> Iterator[dict[str, Any]]:
         yield {"now": json_value(reasoner.now), "query": title, "answers": found}
 
 
-def steps(reasoner: Reasoner, facts: list[Fact], until: Number | None, every: bool = False) -> Iterator[list[Answer]]:
+def steps(
+    reasoner: Reasoner | AnswerStreamSteps, facts: list[Fact], until: Number | None, every: bool = False
+) -> Iterator[list[Answer]]:
     """One step for each time at which something arrives or is decided, up to the end; with `every`, for each time
     point."""
     arriving: dict[Number, list[Fact]] = {}
     for fact in facts:
         arriving.setdefault(fact.arrival, []).append(fact)
     times = sorted(arriving)
-    end = until if until is not None else (times[-1] if times else 0) + reasoner.settling
+    end = until if until is not None else (times[-1] if times else 0) + reasoner.longest_lag
     position = 0
     now: Number | None = None
     while True:
         candidates = [times[position]] if position < len(times) else []
-        wake = reasoner.next_decision() if now is not None else None
+        wake = reasoner.next_decision() if now is not None else reasoner.first_decision
         if wake is not None:
             candidates.append(wake)
         if now is None or now < end:
             candidates.append(end)
-        if reasoner.subject.discrete and reasoner.supposing is not None:
-            # From 0, or with timestamps from the first arrival.
-            if now is None and reasoner.checker.units.tick is None:
-                candidates.append(0)
-            elif every and now is not None:
-                candidates.append(now + 1)
+        if every and now is not None and reasoner.subject.discrete:
+            candidates.append(now + 1)
         following = min(candidates, default=None)
         if following is None or following > end or (now is not None and following <= now):
             return
@@ -170,9 +178,10 @@ def steps(reasoner: Reasoner, facts: list[Fact], until: Number | None, every: bo
         due = arriving.get(now, [])
         position += bool(due)
         answers = reasoner.step(due, now)
-        if reasoner.supposing is None:
-            answers = [clipped for answer in answers if (clipped := clip(answer, end)) is not None]  # type: ignore[assignment]
-        yield list(answers)
+        if reasoner.looks_ahead:
+            yield list(answers)
+        else:
+            yield [clipped for answer in answers if (clipped := clip(answer, end)) is not None]
 
 
 def clip(answer: Answer, end: Number) -> Answer | None:

@@ -1,0 +1,82 @@
+"""What `presage ask` and `presage models` share: a program, the facts of a finite stream, a time, a timeline."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from presage.cli.options import program_argument
+from presage.errors import PresageError
+
+if TYPE_CHECKING:
+    from presage.checking import Findings
+    from presage.io.facts import Checker, Fact
+
+
+def stream_arguments(command: argparse.ArgumentParser, at: str) -> None:
+    program_argument(command)
+    command.add_argument("--facts", nargs="+", type=Path, default=[], metavar="F", help="files of facts (.jsonl)")
+    command.add_argument("--static", nargs="+", type=Path, default=[], metavar="F", help="files of static facts")
+    command.add_argument("--at", required=True, metavar="T", help=at)
+    command.add_argument(
+        "--timeline",
+        metavar="A..B",
+        help="the first and the last time of the stream (default: from 0 to the last fact or, if that is later, "
+        "the program's `horizon` after T; without one, as far as rules derive something)",
+    )
+    command.add_argument("--json", action="store_true", help="JSON lines (the default when piped)")
+
+
+@dataclass(frozen=True, slots=True)
+class GivenStream:
+    findings: Findings
+    facts: tuple[Fact, ...]
+    at: int | None
+    timeline: tuple[int, int] | None
+
+
+def given_stream(options: argparse.Namespace, command: str) -> GivenStream:
+    """The stream a command line describes; `--at any` is no time."""
+    from presage.checking import check_text, read_file
+    from presage.io.facts import Checker
+    from presage.io.files import read_facts
+
+    report = check_text(read_file(options.program), str(options.program)).or_raise()
+    assert report.findings is not None
+    subject = report.findings.subject
+    if not subject.discrete:
+        raise PresageError(
+            f"{options.program}: `presage {command}` looks at whole time points, and the program's timeline is dense: "
+            "declare `timeline discrete.`"
+        )
+    checker = Checker(subject.program, subject.predicates, subject.discrete)
+    static = list(read_facts(options.static, checker))
+    for fact in static:
+        if fact.low is not None:
+            raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")
+    facts = (*static, *read_facts(options.facts, checker))
+    at = None if options.at == "any" else _time(options.at, "--at", checker)
+    return GivenStream(report.findings, facts, at, _timeline(options.timeline, checker))
+
+
+def _time(text: str, option: str, checker: Checker) -> int:
+    time = checker.time(text, option)
+    if not isinstance(time, int):
+        raise PresageError(f"{option}: {text} is not a whole number, as times of the discrete timeline are")
+    if time < 0:
+        raise PresageError(f"{option}: the stream starts at time 0")
+    return time
+
+
+def _timeline(text: str | None, checker: Checker) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    low, separator, high = text.partition("..")
+    if not separator:
+        raise PresageError(f"--timeline: {text!r} is not of the form A..B, such as 0..50")
+    first, last = _time(low, "--timeline", checker), _time(high, "--timeline", checker)
+    if first > last:
+        raise PresageError(f"--timeline: {first} lies after {last}")
+    return first, last

@@ -1,0 +1,1 @@
+"""Formulas over finite streams, and the answer streams of programs that may have none or several ([LARS])."""

@@ -1,0 +1,133 @@
+"""A program over a finite stream as propositional rules over the facts that may hold or not.
+
+What every answer stream contains is computed first. Around it lies what some answer stream might contain: the
+rules are applied with every negation taken to hold unless its opposite is certain. Only the facts in between
+are left to be decided, and only instances of rules whose body could hold are written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from presage.analysis.graph import reachable
+from presage.analysis.strata import broken_groups
+from presage.analysis.subject import Subject
+from presage.model.formulas import Formula, Windowed, walk
+from presage.model.windows import RowsWindow
+from presage.models.compiling import Compiler, Unsettled
+from presage.models.expressions import FALSE, Candidate, Expression
+from presage.models.fixpoint import evaluator_of, groups, saturate, stratified_model
+from presage.models.rules import RuleView
+from presage.models.streams import Facts
+from presage.models.times import Times
+from presage.models.values import Binding
+from presage.models.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class GroundRule:
+    """If the body holds then all facts of one of the alternatives do; without alternatives, it must not."""
+
+    alternatives: tuple[frozenset[Candidate], ...]
+    body: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class GroundProgram:
+    certain: Facts
+    """What is given or holds in every answer stream."""
+    rules: tuple[GroundRule, ...]
+
+
+def derived_predicates(subject: Subject) -> frozenset[str]:
+    return frozenset(name for name, each in subject.predicates.items() if each.kind == "derived")
+
+
+def uncertain_predicates(subject: Subject) -> frozenset[str]:
+    """Those that answer streams may differ on: alternatives, what depends on its own absence, or on how many
+    rows there are of itself, and all that depends on those."""
+    start: set[str] = set()
+    broken = set(broken_groups(subject))
+    for timing in subject.timings:
+        names = {head.atom.predicate for head in timing.heads}
+        if timing.rule.head is not None and timing.rule.head.choice:
+            start |= names
+        elif subject.reading == "now" and _counts_rows(timing.rule.body):
+            recursive = {edge.head for edge in subject.dependencies if edge.negative and edge.rule is timing.rule}
+            start |= names & recursive & subject.recursive_predicates
+    start |= {name for name, number in subject.component.items() if number in broken}
+    users: dict[str, set[str]] = {}
+    for edge in subject.dependencies:
+        users.setdefault(edge.body, set()).add(edge.head)
+    return frozenset(reachable(start, users))
+
+
+def _counts_rows(body: tuple[Formula, ...]) -> bool:
+    nodes = (node for literal in body for node in walk(literal))
+    return any(isinstance(node, Windowed) and isinstance(node.window, RowsWindow) for node in nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The least and the greatest that answer streams can contain."""
+
+    certain: Facts
+    possible: Facts
+    unsettled: Unsettled
+
+
+def bounds(world: World, looks: Times) -> Bounds:
+    """What every answer stream contains, and what some may, from rules looked at at these times."""
+    uncertain = uncertain_predicates(world.subject)
+    unsettled = Unsettled(uncertain, counts_all=not world.reads_every_time)
+    certain = stratified_model(world, looks, derived_predicates(world.subject) - uncertain)
+    if not uncertain:
+        return Bounds(certain, certain, unsettled)
+    possible = certain.copy()
+    for group in groups(world, uncertain):
+        rules = [view for view in world.rules if view.heads & group]
+        saturate(world, possible, certain, rules, group, looks, unsettled)
+    if unsettled.counts_all:
+        # What windows of rows let through may hang on every predicate.
+        rules = [view for view in world.rules if view.heads & uncertain]
+        saturate(world, possible, certain, rules, uncertain, looks, unsettled)
+    return Bounds(certain, possible, unsettled)
+
+
+def ground_program(world: World, looks: Times, around: Bounds | None = None) -> GroundProgram:
+    """The instances of rules that are looked at at these times, as far as they say something."""
+    around = around or bounds(world, looks)
+    certain, possible, unsettled = around.certain, around.possible, around.unsettled
+    found: dict[GroundRule, None] = {}
+    for view in world.rules:
+        if view.rule.is_constraint or view.heads & unsettled.uncertain:
+            compiler = Compiler(evaluator_of(world, view, certain), world.stream(possible), unsettled)
+            evaluator = evaluator_of(world, view, possible, certain, unsettled)
+            for binding, times in view.solutions(evaluator, looks):
+                for time in times.points():
+                    body = compiler.body(view.body, binding, time)
+                    if body != FALSE:
+                        found.update(dict.fromkeys(_instance(world, view, binding, time, certain, body)))
+    return GroundProgram(certain, tuple(found))
+
+
+def _instance(
+    world: World, view: RuleView, binding: Binding, time: int, certain: Facts, body: Expression
+) -> Iterator[GroundRule]:
+    head = view.rule.head
+    if head is None:
+        yield GroundRule((), body)
+        return
+    told: dict[int, set[Candidate]] = {}
+    reached: set[int] = set()
+    for atom, ground, times in view.derived(binding, Times.at(time)):
+        inside = times & world.timeline
+        if inside:
+            place = id(atom) if head.choice else 0
+            reached.add(place)
+            missing = (inside - certain.times(*ground)).points()
+            told.setdefault(place, set()).update((ground, each) for each in missing)
+    if not reached or any(not candidates for candidates in told.values()):
+        return  # nothing on the timeline is said, or what is said holds anyway
+    yield GroundRule(tuple(frozenset(each) for each in told.values()), body)

@@ -1,0 +1,144 @@
+"""In which order the parts of a conjunction are solved: what finds values comes before what needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Union
+
+from presage.model.formulas import (
+    And,
+    Atom,
+    BinaryMetric,
+    Comparison,
+    Formula,
+    Implies,
+    Not,
+    Or,
+    Pinned,
+    Top,
+    children,
+    variables,
+)
+from presage.model.terms import Variable, term_variables
+
+Step = Union[Formula, str]
+"""A part to solve, or the name of a time variable whose values the comparisons leave to be tried."""
+
+
+class Ordering:
+    """Knows the variables of formulas, and the order of conjunctions for each set of bound variables."""
+
+    def __init__(self, times: frozenset[str], statics: frozenset[str] = frozenset()) -> None:
+        """`times` are the variables of pins, `statics` the predicates that hold at all times."""
+        self.times, self.statics = times, statics
+        self._names: dict[int, tuple[str, ...]] = {}
+        self._orders: dict[tuple[int, frozenset[str]], list[Step]] = {}
+        # Formulas are known by identity, so those that were asked about must stay alive.
+        self._kept: list[Formula] = []
+
+    def names(self, formula: Formula) -> tuple[str, ...]:
+        """The variables of a formula, each once."""
+        found = self._names.get(id(formula))
+        if found is None:
+            found = tuple(dict.fromkeys(variable.name for variable in variables(formula)))
+            self._names[id(formula)] = found
+            self._kept.append(formula)
+        return found
+
+    def steps(self, conjunction: And, bound: Iterable[str]) -> list[Step]:
+        known = frozenset(bound) & frozenset(self.names(conjunction))
+        key = (id(conjunction), known)
+        if key not in self._orders:
+            self._orders[key] = self._order(conjunction.parts, set(known))
+        return self._orders[key]
+
+    def _order(self, parts: tuple[Formula, ...], bound: set[str]) -> list[Step]:
+        waiting: list[Formula] = list(parts)
+        steps: list[Step] = []
+        while waiting:
+            ranked = [(self._rank(part, bound), place) for place, part in enumerate(waiting)]
+            (rank, *_), place = min(ranked)
+            if rank == _GUESSES:
+                held = self._held_between(waiting, bound)
+                if held is not None:
+                    steps.append(held)
+                    bound.add(held)
+                    continue
+            part = waiting.pop(place)
+            steps.append(part)
+            bound.update(self.names(part))
+        return steps
+
+    def _rank(self, part: Formula, bound: set[str]) -> tuple[int, int]:
+        missing = set(self.names(part)) - bound
+        if not missing:
+            return (_TESTS if isinstance(part, Comparison) else _CHECKS), 0
+        if isinstance(part, Comparison) and determined(part, bound) is not None:
+            return _TESTS, 0
+        if self.guesses(part, bound):
+            return _GUESSES, len(missing)
+        # Something that holds for ever and is pinned to an open time has as many answers as there are times.
+        everlasting = 0 if self._has_times(part) else _MANY
+        return _FINDS, everlasting + len(missing) - len(set(self.names(part)) & bound)
+
+    def _held_between(self, parts: list[Formula], bound: set[str]) -> str | None:
+        """A time variable that comparisons with known values bound."""
+        for part in parts:
+            if isinstance(part, Comparison) and part.operator != "!=":
+                missing = set(self.names(part)) - bound
+                if len(missing) == 1 and missing <= self.times:
+                    return missing.pop()
+        return None
+
+    def guesses(self, formula: Formula, bound: set[str]) -> bool:
+        """Whether some variable gets its values by trying all there are."""
+        match formula:
+            case Atom() | Top():
+                return False
+            case Comparison():
+                return bool(set(self.names(formula)) - bound) and determined(formula, bound) is None
+            case Not() | Implies():
+                return bool(set(self.names(formula)) - bound)
+            case And(parts=parts):
+                seen = set(bound)
+                for step in self.steps(formula, bound):
+                    if not isinstance(step, str) and self.guesses(step, seen):
+                        return True
+                    seen.update((step,) if isinstance(step, str) else self.names(step))
+                return False
+            case Or(parts=parts):
+                needed = set(self.names(formula)) - bound
+                return any(needed - set(self.names(part)) or self.guesses(part, bound) for part in parts)
+            case BinaryMetric(left=left, right=right):
+                found = bound | set(self.names(right))
+                return self.guesses(right, bound) or bool(set(self.names(left)) - found)
+            case _:
+                return any(self.guesses(part, bound) for part in children(formula))
+
+    def _has_times(self, formula: Formula) -> bool:
+        """Whether a formula holds at the times of some facts, or at no open time."""
+        match formula:
+            case Atom(predicate=predicate):
+                return predicate not in self.statics
+            case Pinned(formula=inner, pin=pin):
+                return self._has_times(inner) or not isinstance(pin.base, Variable)
+            case Not() | Top() | Comparison() | Implies():
+                return False
+            case _:
+                return any(self._has_times(part) for part in children(formula))
+
+
+_MANY = 100
+_TESTS, _CHECKS, _FINDS, _GUESSES = range(4)
+
+
+def determined(comparison: Comparison, bound: set[str]) -> str | None:
+    """The one open variable of an equation."""
+    if comparison.operator != "=":
+        return None
+    left = {variable.name for variable in term_variables(comparison.left)} - bound
+    right = {variable.name for variable in term_variables(comparison.right)} - bound
+    if len(left | right) != 1 or (left and right):
+        return None
+    (unknown,) = left | right
+    return unknown

@@ -1,0 +1,156 @@
+"""How long after its time a fact of an open-ended stream is final, and which instances of rules can be looked at.
+
+The lag of an input is its delay; that of a derived predicate follows from what its rules look at. An instance
+of a rule is looked at once everything in its body is final, so that what has been said stays true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from presage.analysis.subject import Subject
+from presage.analysis.timing import RuleTiming
+from presage.errors import PresageError
+from presage.model.formulas import (
+    Atom,
+    BinaryMetric,
+    Comparison,
+    Formula,
+    Metric,
+    Modal,
+    Pinned,
+    Top,
+    Windowed,
+    atoms,
+    children,
+    walk,
+)
+from presage.model.statements import Rule
+from presage.model.terms import Now
+from presage.model.windows import RowsWindow, TimeWindow
+from presage.models.formulas import distances
+from presage.models.times import FAR
+from presage.models.windows import length
+
+
+@dataclass(frozen=True, slots=True)
+class Lags:
+    """How long after its time each predicate may still change, and what windows of rows count."""
+
+    of: Mapping[str, int]
+    rows: int
+
+
+def lags(subject: Subject) -> Lags:
+    """For each predicate how long after its time it may still change: no shorter than until the last instance
+    of a rule that says something of that time is looked at."""
+    known = subject.predicates.items()
+    found = {name: length(each.delay) if each.is_input and each.delay else 0 for name, each in known}
+    rows = max([0, *found.values()])
+    for _ in range(len(found) + 1):
+        before = dict(found)
+        for timing in subject.timings:
+            if timing.rule.head is not None:
+                _lengthen(subject, timing, found, rows)
+        if found == before:
+            return Lags(found, rows)
+    raise PresageError(
+        f"{subject.program.source.name}: rules look ever farther ahead, so that nothing is ever settled in a run: "
+        "use `presage models`"
+    )
+
+
+def _lengthen(subject: Subject, timing: RuleTiming, found: dict[str, int], rows: int) -> None:
+    """Lets the lags of a rule's heads be at least what its body asks for."""
+    rule, lag = timing.rule, Lags(found, rows)
+    relative = max((settled_after(literal, lag) for literal in rule.body), default=NOTHING_AHEAD)
+    pinned = (node.formula for literal in rule.body for node in walk(literal) if isinstance(node, Pinned))
+    # How far a pin lies from the head the dependencies say; what is below it may look farther.
+    beyond = max((settled_after(each, lag) for each in pinned if not isinstance(each, Atom)), default=0)
+    if relative >= FAR or beyond >= FAR:
+        raise never_settled(subject, rule)
+    for head in rule.head_atoms:
+        for name in {atom.predicate for atom in atoms(head)}:
+            found[name] = max(found[name], relative - first_offset(head))
+    for edge in subject.dependencies:
+        if edge.rule is rule:
+            if edge.high > 0 and not isinstance(edge.high, int):
+                raise never_settled(subject, rule)
+            if isinstance(edge.high, int):
+                found[edge.head] = max(found[edge.head], found[edge.body] + edge.high + max(0, beyond))
+    if rule.head is not None and rule.head.choice:
+        # Which alternative holds is known when all are.
+        names = {head.atom.predicate for head in timing.heads}
+        found.update(dict.fromkeys(names, max(found[name] for name in names)))
+
+
+def first_offset(head: Formula) -> int:
+    """The earliest time a head speaks of, counted from when it is looked at; fixed times are taken as that time."""
+    match head:
+        case Metric(operator=operator, interval=interval, formula=inner):
+            low, high = distances(interval)
+            return first_offset(inner) + (low if operator == "always" else -high)
+        case Pinned(pin=pin) if isinstance(pin.base, Now):
+            return length(pin.offset)
+        case _:
+            return 0
+
+
+def never_settled(subject: Subject, rule: Rule) -> PresageError:
+    return PresageError(
+        f"{subject.program.source.name}: the rule in line {subject.line(rule)} looks ahead without end, so that "
+        "nothing is ever settled in a run: bound it, or use `presage models`"
+    )
+
+
+def longest_wait(subject: Subject, lag: Lags) -> int:
+    """How long after the last fact something may still be settled, constraints included; refuses those that never
+    could be looked at."""
+    longest = max([0, *lag.of.values()])
+    for rule in subject.program.rules:
+        for literal in rule.body:
+            pinned = (node.formula for node in walk(literal) if isinstance(node, Pinned))
+            wait = max(settled_after(formula, lag) for formula in (literal, *pinned))
+            if wait >= FAR:
+                raise never_settled(subject, rule)
+            longest = max(longest, wait)
+    return longest
+
+
+NOTHING_AHEAD = -FAR
+
+
+def settled_after(formula: Formula, lag: Lags, in_window: bool = False) -> int:
+    """How long after the time at which a formula is looked at its truth is final, pins to other times aside;
+    `FAR` if it never is."""
+    match formula:
+        case Atom(predicate=predicate):
+            return lag.of[predicate]
+        case Top() | Comparison():
+            return NOTHING_AHEAD
+        case Pinned(formula=inner, pin=pin):
+            return length(pin.offset) + settled_after(inner, lag) if isinstance(pin.base, Now) else NOTHING_AHEAD
+        case Metric(operator=operator, interval=interval, formula=inner):
+            low, high = distances(interval)
+            return _sum(high if operator in ("eventually", "always") else -low, settled_after(inner, lag, in_window))
+        case BinaryMetric(operator=operator, interval=interval, left=left, right=right):
+            low, high = distances(interval)
+            end, between = (high, high - 1) if operator == "until" else (-low, -1)
+            return max(
+                _sum(end, settled_after(right, lag, in_window)), _sum(between, settled_after(left, lag, in_window))
+            )
+        case Modal(formula=inner):
+            return settled_after(inner, lag, in_window) if in_window else FAR
+        case Windowed(window=TimeWindow(ahead=ahead), formula=inner):
+            return _sum(FAR if ahead is None else length(ahead), settled_after(inner, lag, True))
+        case Windowed(window=RowsWindow(ahead=ahead), formula=inner):
+            return FAR if ahead else max(lag.rows, settled_after(inner, lag, True))
+        case _:
+            return max(settled_after(part, lag, in_window) for part in children(formula))
+
+
+def _sum(first: int, second: int) -> int:
+    if second == NOTHING_AHEAD:
+        return NOTHING_AHEAD
+    return FAR if first >= FAR or second >= FAR else first + second

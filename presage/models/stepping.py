@@ -1,0 +1,131 @@
+"""Answer streams tick by tick: what `presage run` does for programs that may have none or several.
+
+At each step the program is grounded over what has arrived so far, and what holds in all its answer streams is
+confirmed. With `reading every` only what is final counts (`settling.py`): what is confirmed stays so. With
+`reading now` each step is an evaluation of its own. Grounding starts afresh at each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from presage.answers import Answer, bindings_of, inconsistent
+from presage.checking import Report
+from presage.errors import PresageError
+from presage.io.facts import Checker, Fact
+from presage.model.statements import Query
+from presage.model.terms import Number
+from presage.models.evaluation import Evaluation, facts_at_times
+from presage.models.expressions import TRUE, Candidate, Literal
+from presage.models.grounding import bounds, ground_program
+from presage.models.settling import Lags, lags, longest_wait
+from presage.models.solving import consequences
+from presage.models.streams import extend
+from presage.models.values import Invented
+from presage.models.windows import length
+from presage.models.world import World
+
+
+def needs_answer_streams(report: Report) -> bool:
+    """Whether a program is run step by step here, and not by the interval engine, which knows one model and
+    rules that hold at every time."""
+    assert report.findings is not None
+    return report.findings.route.engine == "clingo" or report.findings.subject.reading == "now"
+
+
+class AnswerStreamSteps:
+    """Feeds facts to a program and gives what holds in all its answer streams. Steps go forward in time."""
+
+    def __init__(self, report: Report) -> None:
+        assert report.findings is not None
+        self.subject = report.findings.subject
+        if not self.subject.discrete:
+            raise PresageError(
+                f"{report.source.name}: programs with several models run on whole time points: declare "
+                "`timeline discrete.`"
+            )
+        for rule in self.subject.program.rules:
+            if rule.head is not None and rule.head.exists:
+                raise PresageError(
+                    f"{report.source.name}: line {self.subject.line(rule)}: a run of a program with several models, or "
+                    "with `reading now`, invents no values: use `presage models`"
+                )
+        self.checker = Checker(self.subject.program, self.subject.predicates, self.subject.discrete)
+        self.lags: Lags | None = None
+        self.longest_lag = 0
+        if self.subject.reading == "every":
+            self.lags = lags(self.subject)
+            self.longest_lag = longest_wait(self.subject, self.lags)
+        self.now: int | None = None
+        self.late: list[Fact] = []
+        self._given: list[Fact] = []
+        self._said: set[Candidate] = set()
+        self._is_idle = False
+
+    @property
+    def first_decision(self) -> Number | None:
+        """Ticks start at 0, unless times are real ones: then with the first arrival."""
+        return 0 if self.subject.program.tick is None else None
+
+    @property
+    def looks_ahead(self) -> bool:
+        """With `reading now` what is expected later is an answer now."""
+        return self.lags is None
+
+    def next_decision(self) -> Number | None:
+        """The next tick, unless nothing holds that a rule could go by before something arrives."""
+        return None if self.now is None or self._is_idle else self.now + 1
+
+    def add_static(self, fact: Fact) -> None:
+        self._given.append(fact)
+
+    def step(self, facts: Sequence[Fact], now: Number) -> list[Answer]:
+        """Takes what arrives at a time; gives what is newly confirmed, or that there is no answer stream."""
+        moment = length(now)
+        if self.now is not None and moment <= self.now:
+            raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {moment}")
+        self.now = moment
+        for fact in facts:
+            (self.late if self.checker.is_late(fact, moment) else self._given).append(fact)
+        found = self._evaluated(moment) if self.lags is None else self._settled(moment)
+        if found is None:
+            return [inconsistent(moment)]
+        self._said.update(found)
+        return sorted(self._answers(found, moment), key=lambda answer: answer.answer)
+
+    def _settled(self, now: int) -> list[Candidate] | None:
+        return self._common(World(self.subject, tuple(self._given), 0, now, lag=self.lags), now)
+
+    def _evaluated(self, now: int) -> list[Candidate] | None:
+        return self._common(Evaluation(self.subject, self._given, now).world, now)
+
+    def _common(self, world: World, now: int) -> list[Candidate] | None:
+        """The facts asked for and not yet said that hold in all answer streams, as far as they are final."""
+        looks = world.looks(now)
+        around = bounds(world, looks)
+        self._is_idle = not any(around.possible.ground())
+        open_facts = (each for each in facts_at_times(around.possible) if each not in self._said)
+        asked = [each for each in open_facts if any(self._queries_for(each, now))]
+        holds = [TRUE if time in around.certain.times(*ground) else Literal((ground, time)) for ground, time in asked]
+        truths = consequences(ground_program(world, looks, around), holds, in_all=True)
+        if truths is None:
+            self._is_idle = False
+            return None
+        return [candidate for candidate, true in zip(asked, truths, strict=True) if true]
+
+    def _queries_for(self, candidate: Candidate, now: int) -> Iterator[Query]:
+        (predicate, arguments), time = candidate
+        if self.lags is not None and time + self.lags.of[predicate] > now:
+            return
+        for query in self.subject.queries:
+            asked = query.atom
+            fixed = query.pin is not None and query.pin.base is None and query.pin.offset != time
+            if asked.predicate == predicate and not fixed and extend(asked, arguments, {}) is not None:
+                yield query
+
+    def _answers(self, confirmed: list[Candidate], now: int) -> Iterator[Answer]:
+        for candidate in confirmed:
+            (predicate, arguments), time = candidate
+            values = tuple(value for value in arguments if not isinstance(value, Invented))
+            for query in self._queries_for(candidate, now):
+                yield Answer(now, "confirmed", predicate, values, bindings_of(query, values), time=time)

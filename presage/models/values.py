@@ -1,0 +1,136 @@
+"""Values, and terms computed from them: exact, and without an answer where there is none."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Union
+
+from presage.model.formulas import Comparison
+from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable, number
+
+NOW = "now"
+"""What bindings call the time at which a rule is looked at; no variable has this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invented:
+    """A value that a rule with `exists` made: one for each rule, variable and values of the frontier."""
+
+    rule: int
+    variable: str
+    frontier: tuple[Value, ...]
+
+
+Value = Union[str, int, Fraction, Invented]
+Binding = Mapping[str, Value]
+Arguments = tuple[Value, ...]
+Ground = tuple[str, Arguments]
+"""A ground atom: predicate and arguments."""
+
+_ORDER: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def is_number(value: Value | None) -> bool:
+    return isinstance(value, (int, Fraction))
+
+
+def value_of(term: Term, binding: Binding) -> Value | None:
+    """The value of a term; none if a variable is open, or where arithmetic has no result."""
+    match term:
+        case Constant(value=value):
+            return value
+        case Variable(name=name):
+            return binding.get(name)
+        case Now():
+            return binding[NOW]
+        case Negative(term=inner):
+            value_inside = value_of(inner, binding)
+            return number(-value_inside) if isinstance(value_inside, (int, Fraction)) else None
+        case Arithmetic(operator=sign, left=left, right=right):
+            first, second = value_of(left, binding), value_of(right, binding)
+            if not isinstance(first, (int, Fraction)) or not isinstance(second, (int, Fraction)):
+                return None
+            return computed(sign, first, second)
+        case _:
+            raise TypeError(f"{term} is not a term of a normalised program")
+
+
+def computed(sign: str, first: Number, second: Number) -> Number | None:
+    if sign == "+":
+        return number(first + second)
+    if sign == "-":
+        return number(first - second)
+    if sign == "*":
+        return number(first * second)
+    return None if second == 0 else number(Fraction(first) / second)
+
+
+def compares(comparison: Comparison, binding: Binding) -> bool:
+    """Whether a comparison is true; numbers and texts are never less or greater than one another."""
+    first, second = value_of(comparison.left, binding), value_of(comparison.right, binding)
+    if first is None or second is None:
+        return False
+    if comparison.operator in ("=", "!="):
+        return (first == second) == (comparison.operator == "=")
+    same_kind = (is_number(first) and is_number(second)) or (isinstance(first, str) and isinstance(second, str))
+    return same_kind and _ORDER[comparison.operator](first, second)
+
+
+def linear(term: Term, unknown: str, binding: Binding) -> tuple[Number, Number] | None:
+    """The term as a · unknown + b, if it has that form and the rest is known numbers."""
+    match term:
+        case Variable(name=name) if name == unknown:
+            return 1, 0
+        case Negative(term=inner):
+            found = linear(inner, unknown, binding)
+            return None if found is None else (-found[0], -found[1])
+        case Arithmetic(operator=sign, left=left, right=right):
+            first, second = linear(left, unknown, binding), linear(right, unknown, binding)
+            if first is None or second is None:
+                return None
+            if sign in "+-":
+                turn = 1 if sign == "+" else -1
+                return number(first[0] + turn * second[0]), number(first[1] + turn * second[1])
+            if sign == "*" and first[0] == 0:
+                return number(first[1] * second[0]), number(first[1] * second[1])
+            if sign == "*" and second[0] == 0:
+                return number(first[0] * second[1]), number(first[1] * second[1])
+            if sign == "/" and second[0] == 0 and second[1] != 0:
+                return number(Fraction(first[0]) / second[1]), number(Fraction(first[1]) / second[1])
+            return None
+        case _:
+            value = value_of(term, binding)
+            return (0, value) if isinstance(value, (int, Fraction)) else None
+
+
+def solved(comparison: Comparison, unknown: str, binding: Binding) -> Value | None:
+    """The value that an equation gives to its one open variable."""
+    for one, other in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
+        if isinstance(one, Variable) and one.name == unknown:
+            value = value_of(other, binding)
+            if value is not None:
+                return value
+    left, right = linear(comparison.left, unknown, binding), linear(comparison.right, unknown, binding)
+    if left is None or right is None or left[0] == right[0]:
+        return None
+    return number(Fraction(right[1] - left[1]) / (left[0] - right[0]))
+
+
+def canonical(ground: Ground) -> tuple[object, ...]:
+    """The order of facts: by predicate, then arguments, numbers by value before texts by code point."""
+    predicate, arguments = ground
+    return predicate, tuple(_rank(value) for value in arguments)
+
+
+def _rank(value: Value) -> tuple[int, object]:
+    if isinstance(value, Invented):
+        return 2, (value.rule, value.variable, tuple(_rank(each) for each in value.frontier))
+    return (1, value) if isinstance(value, str) else (0, value)

@@ -1,0 +1,149 @@
+"""Everything that stays the same while a program is evaluated over one finite stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from presage.analysis.subject import Subject
+from presage.io.facts import Fact
+from presage.model.formulas import Atom, Comparison, Formula, Over, Pinned, walk
+from presage.model.statements import Horizon, Rule
+from presage.model.terms import Arithmetic, Constant, Negative, Term
+from presage.models.rules import RuleView
+from presage.models.settling import Lags
+from presage.models.streams import Facts, Stream
+from presage.models.times import EVER, FAR, Times
+from presage.models.values import Value
+from presage.models.windows import length
+
+
+@dataclass
+class World:
+    """A program with its data: the stream's timeline, the given facts and the background knowledge."""
+
+    subject: Subject
+    given: tuple[Fact, ...]
+    low: int
+    high: int
+    question: Formula | None = None
+    """What is asked, whose constants count among the values there are."""
+    lag: Lags | None = None
+    """How long after their time facts may still change, if the stream goes on after what is given."""
+
+    @property
+    def reads_every_time(self) -> bool:
+        return self.subject.reading == "every"
+
+    @property
+    def timeline(self) -> Times:
+        return Times.between(self.low, self.high)
+
+    @cached_property
+    def static_names(self) -> frozenset[str]:
+        return frozenset(name for name, each in self.subject.predicates.items() if each.is_static)
+
+    @cached_property
+    def statics(self) -> Facts:
+        """Background knowledge, which holds always and is inside every window."""
+        found = Facts()
+        for fact in self.given:
+            if fact.predicate in self.static_names:
+                found.add((fact.predicate, fact.arguments), EVER, counted=False)
+        for rule in self.subject.program.rules:
+            for head in rule.head_atoms if rule.is_fact else ():
+                if isinstance(head, Atom) and head.predicate in self.static_names:
+                    values = tuple(term.value for term in head.arguments if isinstance(term, Constant))
+                    found.add((head.predicate, values), EVER, counted=False)
+        return found
+
+    @cached_property
+    def rules(self) -> tuple[RuleView, ...]:
+        """The rules, facts and constraints, background knowledge aside."""
+        return tuple(
+            RuleView(number, rule, self.static_names, self.lag)
+            for number, rule in enumerate(self.subject.program.rules)
+            if not any(isinstance(head, Atom) and head.predicate in self.static_names for head in rule.head_atoms)
+        )
+
+    @cached_property
+    def data(self) -> Facts:
+        """The facts the stream brought, on the timeline. They are read only: take a copy to add to."""
+        return Facts.given(
+            ((fact.predicate, fact.arguments), (max(self.low, first), min(self.high, last)))
+            for fact in self.given
+            if fact.predicate not in self.static_names
+            for first, last in (span_of(fact),)
+        )
+
+    def stream(self, facts: Facts, opposite: Facts | None = None) -> Stream:
+        return Stream(self.low, self.high, facts, facts if opposite is None else opposite)
+
+    def constants(self, facts: Facts) -> list[Value]:
+        """The constants of the program, of what is asked, and of all facts; not the numbers in pins."""
+        found: dict[Value, None] = dict.fromkeys(self._written)
+        for (_, arguments), _ in (*self.statics.ground(), *facts.ground()):
+            found.update(dict.fromkeys(arguments))
+        return list(found)
+
+    @cached_property
+    def _written(self) -> list[Value]:
+        formulas = [formula for rule in self.subject.program.rules for formula in rule.formulas()]
+        if self.question is not None:
+            formulas.append(self.question)
+        return list(dict.fromkeys(value for formula in formulas for value in _constants(formula)))
+
+    def looks(self, at: int) -> Times:
+        """The times at which rules are looked at."""
+        return self.timeline if self.reads_every_time else Times.at(at)
+
+
+def span_of(fact: Fact) -> tuple[int, int]:
+    return length(fact.low), FAR if fact.high is None else length(fact.high)
+
+
+def _constants(formula: Formula) -> Iterator[Value]:
+    for node in walk(formula):
+        if isinstance(node, Atom):
+            terms: Iterable[Term] = node.arguments
+        elif isinstance(node, Comparison):
+            terms = (node.left, node.right)
+        else:
+            continue
+        for term in terms:
+            yield from (part.value for part in _parts(term) if isinstance(part, Constant))
+
+
+def _parts(term: Term) -> Iterator[Term]:
+    yield term
+    if isinstance(term, Negative):
+        yield from _parts(term.term)
+    elif isinstance(term, Arithmetic):
+        yield from _parts(term.left)
+        yield from _parts(term.right)
+
+
+def last_time(subject: Subject, given: Iterable[Fact]) -> int:
+    """The last time that a fact of the stream or of the program names."""
+    found = [0]
+    for fact in given:
+        found += [length(time) for time in (fact.low, fact.high) if time is not None]
+    for rule in subject.program.rules:
+        found += _named_times(rule) if rule.is_fact else ()
+    return max(found)
+
+
+def _named_times(rule: Rule) -> Iterator[int]:
+    for head in rule.head_atoms:
+        if isinstance(head, Pinned) and head.pin.base is None:
+            yield length(head.pin.offset)
+        elif isinstance(head, Over):
+            yield length(head.interval.low)
+            if head.interval.high is not None:
+                yield length(head.interval.high) - (0 if head.interval.closed_high else 1)
+
+
+def declared_horizon(subject: Subject) -> int | None:
+    declared = subject.program.setting(Horizon)
+    return None if declared is None else length(declared.length)
