@@ -53,6 +53,8 @@ class Findings:
     """What the analyses found; there only for programs without errors."""
 
     subject: Subject
+    watched: Subject
+    """The program with its constraints as queries, as a run takes it."""
     queries: tuple[QueryReport, ...]
     recursion: tuple[Dependency, ...]
     disconnected: tuple[int, ...]
@@ -298,7 +300,8 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
     )
     window = _greatest(each.reach.window for each in queries)
     return Findings(
-        subject=with_violations(subject) if chosen.engine == "interval" else subject,
+        subject=subject,
+        watched=with_violations(subject),
         queries=queries,
         recursion=tuple(recursive_cycle(subject)),
         disconnected=tuple(sorted({subject.line(rule) for rule in not_connected})),

@@ -59,7 +59,7 @@ class Reasoner:
         report.or_raise()
         assert report.findings is not None
         self.program = program
-        self.subject = report.findings.subject
+        self.subject = report.findings.watched
         if report.findings.route.engine != "interval":
             raise PresageError(f"{source.name}: this program needs answer streams: {report.findings.route.reason}")
         self.checker = Checker(self.subject.program, self.subject.predicates, self.subject.discrete)

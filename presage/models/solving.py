@@ -116,7 +116,7 @@ def _clingo() -> Any:
     try:
         import clingo
     except ImportError:
-        raise PresageError("answer streams are found by clingo: pip install 'presage[models]'") from None
+        raise PresageError("answer streams are found by clingo: pip install clingo") from None
     return clingo
 
 
