@@ -17,7 +17,7 @@ from presage.hypothesis.delays import Excluded
 from presage.hypothesis.literals import Argument, Lit, Open
 from presage.hypothesis.patterns import Fixed, Premise
 from presage.hypothesis.records import Matcher, Slots, Times
-from presage.hypothesis.texts import show_condition, show_exclusion
+from presage.hypothesis.texts import Clause, condition_clause, exclusion_clause, show_clause
 from presage.model.terms import Number
 from presage.model.values import Value
 
@@ -149,14 +149,14 @@ class Piece:
             if all(slot in places and not isinstance(value, Same) for slot, value in exclusion)
         ]
 
-    def unless(self) -> list[str]:
-        """What the open variables must not be or satisfy, in words."""
+    def limits(self) -> list[Clause]:
+        """What the open variables must not be or satisfy."""
         names = self.matcher.pattern.names
-        found = [show_exclusion(exclusion, names) for exclusion in self.without]
+        found = {exclusion_clause(exclusion, names) for exclusion in self.without}
         for condition in self.matcher.pattern.conditions:
             if self.matcher.judge(condition, self.slots, self.times) is None:
-                found.append(show_condition(condition, self.matcher, self.slots, self.times))
-        return sorted(set(found))
+                found.add(condition_clause(condition, self.matcher, self.slots, self.times))
+        return sorted(found, key=show_clause)
 
 
 def _remaining(exclusion: Exclusion, slots: list[Value | None]) -> Exclusion | None:

@@ -1,30 +1,41 @@
-"""What open variables must not be, in the language's own spelling."""
+"""What open variables must not be or satisfy: as comparisons, and in the language's own spelling.
+
+A clause is a tuple of comparisons that must not all be true.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from presage.hypothesis.literals import Open, show_value
+from presage.hypothesis.literals import Open
 from presage.hypothesis.patterns import Condition, Time
 from presage.hypothesis.records import Matcher
+from presage.model.formulas import Comparison
 from presage.model.printer import show_term
 from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable
 from presage.model.values import Value
 
 OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
+Clause = tuple[Comparison, ...]
 
-def show_exclusion(exclusion: Sequence[tuple[int, object]], names: Sequence[str]) -> str:
-    parts = []
+
+def show_clause(clause: Clause) -> str:
+    return ", ".join(f"{show_term(each.left)} {each.operator} {show_term(each.right)}" for each in clause)
+
+
+def exclusion_clause(exclusion: Sequence[tuple[int, object]], names: Sequence[str]) -> Clause:
+    found = []
     for slot, value in exclusion:
         other = getattr(value, "slot", None)
-        parts.append(f"{names[slot]} = {names[other] if other is not None else show_value(value)}")  # type: ignore[arg-type]
-    return ", ".join(parts)
+        term: Term = Constant(value) if other is None else Variable(names[other])  # type: ignore[arg-type]
+        found.append(Comparison("=", Variable(names[slot]), term))
+    return tuple(found)
 
 
-def show_condition(
+def condition_clause(
     condition: Condition, matcher: Matcher, slots: Sequence[Value | None], times: Sequence[Number | None]
-) -> str:
+) -> Clause:
     """The opposite of a condition that is still open, with what is known put in."""
     operator = OPPOSITES[condition.operator] if condition.wanted else condition.operator
 
@@ -51,4 +62,4 @@ def show_condition(
             case _:
                 return term
 
-    return f"{show_term(shown(condition.left))} {operator} {show_term(shown(condition.right))}"
+    return (Comparison(operator, shown(condition.left), shown(condition.right)),)

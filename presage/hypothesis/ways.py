@@ -7,11 +7,13 @@ the same answer is dropped, and so is one whose premises alone, without its evid
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.pieces import Piece
+from presage.hypothesis.texts import Clause, show_clause
 from presage.model.terms import Number
+from presage.model.values import Value, is_true, value_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,9 @@ class Way:
     needs: frozenset[Lit]
     because: frozenset[Lit]
     unless: tuple[str, ...] = ()
+    """What its open variables must not be or satisfy, in words."""
+    limits: tuple[Clause, ...] = field(default=(), compare=False)
+    """The same, to compute with."""
 
     @property
     def order(self) -> tuple[int, list[tuple[bool, Number, str]], list[tuple[bool, Number, str]], tuple[str, ...]]:
@@ -36,7 +41,8 @@ def texts(lits: Iterable[Lit]) -> tuple[str, ...]:
 
 
 def as_way(piece: Piece) -> Way:
-    return Way(piece.needs(), piece.because(), tuple(piece.unless()))
+    limits = piece.limits()
+    return Way(piece.needs(), piece.because(), tuple(map(show_clause, limits)), tuple(limits))
 
 
 def minimal_ways(ways: Iterable[Way]) -> list[Way]:
@@ -57,18 +63,17 @@ def minimal_ways(ways: Iterable[Way]) -> list[Way]:
 
 def _instances(other: Way, way: Way) -> Iterator[frozenset[Lit]]:
     """The subsets of a way's premises that are another way's premises, its open variables chosen."""
-    if not set(other.unless) <= set(way.unless):
-        return
     names = {each for lit in other.needs for each in lit.arguments if isinstance(each, Open)}
     if not names:
-        if other.needs <= way.needs:
+        if other.needs <= way.needs and _within(other, way, {}):
             yield other.needs
         return
     wanted, offered = sorted(other.needs, key=lambda lit: lit.order), list(way.needs)
 
     def place(index: int, values: dict[Open, object], used: frozenset[Lit]) -> Iterator[frozenset[Lit]]:
         if index == len(wanted):
-            yield used
+            if _within(other, way, values):
+                yield used
             return
         lit = wanted[index]
         for have in offered:
@@ -82,3 +87,22 @@ def _instances(other: Way, way: Way) -> Iterator[frozenset[Lit]]:
                 yield from place(index + 1, bound, used | {have})
 
     yield from place(0, {}, frozenset())
+
+
+def _within(other: Way, way: Way, values: dict[Open, object]) -> bool:
+    """Whether a way with these values for its variables stands for all that another does."""
+
+    def known(name: str) -> Value | None:
+        value = values.get(Open(name))
+        return None if isinstance(value, Open) else value  # type: ignore[return-value]
+
+    same = all(variable == value for variable, value in values.items())
+    for clause, text in zip(other.limits, other.unless, strict=True):
+        sides = [(each.operator, value_of(each.left, known), value_of(each.right, known)) for each in clause]
+        if any(
+            left is not None and right is not None and not is_true(sign, left, right) for sign, left, right in sides
+        ):
+            continue  # it does not apply to these values
+        if not same or text not in way.unless:
+            return False
+    return True
