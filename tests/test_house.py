@@ -35,6 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "cli": {
         "supposing",
         "checking",
+        "plan",
         "layout",
         "reasoner",
         "io",

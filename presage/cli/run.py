@@ -58,6 +58,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
         "--confidence-step", type=_share, metavar="S", help="print an answer again when its confidence moves by S"
     )
     command.add_argument(
+        "--chase-limit", type=_count, metavar="N", help="run existential rules that may invent values without end"
+    )
+    command.add_argument(
         "--out", type=output_path, metavar="F", help="write the answers to a file (.jsonl, .parquet) instead"
     )
 
@@ -84,10 +87,12 @@ def run(options: argparse.Namespace) -> int:
     from presage.io.files import read_facts
     from presage.io.output import open_output
     from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
+    from presage.models.stepping_one import OneModelSteps
+    from presage.plan.builder import Unsupported
     from presage.reasoner import Reasoner
     from presage.supposing import Choice
 
-    report = check_text(read_file(options.program), str(options.program))
+    report = check_text(read_file(options.program), str(options.program), chase_limit=options.chase_limit)
     report.or_raise()
     reasoner: Reasoner | AnswerStreamSteps
     if needs_answer_streams(report):
@@ -95,7 +100,13 @@ def run(options: argparse.Namespace) -> int:
     else:
         choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
         emit = "confirmed" if options.emit == "confirmed" else "changes"
-        reasoner = Reasoner(report.program, emit=emit, choice=choice, report=report)
+        try:
+            reasoner = Reasoner(report.program, emit=emit, choice=choice, report=report)
+        except Unsupported:
+            assert report.findings is not None
+            if not report.findings.subject.discrete:
+                raise
+            reasoner = OneModelSteps(report)
     for fact in read_facts(options.static, reasoner.checker):
         if fact.low is not None:
             raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from presage.analysis.subject import Subject
 from presage.answers import Answer, bindings_of, inconsistent
 from presage.checking import Report
 from presage.errors import PresageError
@@ -36,16 +37,16 @@ def needs_answer_streams(report: Report) -> bool:
 class AnswerStreamSteps:
     """Feeds facts to a program and gives what holds in all its answer streams. Steps go forward in time."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, subject: Subject | None = None, invents: bool = False) -> None:
         assert report.findings is not None
-        self.subject = report.findings.subject
+        self.subject = subject or report.findings.subject
         if not self.subject.discrete:
             raise PresageError(
                 f"{report.source.name}: programs with several models run on whole time points: declare "
                 "`timeline discrete.`"
             )
         for rule in self.subject.program.rules:
-            if rule.head is not None and rule.head.exists:
+            if rule.head is not None and rule.head.exists and not invents:
                 raise PresageError(
                     f"{report.source.name}: line {self.subject.line(rule)}: a run of a program with several models, or "
                     "with `reading now`, invents no values: use `presage models`"

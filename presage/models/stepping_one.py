@@ -1,0 +1,44 @@
+"""Programs with one model that the interval engine does not run yet, tick by tick.
+
+Windows of rows, hopping windows, filters and invented values are evaluated by the fixpoint of `presage ask`, over
+all that has arrived, at each step; only what is final is told. That is slow for long streams, and right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from presage.answers import Answer, bindings_of, shown_name
+from presage.checking import Report
+from presage.model.terms import Variable
+from presage.models.evaluation import facts_at_times
+from presage.models.expressions import Candidate
+from presage.models.fixpoint import stratified_model
+from presage.models.stepping import AnswerStreamSteps
+from presage.models.texts import Names
+from presage.models.values import Invented
+from presage.models.world import World
+
+
+class OneModelSteps(AnswerStreamSteps):
+    """The same steps for a program with one model; values that rules invent keep their names."""
+
+    def __init__(self, report: Report) -> None:
+        assert report.findings is not None
+        super().__init__(report, report.findings.watched, invents=True)
+        self.nulls = Names()
+
+    def _common(self, world: World, now: int) -> list[Candidate] | None:
+        facts = stratified_model(world, world.looks(now), world.subject.predicates)
+        self._is_idle = not any(facts.ground())
+        return [each for each in facts_at_times(facts) if each not in self._said and any(self._queries_for(each, now))]
+
+    def _answers(self, confirmed: list[Candidate], now: int) -> Iterator[Answer]:
+        for candidate in sorted(confirmed, key=lambda each: (each[1], repr(each[0]))):
+            (predicate, arguments), time = candidate
+            values = tuple(Variable(self.nulls.of(each)) if isinstance(each, Invented) else each for each in arguments)
+            for query in self._queries_for(candidate, now):
+                found = bindings_of(query, values)
+                bindings = {name: each.name if isinstance(each, Variable) else each for name, each in found.items()}
+                yield Answer(now, "confirmed", shown_name(predicate), values, bindings, time=time)
+                break
