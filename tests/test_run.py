@@ -329,3 +329,13 @@ def test_a_broken_constraint_is_an_answer(tmp_path: Path, emit: str) -> None:
     assert status == 0
     assert broken["violated(2, a, 1, 2)@0"] == {"line": 2, "X": "a", "Y": 1, "Z": 2}
     assert broken["violated(3, b)@1"] == {"line": 3, "X": "b"}
+
+
+def test_endless_invention_is_refused_or_stopped_at_the_limit(tmp_path: Path) -> None:
+    program = "timeline discrete.\nexists Y: parent(X, Y) :- person(X).\nperson(Y) :- parent(X, Y).\nquery person(X).\n"
+    fact = {"pred": "start", "args": ["eve"], "time": 0}
+    program += "person(X) :- start(X).\n"
+    status, _, said = run(tmp_path, program, [fact])
+    assert status == 1 and "invent" in said
+    status, _, said = run(tmp_path, program, [fact], "--chase-limit", "20")
+    assert status == 1 and "line 2: this rule keeps inventing values: more than 20" in said

@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> int:
             assert report.findings is not None
             if not report.findings.subject.discrete:
                 raise
-            reasoner = OneModelSteps(report)
+            reasoner = OneModelSteps(report, options.chase_limit)
     for fact in read_facts(options.static, reasoner.checker):
         if fact.low is not None:
             raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")

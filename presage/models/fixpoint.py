@@ -90,6 +90,8 @@ def _tell(world: World, facts: Facts, view: RuleView, solutions: Iterable[Soluti
             if ground[0] in group:
                 if facts.add(ground, derived & world.timeline, counted=not world.reads_every_time):
                     changed.add(ground[0])
+                    if view.rule.head is not None and view.rule.head.exists:
+                        world.count_invented(view.rule, ground[1])
     return changed
 
 

@@ -95,7 +95,10 @@ class AnswerStreamSteps:
         return sorted(self._answers(found, moment), key=lambda answer: answer.answer)
 
     def _settled(self, now: int) -> list[Candidate] | None:
-        return self._common(World(self.subject, tuple(self._given), 0, now, lag=self.lags), now)
+        return self._common(self._world(now), now)
+
+    def _world(self, now: int) -> World:
+        return World(self.subject, tuple(self._given), 0, now, lag=self.lags)
 
     def _evaluated(self, now: int) -> list[Candidate] | None:
         return self._common(Evaluation(self.subject, self._given, now).world, now)

@@ -7,6 +7,7 @@ all that has arrived, at each step; only what is final is told. That is slow for
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from presage.answers import Answer, bindings_of, shown_name
 from presage.checking import Report
@@ -23,10 +24,15 @@ from presage.models.world import World
 class OneModelSteps(AnswerStreamSteps):
     """The same steps for a program with one model; values that rules invent keep their names."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, chase_limit: int | None = None) -> None:
         assert report.findings is not None
         super().__init__(report, report.findings.watched, invents=True)
         self.nulls = Names()
+        self.chase_limit = chase_limit
+
+    def _world(self, now: int) -> World:
+        world = super()._world(now)
+        return world if self.chase_limit is None else replace(world, chase_limit=self.chase_limit)
 
     def _common(self, world: World, now: int) -> list[Candidate] | None:
         facts = stratified_model(world, world.looks(now), world.subject.predicates)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from presage.analysis.subject import Subject
+from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.model.formulas import Atom, Comparison, Formula, Over, Pinned, walk
 from presage.model.statements import Horizon, Rule
@@ -15,8 +16,10 @@ from presage.models.rules import RuleView
 from presage.models.settling import Lags
 from presage.models.streams import Facts, Stream
 from presage.models.times import EVER, FAR, Times
-from presage.models.values import Value
+from presage.models.values import Invented, Value
 from presage.models.windows import length
+
+MOST_INVENTED = 100_000
 
 
 @dataclass
@@ -31,6 +34,17 @@ class World:
     """What is asked, whose constants count among the values there are."""
     lag: Lags | None = None
     """How long after their time facts may still change, if the stream goes on after what is given."""
+    chase_limit: int = MOST_INVENTED
+    invented: set[Value] = field(default_factory=set)
+
+    def count_invented(self, rule: Rule, values: Iterable[Value]) -> None:
+        """Refuses more invented values than allowed, and names the rule that keeps inventing."""
+        self.invented.update(value for value in values if isinstance(value, Invented))
+        if len(self.invented) > self.chase_limit:
+            raise PresageError(
+                f"{self.subject.program.source.name}: line {self.subject.line(rule)}: this rule keeps inventing values: "
+                f"more than {self.chase_limit} by now (`--chase-limit`)"
+            )
 
     @property
     def reads_every_time(self) -> bool:
