@@ -333,8 +333,8 @@ def test_a_broken_constraint_is_an_answer(tmp_path: Path, emit: str) -> None:
 
 def test_endless_invention_is_refused_or_stopped_at_the_limit(tmp_path: Path) -> None:
     program = "timeline discrete.\nexists Y: parent(X, Y) :- person(X).\nperson(Y) :- parent(X, Y).\nquery person(X).\n"
-    fact = {"pred": "start", "args": ["eve"], "time": 0}
-    program += "person(X) :- start(X).\n"
+    fact = {"pred": "born", "args": ["eve"], "time": 0}
+    program += "person(X) :- born(X).\n"
     status, _, said = run(tmp_path, program, [fact])
     assert status == 1 and "invent" in said
     status, _, said = run(tmp_path, program, [fact], "--chase-limit", "20")

@@ -41,10 +41,9 @@ class World:
         """Refuses more invented values than allowed, and names the rule that keeps inventing."""
         self.invented.update(value for value in values if isinstance(value, Invented))
         if len(self.invented) > self.chase_limit:
-            raise PresageError(
-                f"{self.subject.program.source.name}: line {self.subject.line(rule)}: this rule keeps inventing values: "
-                f"more than {self.chase_limit} by now (`--chase-limit`)"
-            )
+            where = f"{self.subject.program.source.name}: line {self.subject.line(rule)}"
+            limit = f"more than {self.chase_limit} by now (`--chase-limit`)"
+            raise PresageError(f"{where}: this rule keeps inventing values: {limit}")
 
     @property
     def reads_every_time(self) -> bool:
