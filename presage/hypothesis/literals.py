@@ -68,9 +68,3 @@ def show(predicate: str, arguments: tuple[Argument, ...]) -> str:
 
 def show_time(time: Number | Open) -> str:
     return str(time) if isinstance(time, Open) else show_number(time)
-
-
-def show_value(value: Argument) -> str:
-    from presage.model.printer import show_term
-
-    return value.name if isinstance(value, Open) else show_term(Constant(value))

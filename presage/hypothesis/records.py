@@ -24,18 +24,15 @@ Times = tuple[Number | None, ...]
 Statics = Callable[[str, Sequence[Value | None]], Iterable[tuple[Value, ...]]]
 """The rows of a static predicate that agree with the values given."""
 
-MOST_TIMES = 100_000
-
 
 class Record:
-    __slots__ = ("alive", "deadline", "matcher", "met", "pieces", "slots", "times", "watched")
+    __slots__ = ("alive", "deadline", "matcher", "met", "slots", "times", "watched")
 
     def __init__(self, matcher: Matcher, slots: Slots, times: Times) -> None:
         self.matcher, self.slots, self.times = matcher, slots, times
         self.met = 0
         self.alive = True
         self.deadline: Number | None = None
-        self.pieces: object = None
         self.watched = False
 
     @property
@@ -130,7 +127,7 @@ class Matcher:
             if record is None:
                 record = Record(self, slots, times)
                 self.records[slots, times] = record
-                record.met = met | self._outside(times)
+                record.met = met | self.outside(times)
                 bound = self.bound(slots, times)
                 self.sets.setdefault(bound, {})[record] = None
                 for (other, shared), index in self.indexes.items():
@@ -141,7 +138,7 @@ class Matcher:
                 record.met |= met
                 yield record
 
-    def _outside(self, times: Times) -> int:
+    def outside(self, times: Times) -> int:
         """The premises that lie before the stream and do not count there."""
         met = 0
         for index, premise in enumerate(self.pattern.premises):

@@ -82,7 +82,7 @@ class Standing:
             binding = bind_answer(matcher, arguments, time)
             if binding is not None:
                 for slots, times in matcher.completed(*binding):
-                    yield Piece(matcher, slots, times, matcher._outside(times))
+                    yield Piece(matcher, slots, times, matcher.outside(times))
 
     def decide(self, time: Number, arguments: Values, true: bool) -> None:
         # What holds of a value nothing is known of does not hold of all.
