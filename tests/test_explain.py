@@ -53,10 +53,14 @@ def instances(outlook: Outlook, lit: Lit) -> list[Literal]:
     for each in lit.arguments:
         if isinstance(each, Open):
             constants = sorted(outlook.grounding.constants, key=repr)
-            found = [{**known, each.name: value} for known in found if each.name not in known for value in constants] or found
+            found = [
+                {**known, each.name: value} for known in found if each.name not in known for value in constants
+            ] or found
     times = range(outlook.end + 1) if isinstance(lit.time, Open) else [lit.time]
     return [
-        Literal(lit.predicate, tuple(known[a.name] if isinstance(a, Open) else a for a in lit.arguments), at, lit.positive)  # type: ignore[arg-type,misc]
+        Literal(
+            lit.predicate, tuple(known[a.name] if isinstance(a, Open) else a for a in lit.arguments), at, lit.positive
+        )  # type: ignore[arg-type,misc]
         for known in found
         for at in times  # type: ignore[union-attr]
     ]
@@ -148,7 +152,9 @@ def compare(case: Case) -> dict[str, int]:
             where = f"{answer} at {now}: {explanation}"
             assert explanation.status == status, f"{where}, not {status}"
             if status == "possible":
-                check_ways(outlook, answer, State("possible", tuple(each.way for each in explanation.ways)), expected, now)
+                check_ways(
+                    outlook, answer, State("possible", tuple(each.way for each in explanation.ways)), expected, now
+                )
             for each in explanation.ways if status in ("possible", "unsupported") else ():
                 for waiting in each.waiting:
                     assert waiting.until is None or waiting.until > now, where

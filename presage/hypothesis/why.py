@@ -138,7 +138,8 @@ class Why:
         replay.go_on()
         engine = replay.engine
         engine.judge.begin(replay.now)
-        engine.dirty[Asker(name, time, None, True)] = None
+        known = engine.standings[name].live.get(time, {})
+        engine.dirty = dict.fromkeys(Asker(name, time, each, True) for each in (None, *known))
         changes = [change for change in engine._changes() if _agrees(arguments, change.answer[0])]
         general = list(engine.open_ways(engine.judge.general(engine.standings[name], time)))
         rules = {way: piece.matcher.pattern.rules for way, piece in general}
@@ -151,7 +152,9 @@ class Why:
                 found.append(Explanation(answer, at, change.state.status, ways=ways))
             else:
                 found.append(self.of(*answer.atom, at))  # type: ignore[arg-type]
-        return _combined(Lit(True, name, arguments, time), at, found, bool(general))
+        others = _smallest([way for way in rules if not way.because]) if replay.at == at else []
+        unmet = tuple(_open_way(engine, way, rules[way], at) for way in others)
+        return _combined(Lit(True, name, arguments, time), at, found, unmet)
 
 
 class _Replay:
@@ -265,7 +268,7 @@ def _rules_of(way: Way, rules: dict[Way, tuple[Rule, ...]]) -> tuple[Rule, ...]:
     return next((rules[other] for other in same), ())
 
 
-def _combined(asked: Lit, at: Number, found: list[Explanation], may_come: bool) -> Explanation:
+def _combined(asked: Lit, at: Number, found: list[Explanation], unmet: tuple[OpenWay, ...]) -> Explanation:
     """The answer with open variables in front, its instances after it."""
     general = [each for each in found if any(isinstance(value, Open) for value in each.answer.arguments)]
     instances = tuple(sorted((each for each in found if each not in general), key=lambda each: each.answer.order))
@@ -273,7 +276,7 @@ def _combined(asked: Lit, at: Number, found: list[Explanation], may_come: bool) 
         first = max(general, key=lambda each: sum(isinstance(value, Open) for value in each.answer.arguments))
         others = tuple(each for each in general if each is not first)
         return Explanation(first.answer, at, first.status, ways=first.ways, instances=others + instances)
-    status = "possible" if any(each.status == "possible" for each in instances) else "unsupported"
-    if not may_come and status == "unsupported":
-        status = "impossible"
-    return Explanation(asked, at, status, instances=instances)
+    status = "unsupported" if unmet else "impossible"
+    if instances:
+        status = "possible" if any(each.status == "possible" for each in instances) else "confirmed"
+    return Explanation(asked, at, status, ways=unmet, instances=instances)
