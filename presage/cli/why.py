@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from presage.model.formulas import Atom
     from presage.model.statements import Rule
 
-MOST_POINTS = 1_000_000
 MOST_SHOWN = 8
 """So many ways, or instances, are laid out for people; JSON has them all."""
 LINE_WIDTH = 60
@@ -46,7 +45,7 @@ def explain_unproved(
         _print_static(record, atom, as_json)
         return
     try:
-        arrivals = list(_arrivals(record, time))
+        arrivals = list(_arrivals(record))
         start = 0 if subject.program.tick is None else None
         explanation = Why(subject, record.statics, arrivals, start).of(atom.predicate, arguments, time, record.at)
     except NoPatterns as found:
@@ -62,33 +61,22 @@ def explain_unproved(
     else:
         from presage.cli.explain import print_tree
 
-        arrived = {(each.predicate, each.arguments, each.time): each.when for each in arrivals}
-        print_tree(_Text(subject, arrived).tree(explanation))
+        print_tree(_Text(subject, arrivals).tree(explanation))
 
 
-def _arrivals(record: Record, time: Number) -> Iterator[Arrival]:
-    """The facts that were not too late, point by point."""
+def _arrivals(record: Record) -> Iterator[Arrival]:
+    """The facts that were seen by then and were not too late."""
     from presage.evidence.tables import Stream
     from presage.hypothesis.finish import NoPatterns
     from presage.hypothesis.why import Arrival
 
-    last = max(record.at, time)
-    points = 0
     for facts in Stream(record).by_name.values():
         for fact in facts:
             low, high = fact.span.low, fact.span.high
             assert low is not None
-            if low == high:
-                yield Arrival(fact.arrives, fact.predicate, fact.arguments, low)
-                continue
-            if not record.discrete:
+            if low != high and not record.discrete:
                 raise NoPatterns("a fact holds over an interval of dense time")
-            until = last + MOST_POINTS // 100 if high is None else high
-            points += int(until - low)
-            if points > MOST_POINTS:
-                raise PresageError(f"`{fact.predicate}` holds over too many time points for an explanation")
-            for at in range(int(low), int(until) + 1):
-                yield Arrival(fact.arrives, fact.predicate, fact.arguments, at)
+            yield Arrival(fact.arrives, fact.predicate, fact.arguments, low, None if high is None else high - low)
 
 
 def _no_ways(subject: Subject, found: NoPatterns) -> PresageError:
@@ -111,7 +99,8 @@ def _print_static(record: Record, atom: Atom, as_json: bool) -> None:
     reason = f"{answer} is not among the static facts"
     if as_json:
         failed = {"premise": None, "when": None, "reason": reason}
-        line = {"answer": answer, "at": json_value(record.at), "status": "impossible", "failed": failed}
+        line: dict[str, Any] = {"answer": answer, "at": json_value(record.at), "status": "impossible"}
+        line.update(ways=[], failed=failed, rules=[])
         print(json.dumps(line, ensure_ascii=False))
     else:
         print(reason)
@@ -151,7 +140,7 @@ def _explain_by_proof(
         return
     at = show_number(record.at)
     if absent is None:
-        print(f"{answer} is not entailed by what had arrived at {at}, and it may still come true")
+        print(f"{answer} is not entailed by what had arrived at {at}, and it is not excluded that it comes true")
     else:
         print(f"{answer} is false: at {at} nothing makes it true, and nothing can any more")
         for note in printer.notes(absent):
@@ -223,8 +212,11 @@ def _way_json(subject: Subject, each: OpenWay) -> dict[str, Any]:
 class _Text:
     """An explanation as a tree of sentences."""
 
-    def __init__(self, subject: Subject, arrived: dict[Any, Number]) -> None:
-        self.subject, self.arrived = subject, arrived
+    def __init__(self, subject: Subject, arrivals: Iterable[Arrival]) -> None:
+        self.subject = subject
+        self.arrivals: dict[Any, list[Arrival]] = {}
+        for each in arrivals:
+            self.arrivals.setdefault((each.predicate, each.arguments), []).append(each)
 
     def tree(self, explanation: Explanation) -> Tree:
         from rich.text import Text
@@ -255,9 +247,11 @@ class _Text:
         for lit in sorted(each.way.because, key=lambda lit: lit.order):
             branch.add(Text(f"{THERE} {self._there(lit)}"))
         for waiting in each.waiting:
-            until = "" if waiting.until is None else f" until {show_number(waiting.until)}"
-            verb = "may arrive" if waiting.premise.positive else "is open"
-            branch.add(Text(f"{MISSING} {waiting.premise}: {verb}{until}"))
+            state = "may arrive" if waiting.premise.positive else "not settled yet"
+            if waiting.until is not None:
+                until = show_number(waiting.until)
+                state = f"may arrive until {until}" if waiting.premise.positive else f"not settled before {until}"
+            branch.add(Text(f"{MISSING} {waiting.premise}: {state}"))
         for clause in each.way.unless:
             branch.add(Text(f"unless {clause}"))
         drawn = timeline(each.way.because, each.way.needs, (), at)
@@ -268,8 +262,14 @@ class _Text:
     def _there(self, lit: Lit) -> str:
         if not lit.positive:
             return f"{lit}: settled"
-        when = self.arrived.get(lit.atom)
-        return str(lit) if when is None else f"{lit}: arrived at {show_number(when)}"
+        found = [
+            each.when
+            for each in self.arrivals.get((lit.predicate, lit.arguments), ())
+            if not isinstance(lit.time, tuple)
+            and each.time <= lit.time
+            and (each.length is None or lit.time <= each.time + each.length)
+        ]
+        return f"{lit}: arrived at {show_number(min(found))}" if found else str(lit)
 
     def _failure(self, tree: Tree, explanation: Explanation) -> None:
         from rich.text import Text

@@ -109,8 +109,18 @@ class Failing:
         if not instance.failed:
             return self._conflict(instance.piece, met)
         first, *others = sorted(instance.failed, key=lambda each: (each.when, each.lit.order))
-        return Failure(first.kind, first.reason, first.lit, first.between, first.when, met, tuple(each.lit for each in others),
-                       first.because, first.rules, rules)  # fmt: skip
+        return Failure(
+            first.kind,
+            first.reason,
+            first.lit,
+            first.between,
+            first.when,
+            met,
+            tuple(each.lit for each in others),
+            first.because,
+            first.rules,
+            rules,
+        )
 
     # -- matching ---------------------------------------------------------------------------------
 

@@ -171,7 +171,7 @@ class _Writer:
         offset = moved + when.offset
         if not offset:
             return Variable(name)
-        return Arithmetic("+" if offset > 0 else "-", Variable(name), Constant(abs(offset)))
+        return Arithmetic("+" if offset > 0 else "-", Variable(name), Constant(max(offset, -offset)))
 
     def _bounds(self) -> Iterator[str]:
         """The bounds between times that do not follow from the others, nor from where the stream starts."""
@@ -217,8 +217,8 @@ def _follows(bounds: dict[tuple[int, int], Number], x: int, y: int, most: Number
 def _moved(name: str, offset: Number, spaced: bool = False) -> str:
     if not offset:
         return name
-    sign = "+" if offset > 0 else "-"
-    return f"{name} {sign} {show_number(abs(offset))}" if spaced else f"{name}{sign}{show_number(abs(offset))}"
+    sign, away = "+" if offset > 0 else "-", show_number(max(offset, -offset))
+    return f"{name} {sign} {away}" if spaced else f"{name}{sign}{away}"
 
 
 def _free(name: str, taken: set[str]) -> str:

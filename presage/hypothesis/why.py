@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from presage.analysis.subject import Subject
+from presage.errors import PresageError
 from presage.hypothesis.confidence import Confidence
 from presage.hypothesis.engine import Hypotheses
 from presage.hypothesis.failing import Failing, Failure
@@ -26,6 +27,8 @@ from presage.model.formulas import Atom
 from presage.model.statements import Rule
 from presage.model.terms import Number, Variable
 
+MOST_POINTS = 1_000_000
+
 
 class Arrival(NamedTuple):
     """A fact and when it arrived."""
@@ -34,6 +37,8 @@ class Arrival(NamedTuple):
     predicate: str
     arguments: Values
     time: Number
+    length: Number | None = 0
+    """How long it holds from its time on; `None` is without end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +192,22 @@ class _Replay:
                     return
                 now = self.engine.now
             self.before, self.now = self.engine.now, now
-            due = []
+            due: list[Arrival] = []
             while self.times and self.times[-1] <= now:
                 due.extend(self.arrivals[self.times.pop()])
-            self.engine.remember((each[1:] for each in due if each.predicate in self.engine.listeners), now)
+            self.engine.remember((point for each in due for point in self._points(each)), now)
             yield now
+
+    def _points(self, fact: Arrival) -> Iterator[tuple[str, Values, Number]]:
+        """The time points of a fact, as far ahead as they can matter."""
+        if fact.predicate not in self.engine.listeners:
+            return
+        ahead = max(self.at, self.time) + self.engine.look_ahead - fact.time
+        length = ahead if fact.length is None else min(fact.length, max(ahead, 0))
+        if length > MOST_POINTS:
+            raise PresageError(f"`{fact.predicate}` holds over more than {MOST_POINTS} time points")
+        for distance in range(int(length) + 1):
+            yield fact.predicate, fact.arguments, fact.time + distance
 
     def looks(self) -> Iterator[_Look]:
         """What could be said of the answer, whenever that may have changed, up to the time of the look."""
