@@ -62,8 +62,10 @@ def test_the_hospital() -> None:
     }
 
 
-def test_delays_do_not_change_the_patterns() -> None:
-    """[HAD] Example 6: the patterns are those of [HA], whatever the delays."""
+def test_premises_with_delays_of_their_own() -> None:
+    """[HAD] Example 6: a variable that only the body has; the patterns are the same whatever the delays."""
+    (line,) = plan("input p(x) delay 2.\ninput r(y).\nq(X)@T :- p(X)@T, r(Y)@T.\nquery q(X).\n")
+    assert premises(line) == [["p(X)@T", "r(Y)@T"]]
     on_time = case("ha-example-01-shutdown")
     late = on_time.replace("input temp(device, level).", "input temp(device, level) delay 2.")
     assert late != on_time
