@@ -208,6 +208,33 @@ def test_random_cases_have_every_kind_of_failure() -> None:
     assert {"late", "true", "together", "start", "static", "condition", "arguments"} <= kinds.keys()
 
 
+def agrees(pattern: Lit, answer: Any) -> bool:
+    return all(isinstance(want, Open) or want == have for want, have in zip(pattern.arguments, answer[1], strict=True))
+
+
+@pytest.mark.parametrize("seed", range(0, 3000, 3) if LONG else range(0, 30, 3))
+def test_an_answer_with_variables_stands_for_all(seed: int) -> None:
+    """Whatever is possible or proved at a time is among the answers told; where no others can come, none can."""
+    case = make_case(seed)
+    told = Told(case)
+    for now in range(max((arrives for _, arrives in case.facts), default=0) + 2):
+        outlook = told.outlook(now)
+        for answer in outlook.answers(case.end):
+            name, arguments, time = answer
+            if not outlook.judged(answer):
+                continue
+            found = told.why.of(name, tuple(Open(f"X{place}") for place in range(len(arguments))), time, now)
+            named = [each.answer for each in (found, *found.instances) if each.ways]
+            where = f"{answer} at {now}: {found}"
+            try:
+                if outlook.proved(answer) or outlook.ways(answer):
+                    assert any(agrees(each, answer) for each in named), where
+                elif not found.ways:
+                    assert not outlook.may(answer), where
+            except TooLarge:
+                continue
+
+
 # Single programs.
 
 
