@@ -201,13 +201,11 @@ class Supposing:
         )
 
     def _way(self, way: Way, now: Number) -> dict[str, Any]:
-        settled = [self.settle.of(lit) for lit in way.needs]
-        decided = None if not settled or None in settled else max(settled)  # type: ignore[type-var]
         return {
             "because": texts(way.because),
             "needs": texts(way.needs),
             "unless": way.unless,
-            "decided_by": decided,
+            "decided_by": self.settle.all_of(way.needs),
             "confidence": self.confidence.of(way, now),
         }
 

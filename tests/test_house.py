@@ -42,6 +42,7 @@ ALLOWED: dict[str, set[str]] = {
         "answers",
         "evidence",
         "models",
+        "hypothesis",
         "analysis",
         "parser",
         "model",
@@ -102,7 +103,9 @@ def test_modules_say_why_they_exist(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) < 450, "a module fits a few screens"
 
 
-@pytest.mark.parametrize("command", [["check", "--json"], ["fmt"], ["--help"]], ids=lambda words: words[0])
+@pytest.mark.parametrize(
+    "command", [["check", "--json"], ["plan", "--json"], ["fmt"], ["--help"]], ids=lambda words: words[0]
+)
 def test_commands_that_do_not_reason_import_nothing_heavy(command: list[str]) -> None:
     program = [str(ROOT / "examples/turbines/turbines.psg")] if command != ["--help"] else []
     code = (

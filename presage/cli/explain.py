@@ -1,4 +1,4 @@
-"""`presage explain`: why an answer holds, as a proof that the checker has accepted."""
+"""`presage explain`: why an answer holds, as a proof that the checker has accepted; or why it does not."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from presage.analysis.subject import Subject
+    from presage.checking import Findings
     from presage.evidence.proof import Proof, Record, Value
     from presage.evidence.show import Printer
     from presage.io.facts import Checker
     from presage.model.formulas import Atom
     from presage.model.terms import Number
 
-SUMMARY = "say why an answer holds, down to the facts that arrived"
+SUMMARY = "say why an answer holds, what it waits for, or what failed"
 DESCRIPTION = """\
 Prints the proof of an answer from the facts that had arrived at a time: which rules with which values, which
 input facts, and what is known to be absent. Every proof is checked, by a checker of its own, before it is
-printed. An answer that is not entailed by then has no proof, and that is said."""
+printed. Of an answer that is open it says what is missing and until when, of one that can no longer come true
+what failed and when. An answer may have variables: 'malf(X)@0'."""
 EXAMPLE = """\
 example:
   presage explain examples/turbines/turbines.psg --facts examples/turbines/facts.jsonl --at 3 'malf(wt25)@0'"""
@@ -56,7 +58,6 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from presage.checking import check_text, read_file
-    from presage.evidence.prove import prove
     from presage.io.facts import Checker
 
     report = check_text(read_file(options.program), str(options.program)).or_raise()
@@ -69,20 +70,32 @@ def run(options: argparse.Namespace) -> int:
     if at < 0:
         raise PresageError("--at: the stream starts at time 0")
     atom, time = _question(options.answer, subject, checker)
-    arguments = tuple(term.value for term in atom.arguments)  # type: ignore[union-attr]
     record = _record(options, subject, checker, at)
     as_json = options.json or not (options.text or sys.stdout.isatty())
-
-    def explain() -> None:
-        proof = prove(record, atom.predicate, arguments, time)
-        if proof is None:
-            explain_unproved(record, atom, time, as_json)
-        else:
-            _refuse_unless_checked(record, proof, atom.predicate, arguments, time)
-            explain_proved(record, proof, as_json)
-
-    _with_room(explain)
+    _with_room(lambda: _explain(report.findings, record, atom, time, as_json))  # type: ignore[arg-type]
     return FINE
+
+
+def _explain(found: Findings, record: Record, atom: Atom, time: Number, as_json: bool) -> None:
+    from presage.cli.why import explain_unproved
+    from presage.evidence.prove import prove
+    from presage.evidence.solve import NotExplained
+    from presage.model.terms import Constant
+
+    arguments = tuple(term.value for term in atom.arguments if isinstance(term, Constant))
+    if len(arguments) < len(atom.arguments):
+        explain_unproved(found.subject, record, atom, time, as_json)
+        return
+    unknown: NotExplained | None = None
+    try:
+        proof = prove(record, atom.predicate, arguments, time)
+    except NotExplained as reason:
+        proof, unknown = None, reason
+    if proof is None:
+        explain_unproved(found.subject, record, atom, time, as_json, unknown)
+    else:
+        _refuse_unless_checked(record, proof, atom.predicate, arguments, time)
+        explain_proved(record, proof, as_json)
 
 
 def _with_room(work: Callable[[], None]) -> None:
@@ -116,7 +129,6 @@ def _question(text: str, subject: Subject, checker: Checker) -> tuple[Atom, Numb
     """The atom and its time, or what is wrong with them."""
     from presage.model.formulas import Atom, Pinned
     from presage.model.printer import show_atom
-    from presage.model.terms import Constant, Variable
     from presage.parser import parse_question
 
     question = parse_question(text)
@@ -134,11 +146,6 @@ def _question(text: str, subject: Subject, checker: Checker) -> tuple[Atom, Numb
     if len(atom.arguments) != known.arity:
         given = len(atom.arguments)
         raise PresageError(f"`{text}`: `{known.name}` has {known.arity} arguments in the program and {given} here")
-    for term in atom.arguments:
-        if isinstance(term, Variable):
-            message = f"`{text}`: `{term.name}` is a variable; an explanation is about one answer"
-            raise PresageError(f"{message}: write a constant, in quotes if it starts with a capital letter")
-        assert isinstance(term, Constant)
     time = checker.units.time(formula.pin.offset)
     if checker.units.problems:
         raise PresageError(f"`{text}`: {checker.units.problems[0].message}")
@@ -197,37 +204,24 @@ def explain_proved(record: Record, proof: Proof, as_json: bool) -> None:
 
     printer = Printer(record.program)
     if not as_json:
-        from rich.console import Console
-
-        width = None if sys.stdout.isatty() else _WIDE
-        Console(highlight=False, width=width).print(_tree(printer, proof, set()))
+        print_tree(_tree(printer, proof, set()))
         return
     facts = sorted(evidence(proof), key=lambda fact: (fact.span.low or 0, show_fact(fact)))
     line = {
-        "now": json_value(record.at),
-        "status": "confirmed",
         "answer": show_conclusion(proof),
+        "at": json_value(record.at),
+        "status": "confirmed",
         "because": [show_fact(fact) for fact in facts],
         "proof": printer.to_json(proof),
     }
     print(json.dumps(line, ensure_ascii=False))
 
 
-def explain_unproved(record: Record, atom: Atom, time: Number, as_json: bool) -> None:
-    """An answer that is not entailed at this time. Whether it is open, and what it waits for, or what failed,
-    is to be said here."""
-    from presage.answers import json_value
-    from presage.model.formulas import Pinned
-    from presage.model.printer import show_formula, show_number
-    from presage.model.time import Pin
+def print_tree(tree: Tree) -> None:
+    from rich.console import Console
 
-    answer = show_formula(Pinned(atom, Pin(None, time)))
-    if as_json:
-        line: dict[str, Any] = {"now": json_value(record.at), "status": "not entailed", "answer": answer}
-        line.update(because=[], proof=None)
-        print(json.dumps(line, ensure_ascii=False))
-    else:
-        print(f"{answer} is not entailed by what had arrived at {show_number(record.at)}")
+    width = None if sys.stdout.isatty() else _WIDE
+    Console(highlight=False, width=width).print(tree)
 
 
 def _tree(printer: Printer, proof: Proof, before: set[str]) -> Tree:

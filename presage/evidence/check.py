@@ -63,9 +63,13 @@ class Rejected(Exception):
     """The proof does not show what it claims; the message says which step fails."""
 
 
-def check(record: Record, proof: Proof, predicate: str, arguments: tuple[Value, ...], time: Number) -> None:
-    """Raises `Rejected` unless the proof shows that the atom holds at the time."""
-    atom = Atom(predicate, tuple(Constant(value) for value in arguments))
+def check(
+    record: Record, proof: Proof, predicate: str, arguments: tuple[Value, ...], time: Number, absent: bool = False
+) -> None:
+    """Raises `Rejected` unless the proof shows that the atom holds at the time; or, with `absent`, that it does not
+    and cannot any more."""
+    atom: Formula = Atom(predicate, tuple(Constant(value) for value in arguments))
+    atom = Not(atom) if absent else atom
     if record.program.reading != "every":
         raise Rejected("the checker knows `reading every` only")
     try:

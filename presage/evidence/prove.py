@@ -76,6 +76,24 @@ def prove(record: Record, predicate: str, arguments: tuple[Value, ...], time: Nu
     return _Prover(worlds).prove(atom, {}, times[0], _IN_THE_END)
 
 
+def prove_absent(record: Record, predicate: str, arguments: tuple[Value, ...], time: Number) -> Absent | None:
+    """A proof that the atom does not hold at the time and cannot come to; none if it may."""
+    refuse_unknown(record.program, predicate)
+    worlds = Worlds(record)
+    times = worlds.line.point(time)
+    atom = Atom(predicate, tuple(Constant(value) for value in arguments))
+    if predicate in worlds.stream.statics:
+        return None if arguments in worlds.stream.statics[predicate] else _absent(worlds, atom, times)
+    if worlds.find(predicate, arguments, times) or _Prover(worlds).may_hold((atom,), {}, times):
+        return None
+    return _absent(worlds, atom, times)
+
+
+def _absent(worlds: Worlds, atom: Atom, times: Times) -> Absent:
+    near = _Prover(worlds).near(atom, {}, times[0])
+    return Absent(Not(atom), worlds.line.as_span(times[0]), (), near)
+
+
 class _Past(Solver):
     """What was known before a turn."""
 
@@ -130,7 +148,7 @@ class _Prover:
                 there = self.line.point(offset) if pin.base is None else self.line.shifted((piece,), offset)
                 yield At(formula, span, values, self.prove(inner, binding, there[0], turn))
             case Not(formula=inner):
-                yield Absent(formula, span, values, self._near(inner, binding, piece))
+                yield Absent(formula, span, values, self.near(inner, binding, piece))
             case And(parts=parts):
                 yield AllOf(formula, span, values, tuple(self.prove(part, binding, piece, turn) for part in parts))
             case Or(parts=parts):
@@ -280,7 +298,7 @@ class _Prover:
 
     # Absence.
 
-    def _near(self, formula: Formula, binding: Binding, piece: Piece) -> tuple[Missing, ...]:
+    def near(self, formula: Formula, binding: Binding, piece: Piece) -> tuple[Missing, ...]:
         """The rules that could have made an absent atom true, each with the premise that fails."""
         during: Times = (piece,)
         if isinstance(formula, Pinned):
@@ -303,13 +321,13 @@ class _Prover:
                 continue
             when = meet(hull(body_times(self.line, rule.head_atoms[place], during)), self.stream.rule_times(rule))
             for premise in range(len(rule.body)) if when else ():
-                if not self._may_hold(rule.body[: premise + 1], instance, when):
+                if not self.may_hold(rule.body[: premise + 1], instance, when):
                     values = tuple(sorted(instance.items()))
                     found.append(Missing(number, values, self.line.as_span(when[0]), premise))
                     break
         return tuple(found)
 
-    def _may_hold(self, parts: tuple[Formula, ...], instance: Binding, when: Times) -> bool:
+    def may_hold(self, parts: tuple[Formula, ...], instance: Binding, when: Times) -> bool:
         maybe = self.worlds.maybe
         while maybe.all_of(parts, instance, when):
             if not maybe.todo:

@@ -97,7 +97,7 @@ def _term(term: Term, values: dict[str, Value]) -> Term:
             return term
 
 
-def _written(rule: Rule) -> str:
+def written(rule: Rule) -> str:
     while rule.origin is not None:
         rule = rule.origin
     return " ".join(show_rule(rule, _ONE_LINE).split())
@@ -173,7 +173,7 @@ class Printer:
         return self.program.line_of(self.program.rules[number])
 
     def _rule(self, number: int) -> str:
-        return _written(self.program.rules[number])
+        return written(self.program.rules[number])
 
     def title(self, proof: Proof) -> str:
         """One step in words."""

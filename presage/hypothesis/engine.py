@@ -301,11 +301,19 @@ class Hypotheses:
             standing.decide(time, arguments, True)
             way = min((as_way(piece) for piece in certain), key=lambda each: (len(each.because), each.order))
             return State("confirmed", (way,))
-        ways = [way for piece in pieces if (part := self.judge.possible(piece)) for way in self._ways(part)]
+        ways = [way for way, _ in self.open_ways(pieces)]
         kept = minimal_ways(ways)
         if kept:
             return State("possible", tuple(kept))
         return State("open" if ways else "impossible")
+
+    def open_ways(self, pieces: Iterable[Piece]) -> Iterator[tuple[Way, Piece]]:
+        """Every way in which pieces can come true, with and without evidence."""
+        for piece in pieces:
+            part = self.judge.possible(piece)
+            if part is not None:
+                for way in self._ways(part):
+                    yield way, piece
 
     def _ways(self, piece: Piece) -> Iterator[Way]:
         for part in collapsed(piece):

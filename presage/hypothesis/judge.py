@@ -260,9 +260,10 @@ class Judge:
 
     def can_be(self, piece: Piece) -> bool:
         """Whether the premises of a piece can all hold in one continuation of the stream."""
-        if not piece.open:
-            return True
-        needs = piece.needs()
+        return not piece.open or self.together(piece.needs())
+
+    def together(self, needs: frozenset[Lit]) -> bool:
+        """Whether facts can arrive and atoms stay false in one continuation of the stream."""
         if needs not in self.feasible:
             assumed = frozenset(lit.of_someone() for lit in needs if lit.positive)
             denied = frozenset(lit.of_someone() for lit in needs if not lit.positive)

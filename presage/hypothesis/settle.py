@@ -3,6 +3,8 @@ hangs on is."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.patterns import START, Fixed, Pattern, Premise
@@ -23,6 +25,16 @@ class Settle:
         if lit.positive:
             return lit.time + self.delays.of(lit.predicate, lit.arguments)
         return self._absence(lit.predicate, lit.arguments, lit.time, ())
+
+    def all_of(self, lits: Iterable[Lit]) -> Number | None:
+        """The time at which all of some literals are settled; `None` if there are none, or it cannot be told."""
+        latest: Number | None = None
+        for lit in lits:
+            settled = self.of(lit)
+            if settled is None:
+                return None
+            latest = settled if latest is None else max(latest, settled)
+        return latest
 
     def _absence(self, name: str, arguments: tuple[object, ...], time: Number, above: tuple[str, ...]) -> Number | None:
         """The latest time at which anything an atom hangs on may arrive; through recursion, a bound."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from presage.analysis.subject import Subject
 from presage.errors import PresageError, Span
 from presage.model.formulas import (
     And,
@@ -56,6 +57,18 @@ class Unsupported(PresageError):
     def __init__(self, what: str, span: Span, program: Program) -> None:
         line, column = program.source.place(span.start)
         super().__init__(f"{program.source.name}:{line}:{column}: {what} cannot be run by the interval engine yet")
+
+
+def plan_of(subject: Subject) -> Plan:
+    """The plan of a program; raises `Unsupported` for what the engine does not run."""
+    for index in subject.safety.schematic:
+        rule = subject.program.rules[index]
+        raise Unsupported("a rule whose answers keep a variable open", rule.span, subject.program)
+    kinds = {name: (each.arity, each.kind) for name, each in subject.predicates.items()}
+    for name, each in subject.predicates.items():
+        if each.is_input and each.kind == "derived":
+            kinds[name] = (each.arity, "derived")
+    return Builder(subject.program, subject.discrete, kinds).build()
 
 
 class Builder:

@@ -1,0 +1,187 @@
+"""`presage plan`: what must arrive for each query, and how the program is evaluated."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from presage.cli import FINE
+from presage.cli.options import program_argument
+
+if TYPE_CHECKING:
+    from presage.checking import Findings
+    from presage.hypothesis.listing import Asked, Listed
+    from presage.model.statements import Rule
+    from presage.plan.nodes import Node, Plan
+
+SUMMARY = "show what must arrive for each query, and how the program is evaluated"
+DESCRIPTION = """\
+Prints the premise patterns of each query: the sets of input facts, and of atoms that must stay false, from which an
+answer follows. Atoms that occur negated have patterns of their own, listed as auxiliary queries. Then the
+evaluation plan: the joins and interval operators that derive the query."""
+EXAMPLE = """\
+example:
+  presage plan examples/turbines/turbines.psg
+  presage plan --json examples/turbines/turbines.psg | jq .patterns"""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is said about one query."""
+
+    asked: Asked
+    patterns: list[Listed] | None
+    why: str
+    """Why there are no patterns."""
+    cycle: tuple[Rule, ...]
+    nodes: list[Node] | None
+    no_plan: str
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    program_argument(command)
+    output = command.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="a JSON line per query (the default when piped)")
+    output.add_argument("--text", action="store_true", help="text for people (the default on a terminal)")
+
+
+def run(options: argparse.Namespace) -> int:
+    from presage.checking import check_text, read_file
+
+    report = check_text(read_file(options.program), str(options.program)).or_raise()
+    assert report.findings is not None
+    as_json = options.json or not (options.text or sys.stdout.isatty())
+    for number, line in enumerate(lines(report.findings)):
+        if as_json:
+            print(json.dumps(to_json(report.findings, line), ensure_ascii=False))
+        else:
+            print("\n" * bool(number) + "\n".join(to_text(report.findings, line)))
+    return FINE
+
+
+def lines(found: Findings) -> Iterator[Line]:
+    """A line for each query, then for the auxiliary ones until nothing is new ([HA] 6.3)."""
+    from presage.hypothesis.finish import NoPatterns
+    from presage.hypothesis.listing import asked_by, below, listed, patterns_of
+    from presage.hypothesis.unfold import Unfolder
+
+    subject = found.subject
+    unfolder = Unfolder(subject)
+    plan, no_plan = _plan(found)
+    refused = {each.query: each.hypothetical for each in found.queries if not each.hypothetical.possible}
+    todo = [asked_by(query) for query in subject.queries]
+    reasons = {asked_by(query): finding for query, finding in refused.items()}
+    seen: set[object] = set()
+    while todo:
+        asked = todo.pop(0)
+        if (key := _up_to_names(asked)) in seen:
+            continue
+        seen.add(key)
+        nodes = None if plan is None else _nodes(plan, asked.atom.predicate)
+        if asked in reasons and reasons[asked].reason:
+            finding = reasons[asked]
+            yield Line(asked, None, finding.reason, finding.rules, nodes, no_plan)
+            continue
+        try:
+            patterns = patterns_of(asked, unfolder)
+        except NoPatterns as problem:
+            yield Line(asked, None, problem.reason, problem.rules, nodes, no_plan)
+            continue
+        yield Line(asked, [listed(asked, each) for each in patterns], "", (), nodes, no_plan)
+        todo.extend(below(patterns))
+
+
+def _up_to_names(asked: Asked) -> object:
+    from presage.model.terms import Variable
+
+    names: dict[str, int] = {}
+    terms = tuple(
+        names.setdefault(each.name, len(names)) if isinstance(each, Variable) else each for each in asked.atom.arguments
+    )
+    fixed = asked.when.offset if asked.when.base is None else None
+    return asked.atom.predicate, terms, fixed
+
+
+def _plan(found: Findings) -> tuple[Plan | None, str]:
+    from presage.plan.builder import Unsupported, plan_of
+
+    if found.route.engine != "interval":
+        return None, found.route.reason
+    try:
+        return plan_of(found.subject), ""
+    except Unsupported as reason:
+        return None, str(reason)
+
+
+def _nodes(plan: Plan, name: str) -> list[Node]:
+    from presage.plan.show import needed_by
+
+    return needed_by(plan, name)
+
+
+def to_json(found: Findings, line: Line) -> dict[str, Any]:
+    from presage.answers import json_value
+    from presage.evidence.show import written
+
+    subject = found.subject
+    shown: dict[str, Any] = {"query": str(line.asked)}
+    if line.asked.auxiliary:
+        shown["auxiliary"] = True
+    shown["patterns"] = None
+    if line.patterns is not None:
+        shown["patterns"] = [
+            {
+                "premises": list(each.premises),
+                "bindings": {name: json_value(value) for name, value in each.bindings.items()},
+                "where": list(each.where),
+                "lines": sorted({subject.line(rule) for rule in each.rules}),
+            }
+            for each in line.patterns
+        ]
+    else:
+        shown["why"] = line.why
+        shown["rules"] = [{"line": subject.line(rule), "rule": written(rule)} for rule in line.cycle]
+    shown["plan"] = None
+    if line.nodes is not None:
+        shown["plan"] = [_node(found, node) for node in line.nodes]
+    return shown
+
+
+def to_text(found: Findings, line: Line) -> Iterator[str]:
+    from presage.evidence.show import written
+    from presage.model.printer import show_term
+    from presage.model.terms import Constant
+
+    subject = found.subject
+    yield f"{'auxiliary query' if line.asked.auxiliary else 'query'} {line.asked}"
+    if line.patterns is None:
+        yield f"  no finite set of premise patterns: {line.why}"
+        for rule in line.cycle:
+            yield f"    line {subject.line(rule)}: {written(rule)}"
+    elif not line.patterns:
+        yield "  no premise pattern: no rule gives an answer"
+    for number, each in enumerate(line.patterns or (), 1):
+        rules = sorted({subject.line(rule) for rule in each.rules})
+        through = f" (line{'' if len(rules) == 1 else 's'} {', '.join(map(str, rules))})" if rules else ""
+        yield f"  pattern {number}{through}: {', '.join(each.premises) or 'nothing has to arrive'}"
+        if each.bindings:
+            values = (f"{name} = {show_term(Constant(value))}" for name, value in each.bindings.items())
+            yield f"    with {', '.join(values)}"
+        if each.where:
+            yield f"    where {', '.join(each.where)}"
+    if line.nodes is None:
+        yield f"  no plan: {line.no_plan}"
+    elif line.nodes:
+        yield "  plan"
+        for node in line.nodes:
+            yield f"    {_node(found, node)}"
+
+
+def _node(found: Findings, node: Node) -> str:
+    from presage.plan.show import show_node
+
+    return show_node(node) if node.rule is None else f"line {found.subject.line(node.rule)}: {show_node(node)}"

@@ -1,0 +1,60 @@
+"""A plan as text: a line for each node, and the part of a plan that a query needs."""
+
+from __future__ import annotations
+
+from presage.model.formulas import Atom
+from presage.model.printer import show_atom, show_formula, show_number
+from presage.model.terms import Number
+from presage.plan.nodes import Dilate, Erode, Join, Literal, Node, Plan, Reach, Since, reads
+
+
+def needed_by(plan: Plan, name: str) -> list[Node]:
+    """The nodes that a relation hangs on, in the plan's order."""
+    needed = {name}
+    while True:
+        more = {source for node in plan.nodes if node.head in needed for source, _ in reads(node)} - needed
+        if not more:
+            return [node for node in plan.nodes if node.head in needed]
+        needed |= more
+
+
+def show_node(node: Node) -> str:
+    """One node, such as `cool(X) at 1 := flag(X), flag(X) at 1`; a time is a distance from the rule's own."""
+    match node:
+        case Join():
+            return _join(node)
+        case Dilate(head=head, source=source, reach=reach):
+            return f"{head} := {source} held at some time of {_reach(reach)}"
+        case Erode(head=head, source=source, reach=reach):
+            return f"{head} := {source} held at all times of {_reach(reach)}"
+        case Since(head=head, left=left, right=right, reach=reach, ahead=ahead):
+            return f"{head} := {left} {'until' if ahead else 'since'} {right}, {_reach(reach)}"
+
+
+def _join(node: Join) -> str:
+    head = show_atom(Atom(node.head, node.arguments))
+    if node.head_at is not None:
+        head += f" at time {show_number(node.head_at)}"
+    elif not node.head_reach.is_nothing:
+        same = node.head_reach.near == node.head_reach.far
+        head += f" at {_distance(node.head_reach.near, '')}" if same else f" over {_reach(node.head_reach)}"
+    body = [*map(_literal, node.literals), *(f"not {_literal(each)}" for each in node.negated)]
+    return f"{head} := {', '.join([*body, *map(show_formula, node.comparisons)])}"
+
+
+def _literal(literal: Literal) -> str:
+    atom = show_atom(Atom(literal.relation, literal.arguments))
+    if literal.at is not None:
+        return f"{atom} at time {show_number(literal.at)}"
+    return f"{atom} at {_distance(literal.offset, '')}" if literal.offset else atom
+
+
+def _reach(reach: Reach) -> str:
+    opening, closing = "(" if reach.open_near else "[", ")" if reach.open_far else "]"
+    return f"{opening}{_distance(reach.near, '-inf')}, {_distance(reach.far, '+inf')}{closing}"
+
+
+def _distance(value: Number | None, otherwise: str) -> str:
+    if value is None:
+        return otherwise
+    return f"{'+' if value > 0 else ''}{show_number(value)}"
