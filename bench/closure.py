@@ -28,7 +28,7 @@ def make_edges() -> Edges:
 
 
 def by_push(edges: Edges) -> Answers:
-    reasoner = presage.Reasoner(presage.parse(PROGRAM))
+    reasoner = presage.Reasoner(presage.parse(PROGRAM), emit="confirmed")
     ends = {"from_node": [edge[0] for edge in edges], "to_node": [edge[1] for edge in edges]}
     return reasoner.push({"edge": pyarrow.table({**ends, "time": [0] * len(edges)})}, now=0)
 

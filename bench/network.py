@@ -55,7 +55,7 @@ def make_facts(size: int) -> list[Fact]:
 
 
 def by_push(facts: list[Fact]) -> Spans:
-    reasoner = presage.Reasoner(presage.parse(PROGRAM))
+    reasoner = presage.Reasoner(presage.parse(PROGRAM), emit="confirmed")
     steps: dict[int, list[tuple[str, tuple[str, ...], int | tuple[int, int, str]]]] = {END + 20: []}
     for name, arguments, (low, high) in facts:
         steps.setdefault(low, []).append((name, arguments, low if low == high else (low, high, "[]")))

@@ -81,7 +81,7 @@ def as_tables(steps: dict[int, list[Any]]) -> dict[int, dict[str, pyarrow.Table]
 
 
 def by_push(steps: Mapping[int, Any]) -> Spans:
-    reasoner = presage.Reasoner(presage.load(PROGRAM))
+    reasoner = presage.Reasoner(presage.load(PROGRAM), emit="confirmed")
     found: dict[tuple[str, ...], list[tuple[int, int]]] = {}
     for now in sorted(steps):
         for answer in reasoner.push(steps[now], now):

@@ -386,11 +386,12 @@ class Reasoner:
         """How long after the last arrival everything is decided: the greatest delay and how far the queries look
         ahead."""
         delays = [each.delay or 0 for each in self.subject.predicates.values() if each.is_input]
-        ahead = self.findings.query_delay
-        if ahead is None:
-            spans = [0] if self._engine is None else list(self._engine.lags.lag.values())
-            return max([0, *delays, *(span for span in spans if not isinstance(span, float))])
-        return max([0, *delays]) + max(0, ahead)
+        wait = max([0, *delays]) + max(0, self.findings.query_delay or 0)
+        if self.supposing is None or self.findings.query_delay is None:
+            # The engine of entailed facts waits for whole relations, which may be longer.
+            lags = () if self._engine is None else self._engine.lags.lag.values()
+            wait = max([wait, *(lag for lag in lags if not isinstance(lag, float))])
+        return wait
 
     @property
     def remembered(self) -> int:

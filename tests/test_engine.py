@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from presage.checking import check_text
-from presage.cli.run import last_step, steps
+from presage.cli.run import steps
 from presage.io.facts import Fact
 from presage.parser import parse
 from presage.plan.builder import Unsupported
@@ -45,8 +45,9 @@ def sampled(low: Fraction, high: Fraction, bounds: str, end: int) -> Moments:
 
 
 def confirmed(case: Case, end: int) -> tuple[dict[tuple[str, tuple[str, ...]], Moments], int]:
-    reasoner = Reasoner(parse(case.text), static={"s": [arguments for _, arguments in case.statics]})
-    until = int(last_step(reasoner, end)) + 2
+    statics = {"s": [arguments for _, arguments in case.statics]}
+    reasoner = Reasoner(parse(case.text), static=statics, emit="confirmed")
+    until = int(end + reasoner.longest_lag) + 2
     found: dict[tuple[str, tuple[str, ...]], Moments] = {}
     for answers in steps(reasoner, facts_of(case), until):
         for each in answers:

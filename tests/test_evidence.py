@@ -156,7 +156,8 @@ def test_before_everything_has_arrived(seed: int, dense: bool) -> None:
     chance = random.Random(seed)
     for at in sorted({chance.randint(0, end) for _ in range(3)}):
         try:
-            reasoner = Reasoner(parse(case.text), static={"s": [arguments for _, arguments in case.statics]})
+            statics = {"s": [arguments for _, arguments in case.statics]}
+            reasoner = Reasoner(parse(case.text), static=statics, emit="confirmed")
         except Unsupported as reason:
             pytest.skip(str(reason))
         confirmed = [answer for answers in steps(reasoner, facts_of(case), at) for answer in answers]
