@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -148,32 +148,24 @@ class Reasoner:
         taken = [fact for fact in facts if not self.checker.is_late(fact, now)] if late else facts
         if self._engine is not None:
             self._refine(taken, tables, now)
-        supposed = None if self.supposing is None else self._suppose(taken, tables, now)
+        for index, table in enumerate(tables):
+            in_time = table.in_time(self.subject.predicates[table.predicate], now)
+            if not in_time.all():
+                late.extend(table.chosen(~in_time).facts())
+                tables = [*tables[:index], table.chosen(in_time), *tables[index + 1 :]]
+        supposed = None if self.supposing is None else self.supposing.step(taken, now, tables)
         self.late.extend(late)
         self.now = now
         if self._engine is not None:
             columns = self._columns(taken)
             for table in tables:
-                self._add_table(columns, table, now)
+                self._add_table(columns, table)
             new = self._engine.advance(now, columns)
             if supposed is None:
                 supposed = self._answers(new, now)
         assert supposed is not None
         self._standing = supposed
         return supposed
-
-    def _suppose(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> Answers:
-        """The changes of hypothetical answers."""
-        assert self.supposing is not None
-        more: list[Fact] = []
-        for table in tables:
-            rows = list(self._rows(table, np.ones(len(table), bool)))
-            in_time = [fact for fact in rows if not self.checker.is_late(fact, now)]
-            if self._engine is None:
-                self.late.extend(fact for fact in rows if self.checker.is_late(fact, now))
-            more.extend(in_time)
-        changes = self.supposing.step([*facts, *more], now)
-        return Answers(len(changes), lambda: changes)
 
     def _refine(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> None:
         """Makes the grid finer where the data needs it; what is remembered moves with it. Refuses times that
@@ -208,17 +200,12 @@ class Reasoner:
             columns[name] = (rows, cells[:, 0].copy(), cells[:, 1].copy())
         return columns
 
-    def _add_table(self, columns: dict[str, Any], table: Columns, now: Number) -> None:
-        known = self.subject.predicates[table.predicate]
-        late = table.times < math.ceil(now - (known.delay or 0))
-        if late.any():
-            self.late.extend(self._rows(table, late))
-        keep = ~late
-        rows = np.zeros((int(keep.sum()), max(1, known.arity)), np.int64)
+    def _add_table(self, columns: dict[str, Any], table: Columns) -> None:
+        rows = np.zeros((len(table), max(1, len(table.values))), np.int64)
         for place, (values, places) in enumerate(zip(table.values, table.places, strict=True)):
-            rows[:, place] = self.engine.symbols.number_all(values)[places[keep]]
+            rows[:, place] = self.engine.symbols.number_all(values)[places]
         grid = self.engine.grid
-        cells = table.times[keep] * (grid.per_unit * grid.step)
+        cells = table.times * (grid.per_unit * grid.step)
         before = columns.get(table.predicate)
         if before is not None:
             rows, cells_low, cells_high = (
@@ -229,12 +216,6 @@ class Reasoner:
             columns[table.predicate] = (rows, cells_low, cells_high)
         else:
             columns[table.predicate] = (rows, cells, cells)
-
-    def _rows(self, table: Columns, chosen: Any) -> Iterator[Fact]:
-        for index in np.flatnonzero(chosen):
-            arguments = tuple(values[places[index]] for values, places in zip(table.values, table.places, strict=True))
-            time = int(table.times[index])
-            yield Fact(table.predicate, arguments, time, time)
 
     def holds(self, name: str) -> Any:
         """What is in memory of a predicate, as an Arrow table: its columns, and `from`, `to`, `bounds`."""
@@ -318,9 +299,10 @@ class Reasoner:
     def save(self) -> bytes:
         """The reasoner's memory, for `restore`."""
         extra: dict[str, Any] = {"farthest": str(self.farthest)}
+        arrays: dict[str, Any] = {}
         if self.supposing is not None:
-            extra["supposing"] = self.supposing.saved()
-        return save_engine(self._engine, self.fingerprint, extra)
+            extra["supposing"], arrays = self.supposing.saved()
+        return save_engine(self._engine, self.fingerprint, extra, arrays)
 
     @classmethod
     def restore(cls, program: Program, blob: bytes, choice: Choice = ALL) -> Reasoner:
@@ -333,8 +315,8 @@ class Reasoner:
             fill_engine(reasoner._engine, header, arrays)
             reasoner.now = reasoner._engine.now
         if reasoner.supposing is not None:
-            reasoner.supposing.load(saved)
-            reasoner.now = reasoner.supposing.engine.now
+            reasoner.supposing.load(saved, arrays)
+            reasoner.now = reasoner.supposing.now
         reasoner.farthest = number(Fraction(header["extra"]["farthest"]))
         return reasoner
 
@@ -347,9 +329,7 @@ class Reasoner:
         """What stands now: what is possible, and what was confirmed at the last step."""
         if self.supposing is None or self.now is None:
             return self._standing
-        found = [answer for answer in self._standing if answer.status == "confirmed"]
-        found.extend(self.supposing.standing(self.now))
-        return Answers(len(found), lambda: found)
+        return self.supposing.stands(self._standing, self.now)
 
     def next_decision(self) -> Number | None:
         """The earliest time after now at which something may be decided though nothing arrives."""

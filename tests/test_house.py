@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "io": {"answers", "analysis", "rewrite", "model", "errors"},
     "evidence": {"model", "errors"},
     "reasoner": {"answers", "checking", "engine", "io", "kernels", "model", "plan", "supposing", "errors"},
-    "hypothesis": {"analysis", "model", "errors"},
+    "hypothesis": {"engine", "kernels", "analysis", "model", "errors"},
     "supposing": {"answers", "hypothesis", "io", "model", "errors"},
     "checking": {"parser", "rewrite", "analysis", "hypothesis", "model", "errors", "cli"},
     "layout": {"parser", "model", "errors"},

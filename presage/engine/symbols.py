@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -53,8 +54,11 @@ class Symbols:
         return number
 
     def number_all(self, values: Iterable[Value]) -> Ints:
-        known = self.numbers
-        return np.array([known[value] if value in known else self._add(value) for value in values], np.int64)
+        given = list(values)
+        found = np.fromiter(map(self.numbers.get, given, repeat(-1)), np.int64, len(given))
+        for place in np.flatnonzero(found < 0).tolist():
+            found[place] = self.number(given[place])
+        return found
 
     def value(self, number: int) -> Value:
         found = self.values[number]

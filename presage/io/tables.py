@@ -6,16 +6,19 @@ engine; other times are made exact one by one.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from presage.analysis.predicates import Predicate
+from presage.analysis.predicates import Predicate, delay_of
 from presage.answers import Value
 from presage.io.facts import Checker, Fact, FactError, exact
 from presage.io.rows import Rows, check_header, column_names, when_names
+from presage.model.terms import Number
 
 Ints = npt.NDArray[np.int64]
 
@@ -31,6 +34,28 @@ class Columns:
 
     def __len__(self) -> int:
         return len(self.times)
+
+    def facts(self) -> Iterator[Fact]:
+        for index in range(len(self)):
+            arguments = tuple(values[places[index]] for values, places in zip(self.values, self.places, strict=True))
+            time = int(self.times[index])
+            yield Fact(self.predicate, arguments, time, time)
+
+    def in_time(self, known: Predicate, now: Number) -> npt.NDArray[np.bool_]:
+        """For each fact whether it is not late: of the declarations that match it, the last says how late it may be."""
+        least = np.full(len(self), math.ceil(now), np.int64)
+        names = [column.name for column in known.columns]
+        for declared in known.inputs:
+            fits = np.ones(len(self), bool)
+            for each in declared.where:
+                place = names.index(each.column)
+                same = np.array([value == each.value.value for value in self.values[place]], bool)
+                fits &= same[self.places[place]]
+            least[fits] = math.ceil(now - delay_of(declared))
+        return self.times >= least
+
+    def chosen(self, wanted: npt.NDArray[np.bool_]) -> Columns:
+        return Columns(self.predicate, self.values, [places[wanted] for places in self.places], self.times[wanted])
 
 
 def pyarrow() -> Any:
@@ -63,7 +88,7 @@ def read_table(name: str, table: Any, checker: Checker) -> Columns | list[Fact]:
     names = column_names(known)
     check_header(known, arrow.column_names, where)
     if "time" in when_names(known) and "time" in arrow.column_names:
-        plain = len(known.inputs) <= 1 and not {"from", "arrives"}.intersection(arrow.column_names)
+        plain = not {"from", "arrives"}.intersection(arrow.column_names)
         if plain and pyarrow().types.is_integer(arrow.column("time").type):
             return _columns(name, known, arrow, names, checker, where)
     header = [*names, *(column for column in when_names(known) if column in arrow.column_names)]

@@ -1,0 +1,171 @@
+"""Hypothetical answers by the column: facts in as arrays, the changes of all answers out as arrays.
+
+Objects are made only of what is looked at (`changes`), and then the very ones that the general engine makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from presage.engine.symbols import Symbols
+from presage.hypothesis.bulk.shapes import Shape, Way
+from presage.hypothesis.bulk.table import Ints, Rows, Table
+from presage.hypothesis.engine import Change, State
+from presage.hypothesis.literals import Lit
+from presage.hypothesis.patterns import Fixed
+from presage.hypothesis.ways import Way as ShownWay
+from presage.kernels import matches
+from presage.model.values import Value
+
+FEW_SYMBOLS = 10_000
+"""Below so many constants it is not worth looking which are still used."""
+
+STATUS = {
+    matches.POSSIBLE: "possible",
+    matches.UNSUPPORTED: "unsupported",
+    matches.CONFIRMED: "confirmed",
+    matches.REFUTED: "refuted",
+}
+Values = list[Value | None]
+
+
+class Bulk:
+    """The hypothetical answers of queries whose shapes allow it."""
+
+    def __init__(self, shapes: Sequence[Shape]) -> None:
+        self.symbols = Symbols()
+        self.tables = [Table(shape, self.symbols) for shape in shapes]
+        self.listens = {name for table in self.tables for name in table.meetings}
+        self.arriving: dict[str, list[tuple[Ints, Ints]]] = {}
+        self.most_symbols = FEW_SYMBOLS
+        self.now: int | None = None
+
+    def take(self, name: str, values: Sequence[Sequence[Value]], places: Sequence[Ints], times: Ints) -> None:
+        """Facts of the coming step by columns: for each argument distinct values and their places."""
+        if name in self.listens and len(times):
+            columns = [self.symbols.number_all(each)[at] for each, at in zip(values, places, strict=True)]
+            rows = np.column_stack(columns) if columns else np.zeros((len(times), 1), np.int64)
+            self.arriving.setdefault(name, []).append((rows, times))
+
+    def take_points(self, points: Iterable[tuple[str, tuple[Value, ...], Any]]) -> None:
+        """Facts of the coming step one by one."""
+        groups: dict[str, tuple[list[list[int]], list[int]]] = {}
+        number = self.symbols.number
+        for name, arguments, time in points:
+            if name in self.listens:
+                rows, times = groups.setdefault(name, ([], []))
+                rows.append([number(each) for each in arguments] or [0])
+                times.append(int(time))
+        for name, (rows, times) in groups.items():
+            self.arriving.setdefault(name, []).append((np.array(rows, np.int64), np.array(times, np.int64)))
+
+    def step(self, now: int) -> list[Rows]:
+        """What changes by the facts taken since the last step, and by the time."""
+        self.now = now
+        for table in self.tables:
+            table.begin()
+            for name, parts in self.arriving.items():
+                for rows, times in parts:
+                    table.meet(name, rows, times, now)
+        self.arriving = {}
+        found = [table.settle(now) for table in self.tables]
+        if len(self.symbols) > self.most_symbols:
+            self._free_symbols(found)
+        return found
+
+    def _free_symbols(self, found: list[Rows]) -> None:
+        """Gives back the numbers of constants that no row has any more. What was found keeps its list of values."""
+        used = [table.columns[table.live(), :-1].ravel() for table in self.tables]
+        used += [table.constants for table in self.tables]
+        used += [rows.keys[:, :-1].ravel() for rows in found]
+        self.symbols.keep_only(np.concatenate(used))
+        self.most_symbols = 2 * len(self.symbols) + FEW_SYMBOLS
+
+    def standing(self) -> list[Rows]:
+        """What is possible now."""
+        return [table.possible() for table in self.tables]
+
+    def next_wake(self) -> int | None:
+        wakes = [wake for table in self.tables if (wake := table.next_wake()) is not None]
+        return min(wakes, default=None)
+
+    # -- saving -----------------------------------------------------------------------------------
+
+    def contents(self) -> tuple[list[Value], dict[str, Any]]:
+        """The constants in use, and arrays in which they go by their place in that list."""
+        arrays: dict[str, Any] = {}
+        parts = [table.contents() for table in self.tables]
+        used = np.unique(np.concatenate([np.zeros(0, np.int64), *(part["keys"][:, :-1].ravel() for part in parts)]))
+        for index, part in enumerate(parts):
+            part["keys"][:, :-1] = np.searchsorted(used, part["keys"][:, :-1])
+            arrays |= {f"{name}{index}": array for name, array in part.items()}
+        return [self.symbols.value(int(each)) for each in used], arrays
+
+    def fill(self, now: int | None, values: Sequence[Value], arrays: dict[str, Any]) -> None:
+        self.now = now
+        numbers = self.symbols.number_all(values)
+        for index, table in enumerate(self.tables):
+            keys = arrays[f"keys{index}"].copy()
+            if len(values):
+                keys[:, :-1] = numbers[keys[:, :-1]]
+            table.fill(keys, arrays[f"bits{index}"], arrays[f"status{index}"])
+
+    def facts(self) -> Iterator[tuple[str, tuple[Value, ...], int]]:
+        """The facts that rows rest on."""
+        for table in self.tables:
+            rows = table.live()
+            known = Rows(table.shape, table.status[rows], table.met[rows], table.columns[rows])
+            for bits, key in zip(known.bits.tolist(), known.keys.tolist(), strict=True):
+                arguments = tuple(self.symbols.value(each) for each in key[:-1])
+                for way, first in _numbered(table.shape):
+                    for lit in _lits(way, bits >> first, arguments, key[-1]):
+                        yield lit.predicate, lit.arguments, lit.time  # type: ignore[misc]
+
+    def told(self) -> Iterator[Change]:
+        """What was said of every row."""
+        for table in self.tables:
+            rows = table.live()
+            known = Rows(table.shape, table.status[rows], table.shown[rows], table.columns[rows])
+            yield from changes(known, self.symbols.values)
+
+
+def changes(rows: Rows, values: Values) -> Iterator[Change]:
+    """Rows as the general engine would tell of them."""
+    numbered = _numbered(rows.shape)
+    for status, bits, key in zip(rows.status.tolist(), rows.bits.tolist(), rows.keys.tolist(), strict=True):
+        arguments: Any = tuple(values[each] for each in key[:-1])
+        time = key[-1]
+        ways = []
+        for way, first in numbered:
+            met = bits >> first & ((1 << len(way.parts)) - 1)
+            if met:
+                because = frozenset(_lits(way, met, arguments, time))
+                needs = frozenset(_lits(way, ~met, arguments, time))
+                ways.append(ShownWay(needs, because))
+        if status == matches.CONFIRMED:
+            ways = [min(ways, key=lambda each: (len(each.because), each.order))]
+        elif len(ways) > 1:
+            ways.sort(key=lambda each: each.order)
+        yield Change(rows.shape.name, (arguments, time), State(STATUS[status], tuple(ways)))
+
+
+def _numbered(shape: Shape) -> list[tuple[Way, int]]:
+    """The ways with the bits at which they begin."""
+    found, first = [], 0
+    for way in shape.ways:
+        found.append((way, first))
+        first += len(way.parts)
+    return found
+
+
+def _lits(way: Way, bits: int, arguments: tuple[Value, ...], time: int) -> Iterator[Lit]:
+    slots = {slot: value for slot, value in zip(way.pattern.arguments, arguments, strict=True)}
+    for index, part in enumerate(way.parts):
+        if bits >> index & 1:
+            given = tuple(
+                each.value if isinstance(each, Fixed) else slots[each] for each in part.premise.arguments
+            )
+            yield Lit(True, part.premise.predicate, given, time + part.offset)
