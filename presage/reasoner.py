@@ -20,9 +20,11 @@ from presage.checking import Report, check_text
 from presage.engine.build import make_engine
 from presage.engine.grid import ENDLESS, Grid
 from presage.engine.relation import Delta
+from presage.engine.replay import reach_of_memory
 from presage.engine.runtime import Engine
 from presage.engine.state import fill_engine, read_state, save_engine
 from presage.errors import PresageError
+from presage.hypothesis.bulk.engine import Bulk
 from presage.io.facts import Checker, Fact, FactError
 from presage.io.tables import Columns, read_table
 from presage.model.printer import show_number
@@ -68,6 +70,11 @@ class Reasoner:
         suppose = emit == "changes" or (emit is None and possible)
         self.supposing = Supposing(self.subject, choice) if suppose else None
         self._engine = self._make_engine()
+        self._behind = False
+        """Whether the engine was not fed: answers come by columns, and nobody has asked it anything yet."""
+        if self._engine is not None and self.supposing is not None and self.supposing.bulk is not None:
+            self.supposing.bulk.remember = reach_of_memory(self._engine)
+            self._behind = self.supposing.bulk.remember is not None
         self.now: Number | None = None
         self.late: list[Fact] = []
         self.farthest: Number = 0
@@ -91,7 +98,29 @@ class Reasoner:
         if self._engine is None:
             make_engine(self.subject)  # says what it does not run
         assert self._engine is not None
+        if self._behind:
+            self._catch_up()
         return self._engine
+
+    def _catch_up(self, columns: Bulk | None = None) -> None:
+        """Feeds the engine the facts that it would still remember something of; from now on it is fed as they come."""
+        engine, bulk = self._engine, columns or (self.supposing and self.supposing.bulk)
+        assert engine is not None and bulk is not None
+        self._behind, bulk.remember = False, None
+        values: Any = bulk.symbols.values
+        while bulk.recent:
+            now, arrivals = bulk.recent.popleft()
+            facts = {}
+            for name, parts in arrivals.items():
+                given, times = (np.concatenate(each) for each in zip(*parts, strict=True))
+                rows = np.zeros(given.shape, np.int64)
+                if self.subject.predicates[name].arity:
+                    used, places = np.unique(given, return_inverse=True)
+                    rows = engine.symbols.number_all(values[each] for each in used)[places].reshape(given.shape)
+                facts[name] = (rows, times, times)
+            engine.advance(now, facts)
+        if self.now is not None and engine.now != self.now:
+            engine.advance(self.now, {})
 
     def add_static(self, fact: Fact) -> None:
         if self.now is not None:
@@ -146,8 +175,10 @@ class Reasoner:
             raise PresageError(f"{now} is not a whole number, as times of the discrete timeline are")
         late = [fact for fact in facts if self.checker.is_late(fact, now)]
         taken = [fact for fact in facts if not self.checker.is_late(fact, now)] if late else facts
-        if self._engine is not None:
-            self._refine(taken, tables, now)
+        self._refine(taken, tables, now)
+        if self._behind and any(fact.low != fact.high for fact in taken):
+            # What columns keep of a fact is its points up to now.
+            self._catch_up()
         for index, table in enumerate(tables):
             in_time = table.in_time(self.subject.predicates[table.predicate], now)
             if not in_time.all():
@@ -156,7 +187,7 @@ class Reasoner:
         supposed = None if self.supposing is None else self.supposing.step(taken, now, tables)
         self.late.extend(late)
         self.now = now
-        if self._engine is not None:
+        if self._engine is not None and not self._behind:
             columns = self._columns(taken)
             for table in tables:
                 self._add_table(columns, table)
@@ -171,7 +202,8 @@ class Reasoner:
         """Makes the grid finer where the data needs it; what is remembered moves with it. Refuses times that
         are too large, or too fine for how large others are, before anything changes."""
         times = [time for fact in facts for time in (fact.low, fact.high) if time is not None]
-        finer = self.engine.grid if self.subject.discrete else self.engine.grid.refined(times)
+        grid = Grid(self.subject.discrete) if self._engine is None else self._engine.grid
+        finer = grid if self.subject.discrete else grid.refined(times)
         farthest = max([self.farthest, now, *times, *(int(table.times.max()) for table in tables if len(table))])
         if not finer.holds(farthest):
             raise FactError(
@@ -179,8 +211,8 @@ class Reasoner:
                 "count: choose a coarser unit, or a later `start`"
             )
         self.farthest = farthest
-        if finer != self.engine.grid:
-            self.engine.rescale(finer)
+        if self._engine is not None and finer != grid:
+            self._engine.rescale(finer)
 
     def _columns(self, facts: Sequence[Fact]) -> dict[str, Any]:
         by_name: dict[str, list[Fact]] = {}
@@ -302,7 +334,7 @@ class Reasoner:
         arrays: dict[str, Any] = {}
         if self.supposing is not None:
             extra["supposing"], arrays = self.supposing.saved()
-        return save_engine(self._engine, self.fingerprint, extra, arrays)
+        return save_engine(None if self._behind else self._engine, self.fingerprint, extra, arrays)
 
     @classmethod
     def restore(cls, program: Program, blob: bytes, choice: Choice = ALL) -> Reasoner:
@@ -311,12 +343,15 @@ class Reasoner:
         header, arrays = read_state(blob, fingerprint)
         saved = header["extra"].get("supposing")
         reasoner = cls(program, emit="confirmed" if saved is None else "changes", choice=choice)
-        if reasoner._engine is not None:
+        was_fed = "relations" in header
+        if reasoner._engine is not None and was_fed:
             fill_engine(reasoner._engine, header, arrays)
-            reasoner.now = reasoner._engine.now
+            reasoner.now, reasoner._behind = reasoner._engine.now, False
         if reasoner.supposing is not None:
-            reasoner.supposing.load(saved, arrays)
+            bulk = reasoner.supposing.load(saved, arrays)
             reasoner.now = reasoner.supposing.now
+            if bulk is not None and reasoner._engine is not None and not reasoner._behind:
+                reasoner._catch_up(bulk)
         reasoner.farthest = number(Fraction(header["extra"]["farthest"]))
         return reasoner
 

@@ -178,29 +178,29 @@ class Supposing:
             ],
         }, {}
 
-    def load(self, saved: dict[str, Any], arrays: dict[str, Any]) -> None:
+    def load(self, saved: dict[str, Any], arrays: dict[str, Any]) -> Bulk | None:
+        """Takes what was saved; gives the columns it was saved from, if any."""
         self.later = [(name, tuple(map(saving.read, row)), low, high) for name, row, low, high in saved["later"]]
         if "bulk" in saved:
-            self._load_bulk(saved["bulk"], arrays)
-            return
+            return self._load_bulk(saved["bulk"], arrays)
         self.bulk = None
         saving.load(self.engine, saved["engine"])
         self.told = {
             (name, (tuple(map(saving.read, row)), saving.read(time))): confidence
             for name, row, time, confidence in saved["told"]
         }
+        return None
 
-    def _load_bulk(self, saved: dict[str, Any], arrays: dict[str, Any]) -> None:
+    def _load_bulk(self, saved: dict[str, Any], arrays: dict[str, Any]) -> Bulk:
         """Rows go back into columns or, where now something is asked for that columns do not give, into records."""
         bulk = self.bulk or Bulk(shapes(self.engine) or ())
         bulk.fill(saved["now"], [saving.read(each) for each in saved["values"]], arrays)
-        if self.bulk is not None:
-            return
-        told = list(bulk.told())
-        saving.take_over(self.engine, bulk.now, bulk.facts(), told)
-        self.told = {
-            (each.query, each.answer): None for each in told if each.state.status in ("possible", "unsupported")
-        }
+        if self.bulk is None:
+            told = list(bulk.told())
+            saving.take_over(self.engine, bulk.now, bulk.facts(), told)
+            is_open = ("possible", "unsupported")
+            self.told = {(each.query, each.answer): None for each in told if each.state.status in is_open}
+        return bulk
 
     # -- telling ----------------------------------------------------------------------------------
 

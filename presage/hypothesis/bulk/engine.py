@@ -5,6 +5,7 @@ Objects are made only of what is looked at (`changes`), and then the very ones t
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -30,6 +31,8 @@ STATUS = {
     matches.REFUTED: "refuted",
 }
 Values = list[Value | None]
+Arrivals = dict[str, list[tuple[Ints, Ints]]]
+"""Facts by predicate: arguments and times."""
 
 
 class Bulk:
@@ -39,13 +42,17 @@ class Bulk:
         self.symbols = Symbols()
         self.tables = [Table(shape, self.symbols) for shape in shapes]
         self.listens = {name for table in self.tables for name in table.meetings}
-        self.arriving: dict[str, list[tuple[Ints, Ints]]] = {}
+        self.arriving: Arrivals = {}
+        self.remember: int | None = None
+        """How long after their time facts are kept as they came, for others."""
+        self.recent: deque[tuple[int, Arrivals]] = deque()
+        """The facts that are kept, by their arrival."""
         self.most_symbols = FEW_SYMBOLS
         self.now: int | None = None
 
     def take(self, name: str, values: Sequence[Sequence[Value]], places: Sequence[Ints], times: Ints) -> None:
         """Facts of the coming step by columns: for each argument distinct values and their places."""
-        if name in self.listens and len(times):
+        if (name in self.listens or self.remember is not None) and len(times):
             columns = [self.symbols.number_all(each)[at] for each, at in zip(values, places, strict=True)]
             rows = np.column_stack(columns) if columns else np.zeros((len(times), 1), np.int64)
             self.arriving.setdefault(name, []).append((rows, times))
@@ -55,7 +62,7 @@ class Bulk:
         groups: dict[str, tuple[list[list[int]], list[int]]] = {}
         number = self.symbols.number
         for name, arguments, time in points:
-            if name in self.listens:
+            if name in self.listens or self.remember is not None:
                 rows, times = groups.setdefault(name, ([], []))
                 rows.append([number(each) for each in arguments] or [0])
                 times.append(int(time))
@@ -70,19 +77,31 @@ class Bulk:
             for name, parts in self.arriving.items():
                 for rows, times in parts:
                     table.meet(name, rows, times, now)
-        self.arriving = {}
+        self._keep(now)
         found = [table.settle(now) for table in self.tables]
         if len(self.symbols) > self.most_symbols:
             self._free_symbols(found)
         return found
+
+    def _keep(self, now: int) -> None:
+        if self.remember is not None:
+            if self.arriving:
+                self.recent.append((now, self.arriving))
+            while self.recent and _last(self.recent[0][1]) + self.remember < now:
+                self.recent.popleft()
+        self.arriving = {}
 
     def _free_symbols(self, found: list[Rows]) -> None:
         """Gives back the numbers of constants that no row has any more. What was found keeps its list of values."""
         used = [table.columns[table.live(), :-1].ravel() for table in self.tables]
         used += [table.constants for table in self.tables]
         used += [rows.keys[:, :-1].ravel() for rows in found]
+        used += [rows.ravel() for rows in self._kept_rows()]
         self.symbols.keep_only(np.concatenate(used))
         self.most_symbols = 2 * len(self.symbols) + FEW_SYMBOLS
+
+    def _kept_rows(self) -> Iterator[Ints]:
+        return (rows for _, arrivals in self.recent for parts in arrivals.values() for rows, _ in parts)
 
     def standing(self) -> list[Rows]:
         """What is possible now."""
@@ -96,22 +115,38 @@ class Bulk:
 
     def contents(self) -> tuple[list[Value], dict[str, Any]]:
         """The constants in use, and arrays in which they go by their place in that list."""
-        arrays: dict[str, Any] = {}
         parts = [table.contents() for table in self.tables]
-        used = np.unique(np.concatenate([np.zeros(0, np.int64), *(part["keys"][:, :-1].ravel() for part in parts)]))
+        numbers = [part["keys"][:, :-1].ravel() for part in parts] + [rows.ravel() for rows in self._kept_rows()]
+        used = np.unique(np.concatenate([np.zeros(0, np.int64), *numbers]))
+        used = used[used < len(self.symbols.values)]
+        arrays: dict[str, Any] = {}
         for index, part in enumerate(parts):
             part["keys"][:, :-1] = np.searchsorted(used, part["keys"][:, :-1])
             arrays |= {f"{name}{index}": array for name, array in part.items()}
+        for name in {name for _, arrivals in self.recent for name in arrivals}:
+            lines = [
+                np.column_stack([np.full(len(times), now), times, np.searchsorted(used, rows)])
+                for now, arrivals in self.recent
+                for rows, times in arrivals.get(name, ())
+            ]
+            arrays[f"recent {name}"] = np.concatenate(lines)
         return [self.symbols.value(int(each)) for each in used], arrays
 
     def fill(self, now: int | None, values: Sequence[Value], arrays: dict[str, Any]) -> None:
         self.now = now
-        numbers = self.symbols.number_all(values)
+        # Where there are no arguments a row has one number all the same.
+        numbers = self.symbols.number_all(values) if values else np.zeros(1, np.int64)
         for index, table in enumerate(self.tables):
             keys = arrays[f"keys{index}"].copy()
-            if len(values):
-                keys[:, :-1] = numbers[keys[:, :-1]]
+            keys[:, :-1] = numbers[keys[:, :-1]]
             table.fill(keys, arrays[f"bits{index}"], arrays[f"status{index}"])
+        kept: dict[int, Arrivals] = {}
+        for title, lines in arrays.items():
+            if title.startswith("recent "):
+                for at in np.unique(lines[:, 0]).tolist():
+                    part = lines[lines[:, 0] == at]
+                    kept.setdefault(at, {})[title[7:]] = [(numbers[part[:, 2:]], part[:, 1].copy())]
+        self.recent = deque((at, kept[at]) for at in sorted(kept))
 
     def facts(self) -> Iterator[tuple[str, tuple[Value, ...], int]]:
         """The facts that rows rest on."""
@@ -130,6 +165,10 @@ class Bulk:
             rows = table.live()
             known = Rows(table.shape, table.status[rows], table.shown[rows], table.columns[rows])
             yield from changes(known, self.symbols.values)
+
+
+def _last(arrivals: Arrivals) -> int:
+    return max(int(times.max()) for parts in arrivals.values() for _, times in parts)
 
 
 def changes(rows: Rows, values: Values) -> Iterator[Change]:
@@ -165,7 +204,5 @@ def _lits(way: Way, bits: int, arguments: tuple[Value, ...], time: int) -> Itera
     slots = {slot: value for slot, value in zip(way.pattern.arguments, arguments, strict=True)}
     for index, part in enumerate(way.parts):
         if bits >> index & 1:
-            given = tuple(
-                each.value if isinstance(each, Fixed) else slots[each] for each in part.premise.arguments
-            )
+            given = tuple(each.value if isinstance(each, Fixed) else slots[each] for each in part.premise.arguments)
             yield Lit(True, part.premise.predicate, given, time + part.offset)
