@@ -104,7 +104,8 @@ class Reasoner:
 
     def _catch_up(self, columns: Bulk | None = None) -> None:
         """Feeds the engine the facts that it would still remember something of; from now on it is fed as they come."""
-        engine, bulk = self._engine, columns or (self.supposing and self.supposing.bulk)
+        engine = self._engine
+        bulk = self.supposing.bulk if columns is None and self.supposing is not None else columns
         assert engine is not None and bulk is not None
         self._behind, bulk.remember = False, None
         values: Any = bulk.symbols.values

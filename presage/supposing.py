@@ -11,8 +11,9 @@ import numpy as np
 from presage.answers import Answer, Answers, bindings_of
 from presage.errors import PresageError
 from presage.hypothesis import saving
-from presage.hypothesis.bulk.engine import Bulk, Rows, Values, changes
+from presage.hypothesis.bulk.engine import Bulk, Values, changes
 from presage.hypothesis.bulk.shapes import shapes
+from presage.hypothesis.bulk.table import Rows
 from presage.hypothesis.confidence import Confidence
 from presage.hypothesis.engine import Change, Hypotheses, State
 from presage.hypothesis.finish import NoPatterns
@@ -58,8 +59,8 @@ class Supposing:
                 f"{found.reason}{lines}; ask for confirmed answers only (`--emit confirmed`)"
             ) from None
         self.choice = choice
-        found = shapes(self.engine) if choice == ALL else None
-        self.bulk = None if found is None else Bulk(found)
+        simple = shapes(self.engine) if choice == ALL else None
+        self.bulk = None if simple is None else Bulk(simple)
         """Works off the steps by columns, where the program allows it; then the engine has the patterns only."""
         self.last: list[Rows] = []
         self.confidence = Confidence(self.engine.delays, self.engine.judge)

@@ -113,7 +113,7 @@ def load(engine: Hypotheses, saved: dict[str, Any]) -> None:
     for name, last in engine.reached.items():
         kept = engine.spans.kept(name) if name in engine.queries else None
         first = 0 if kept is None or now is None else max(0, floor(now - kept))
-        for time in range(first, last + 1) if name in engine.queries else ():
+        for time in range(first, floor(last) + 1) if name in engine.queries else ():
             engine.dirty[Asker(name, time, None, True)] = None
 
 

@@ -201,7 +201,7 @@ def _numbered(shape: Shape) -> list[tuple[Way, int]]:
 
 
 def _lits(way: Way, bits: int, arguments: tuple[Value, ...], time: int) -> Iterator[Lit]:
-    slots = {slot: value for slot, value in zip(way.pattern.arguments, arguments, strict=True)}
+    slots = dict(zip(way.pattern.arguments, arguments, strict=True))
     for index, part in enumerate(way.parts):
         if bits >> index & 1:
             given = tuple(each.value if isinstance(each, Fixed) else slots[each] for each in part.premise.arguments)

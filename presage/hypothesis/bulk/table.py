@@ -18,6 +18,7 @@ from presage.engine.symbols import Symbols
 from presage.hypothesis.bulk.shapes import FAR, Check, Part, Shape, Way
 from presage.hypothesis.patterns import Fixed
 from presage.kernels import matches
+from presage.kernels.tables import EMPTY
 
 Ints = npt.NDArray[np.int64]
 ROOM = 64
@@ -64,7 +65,7 @@ class Table:
         self.met, self.shown, self.wake = (np.zeros(ROOM, np.int64) for _ in range(3))
         self.status = np.zeros(ROOM, np.int8)
         self.mark, self.free, self.touched = (np.zeros(ROOM, np.int32) for _ in range(3))
-        self.slots = np.full(2 * ROOM, matches.EMPTY, np.int32)
+        self.slots = np.full(2 * ROOM, EMPTY, np.int32)
         self.counts = np.zeros(4, np.int64)
         self.waiting: dict[int, list[Ints]] = {}
         self.times: list[int] = []
@@ -74,7 +75,11 @@ class Table:
     def _translate(self) -> None:
         """The shape as arrays."""
         self.meetings: dict[str, list[_Meeting]] = {}
-        ways, way_checks, offsets, options, option_checks = [], [], [], [], []
+        ways: list[Any] = []
+        way_checks: list[Any] = []
+        offsets: list[Any] = []
+        options: list[Any] = []
+        option_checks: list[Any] = []
         number = 0
         for way in self.shape.ways:
             begin = len(way_checks)
