@@ -93,7 +93,7 @@ class Bulk:
 
     def _free_symbols(self, found: list[Rows]) -> None:
         """Gives back the numbers of constants that no row has any more. What was found keeps its list of values."""
-        used = [table.columns[table.live(), :-1].ravel() for table in self.tables]
+        used = [table.told().keys[:, :-1].ravel() for table in self.tables]
         used += [table.constants for table in self.tables]
         used += [rows.keys[:, :-1].ravel() for rows in found]
         used += [rows.ravel() for rows in self._kept_rows()]
@@ -116,13 +116,14 @@ class Bulk:
     def contents(self) -> tuple[list[Value], dict[str, Any]]:
         """The constants in use, and arrays in which they go by their place in that list."""
         parts = [table.contents() for table in self.tables]
-        numbers = [part["keys"][:, :-1].ravel() for part in parts] + [rows.ravel() for rows in self._kept_rows()]
+        arguments = [part[:, : table.shape.arity] for part, table in zip(parts, self.tables, strict=True)]
+        numbers = [each.ravel() for each in (*arguments, *self._kept_rows())]
         used = np.unique(np.concatenate([np.zeros(0, np.int64), *numbers]))
         used = used[used < len(self.symbols.values)]
         arrays: dict[str, Any] = {}
-        for index, part in enumerate(parts):
-            part["keys"][:, :-1] = np.searchsorted(used, part["keys"][:, :-1])
-            arrays |= {f"{name}{index}": array for name, array in part.items()}
+        for index, (part, places) in enumerate(zip(parts, arguments, strict=True)):
+            places[:] = np.searchsorted(used, places)
+            arrays[f"rows{index}"] = part
         for name in {name for _, arrivals in self.recent for name in arrivals}:
             lines = [
                 np.column_stack([np.full(len(times), now), times, np.searchsorted(used, rows)])
@@ -137,9 +138,9 @@ class Bulk:
         # Where there are no arguments a row has one number all the same.
         numbers = self.symbols.number_all(values) if values else np.zeros(1, np.int64)
         for index, table in enumerate(self.tables):
-            keys = arrays[f"keys{index}"].copy()
-            keys[:, :-1] = numbers[keys[:, :-1]]
-            table.fill(keys, arrays[f"bits{index}"], arrays[f"status{index}"])
+            rows = arrays[f"rows{index}"].copy()
+            rows[:, : table.shape.arity] = numbers[rows[:, : table.shape.arity]]
+            table.fill(rows)
         kept: dict[int, Arrivals] = {}
         for title, lines in arrays.items():
             if title.startswith("recent "):
@@ -151,8 +152,7 @@ class Bulk:
     def facts(self) -> Iterator[tuple[str, tuple[Value, ...], int]]:
         """The facts that rows rest on."""
         for table in self.tables:
-            rows = table.live()
-            known = Rows(table.shape, table.status[rows], table.met[rows], table.columns[rows])
+            known = table.met()
             for bits, key in zip(known.bits.tolist(), known.keys.tolist(), strict=True):
                 arguments = tuple(self.symbols.value(each) for each in key[:-1])
                 for way, first in _numbered(table.shape):
@@ -162,9 +162,7 @@ class Bulk:
     def told(self) -> Iterator[Change]:
         """What was said of every row."""
         for table in self.tables:
-            rows = table.live()
-            known = Rows(table.shape, table.status[rows], table.shown[rows], table.columns[rows])
-            yield from changes(known, self.symbols.values)
+            yield from changes(table.told(), self.symbols.values)
 
 
 def _last(arrivals: Arrivals) -> int:

@@ -60,12 +60,10 @@ class _Meeting:
 class Table:
     def __init__(self, shape: Shape, symbols: Symbols) -> None:
         self.shape, self.symbols = shape, symbols
-        width = shape.arity + 1
-        self.columns = np.zeros((ROOM, width), np.int64)
-        self.met, self.shown, self.wake = (np.zeros(ROOM, np.int64) for _ in range(3))
-        self.status = np.zeros(ROOM, np.int8)
-        self.mark, self.free, self.touched = (np.zeros(ROOM, np.int32) for _ in range(3))
-        self.slots = np.full(2 * ROOM, EMPTY, np.int32)
+        self.width = shape.arity + 1
+        self.rows = np.zeros((ROOM, self.width + matches.BEHIND), np.int64)
+        self.free, self.touched = (np.zeros(ROOM, np.int32) for _ in range(2))
+        self.slots = np.full(2 * ROOM, EMPTY, np.int64)
         self.counts = np.zeros(4, np.int64)
         self.waiting: dict[int, list[Ints]] = {}
         self.times: list[int] = []
@@ -129,9 +127,6 @@ class Table:
 
     def begin(self) -> None:
         self.stamp += 1
-        if self.stamp == np.iinfo(np.int32).max:
-            self.mark[:] = 0
-            self.stamp = 2
 
     def meet(self, name: str, rows: Ints, times: Ints, now: int) -> None:
         """Takes facts of one predicate."""
@@ -140,10 +135,9 @@ class Table:
             done = 0
             while True:
                 done = matches.meet(
-                    self.columns, self.met, self.status, self.shown, self.wake, self.mark, self.slots, self.free,
-                    self.touched, self.counts, given, at, done, meeting.sources, meeting.constants, meeting.checks,
-                    meeting.bit, meeting.part.offset, meeting.way.low, meeting.way.high, meeting.last_chance, now,
-                    self.stamp,
+                    self.rows, self.slots, self.free, self.touched, self.counts,
+                    given, at, done, meeting.sources, meeting.constants, meeting.checks, meeting.bit,
+                    meeting.part.offset, meeting.way.low, meeting.way.high, meeting.last_chance, now, self.stamp,
                 )  # fmt: skip
                 if done == len(at):
                     break
@@ -161,24 +155,23 @@ class Table:
         return rows[keep], times[keep]
 
     def _grow(self) -> None:
-        size = 2 * len(self.met)
-        for name in ("columns", "met", "shown", "wake", "status", "mark", "free", "touched"):
+        size = 2 * len(self.rows)
+        for name in ("rows", "free", "touched"):
             old = getattr(self, name)
             new = np.zeros((size, *old.shape[1:]), old.dtype)
             new[: len(old)] = old
             setattr(self, name, new)
-        self.slots = np.empty(2 * size, np.int32)
-        matches.rebuild(self.columns, self.status, self.slots, self.counts)
+        self.slots = np.empty(2 * size, np.int64)
+        matches.rebuild(self.rows, self.slots, self.counts, self.width)
 
     def settle(self, now: int) -> Rows:
         """What changed, once the facts of a step are in."""
         while self.times and self.times[0] <= now:
             for rows in self.waiting.pop(heapq.heappop(self.times)):
-                matches.due(self.status, self.wake, self.mark, self.touched, self.counts, rows, now, self.stamp)
+                matches.due(self.rows, self.touched, self.counts, rows, now, self.stamp, self.width)
         status, bits, keys, woken, at = matches.settle(
-            self.columns, self.met, self.status, self.shown, self.wake, self.slots, self.free, self.touched,
-            self.counts, now, self.shape.kept, self.ways, self.way_checks, self.offsets, self.options,
-            self.option_checks,
+            self.rows, self.slots, self.free, self.touched, self.counts, self.width, now, self.shape.kept,
+            self.ways, self.way_checks, self.offsets, self.options, self.option_checks,
         )  # fmt: skip
         self._wait(woken, at)
         return Rows(self.shape, status, bits, keys)
@@ -200,33 +193,39 @@ class Table:
 
     # -- memory -----------------------------------------------------------------------------------
 
-    def live(self) -> Ints:
-        return np.flatnonzero(self.status[: int(self.counts[matches.ROWS])])
+    def _behind(self, place: int) -> Ints:
+        return self.rows[: int(self.counts[matches.ROWS]), self.width + place]
+
+    def _picked(self, rows: Ints, bits: int) -> Rows:
+        part = self.rows[rows]
+        status = part[:, self.width + matches.STATUS].astype(np.int8)
+        return Rows(self.shape, status, part[:, self.width + bits], part[:, : self.width])
+
+    def told(self) -> Rows:
+        """Every row, with the bits that were reported of it."""
+        return self._picked(np.flatnonzero(self._behind(matches.STATUS)), matches.SHOWN)
+
+    def met(self) -> Rows:
+        """Every row, with the bits that are met."""
+        return self._picked(np.flatnonzero(self._behind(matches.STATUS)), matches.MET)
 
     def possible(self) -> Rows:
         """What is possible now."""
-        rows = np.flatnonzero(self.status[: int(self.counts[matches.ROWS])] == matches.POSSIBLE)
-        return Rows(self.shape, self.status[rows], self.shown[rows], self.columns[rows])
+        return self._picked(np.flatnonzero(self._behind(matches.STATUS) == matches.POSSIBLE), matches.SHOWN)
 
-    def contents(self) -> dict[str, Any]:
-        """All rows as arrays, for `fill`."""
-        rows = self.live()
-        return {
-            "keys": self.columns[rows],
-            "bits": np.column_stack([self.met[rows], self.shown[rows], self.wake[rows]]),
-            "status": self.status[rows],
-        }
+    def contents(self) -> Ints:
+        """All rows, for `fill`."""
+        return self.rows[np.flatnonzero(self._behind(matches.STATUS))]
 
-    def fill(self, keys: Ints, bits: Ints, status: npt.NDArray[np.int8]) -> None:
+    def fill(self, rows: Ints) -> None:
         """Puts rows into an empty table."""
-        while len(self.met) < len(keys):
+        while len(self.rows) < len(rows):
             self._grow()
-        size = len(keys)
-        self.columns[:size], self.status[:size] = keys, status
-        self.met[:size], self.shown[:size], self.wake[:size] = bits.T
-        self.counts[matches.ROWS] = self.counts[matches.LIVE] = size
-        matches.rebuild(self.columns, self.status, self.slots, self.counts)
-        self._wait(np.arange(size), self.wake[:size].copy())
+        self.rows[: len(rows)] = rows
+        self.counts[matches.ROWS] = self.counts[matches.LIVE] = len(rows)
+        self._behind(matches.MARK)[:] = -1
+        matches.rebuild(self.rows, self.slots, self.counts, self.width)
+        self._wait(np.arange(len(rows)), self._behind(matches.WAKE).copy())
 
 
 def _array(rows: list[Any], width: int) -> Ints:
