@@ -234,8 +234,9 @@ class Reasoner:
         return columns
 
     def _add_table(self, columns: dict[str, Any], table: Columns) -> None:
-        rows = np.zeros((len(table), max(1, len(table.values))), np.int64)
-        for place, (values, places) in enumerate(zip(table.values, table.places, strict=True)):
+        rows = np.zeros((len(table), max(1, len(table.arguments))), np.int64)
+        for place, column in enumerate(table.arguments):
+            values, places = column.encoded()
             rows[:, place] = self.engine.symbols.number_all(values)[places]
         grid = self.engine.grid
         cells = table.times * (grid.per_unit * grid.step)

@@ -161,11 +161,7 @@ def due(rows, touched, counts, waiting, now, stamp, width):  # type: ignore[no-u
     """Adds rows whose time has come to those of this step."""
     for index in range(len(waiting)):
         row = waiting[index]
-        if (
-            rows[row, width + STATUS] != FREE
-            and rows[row, width + MARK] != stamp
-            and rows[row, width + WAKE] <= now
-        ):
+        if rows[row, width + STATUS] != FREE and rows[row, width + MARK] != stamp and rows[row, width + WAKE] <= now:
             rows[row, width + MARK] = stamp
             touched[counts[TOUCHED]] = row
             counts[TOUCHED] += 1

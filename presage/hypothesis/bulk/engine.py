@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from presage.engine.symbols import Symbols
+from presage.engine.texts import Texts
 from presage.hypothesis.bulk.shapes import Shape, Way
 from presage.hypothesis.bulk.table import Ints, Rows, Table
 from presage.hypothesis.engine import Change, State
@@ -40,6 +41,7 @@ class Bulk:
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
         self.symbols = Symbols()
+        self.texts = Texts(self.symbols)
         self.tables = [Table(shape, self.symbols) for shape in shapes]
         self.listens = {name for table in self.tables for name in table.meetings}
         self.arriving: Arrivals = {}
@@ -50,10 +52,9 @@ class Bulk:
         self.most_symbols = FEW_SYMBOLS
         self.now: int | None = None
 
-    def take(self, name: str, values: Sequence[Sequence[Value]], places: Sequence[Ints], times: Ints) -> None:
-        """Facts of the coming step by columns: for each argument distinct values and their places."""
+    def take(self, name: str, columns: Sequence[Ints], times: Ints) -> None:
+        """Facts of the coming step by columns: the numbers of the arguments."""
         if (name in self.listens or self.remember is not None) and len(times):
-            columns = [self.symbols.number_all(each)[at] for each, at in zip(values, places, strict=True)]
             rows = np.column_stack(columns) if columns else np.zeros((len(times), 1), np.int64)
             self.arriving.setdefault(name, []).append((rows, times))
 
@@ -98,6 +99,7 @@ class Bulk:
         used += [rows.keys[:, :-1].ravel() for rows in found]
         used += [rows.ravel() for rows in self._kept_rows()]
         self.symbols.keep_only(np.concatenate(used))
+        self.texts.clear()
         self.most_symbols = 2 * len(self.symbols) + FEW_SYMBOLS
 
     def _kept_rows(self) -> Iterator[Ints]:
