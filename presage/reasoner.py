@@ -396,7 +396,9 @@ class Reasoner:
 
     @property
     def remembered(self) -> int:
-        """How many intervals of facts are in memory."""
+        """How many intervals of facts are in memory; by columns, how many facts and answers."""
+        if self._behind and self.supposing is not None and self.supposing.bulk is not None:
+            return self.supposing.bulk.remembered
         return self.engine.remembered
 
 

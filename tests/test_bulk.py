@@ -34,8 +34,7 @@ def reasoner_of(text: str, *, columns: bool) -> presage.Reasoner:
         return presage.Reasoner(program)
 
 
-def as_tables(facts: list[Fact], reasoner: presage.Reasoner) -> dict[str, pyarrow.Table]:
-    """A table for each predicate; of a column with texts and numbers there is no Arrow type, so numbers are texts."""
+def as_tables(facts: list[Fact]) -> dict[str, pyarrow.Table]:
     groups: dict[str, list[Fact]] = {}
     for fact in facts:
         groups.setdefault(fact[0], []).append(fact)
@@ -47,6 +46,7 @@ def as_tables(facts: list[Fact], reasoner: presage.Reasoner) -> dict[str, pyarro
 
 
 def fits_tables(facts: list[Fact]) -> bool:
+    """Of a column with texts and numbers there is no Arrow type, and intervals are written otherwise."""
     by_column: dict[tuple[str, int], set[type]] = {}
     for name, row, _ in facts:
         for place, value in enumerate(row):
@@ -81,7 +81,7 @@ def compare(case: Case, chance: random.Random) -> bool:
     for now, facts in case.steps:
         expected = slow.push(facts, now)
         tables = fits_tables(facts) and chance.random() < 0.5
-        found = fast.push(as_tables(facts, fast) if tables else facts, now)
+        found = fast.push(as_tables(facts) if tables else facts, now)
         where = f"{case.text}\nat {now}, with {facts}"
         assert len(found) == len(expected) and list(found) == list(expected), where
         standing = fast.answers()
@@ -182,3 +182,41 @@ def test_ever_new_constants_do_not_grow_memory(monkeypatch: pytest.MonkeyPatch) 
     # Looked at late, when the numbers of their constants belong to others.
     for found, expected in kept:
         assert found == expected
+
+
+WORDS = ["", "a", "é", "aaaaaaaa", "aaaaaaaab", "a" * 40, "漢字", "high", "a", ""]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pyarrow.array(WORDS),
+        pyarrow.array(WORDS, pyarrow.large_string()),
+        pyarrow.array(["x", *WORDS, "y"])[1:-1],
+        pyarrow.chunked_array([WORDS[:3], [], WORDS[3:]]),
+        pyarrow.array(WORDS).dictionary_encode(),
+        pyarrow.array([], pyarrow.string()),
+    ],
+    ids=["texts", "large", "slice", "chunks", "dictionary", "empty"],
+)
+def test_texts_of_a_table(texts: pyarrow.Array) -> None:
+    fast, slow = reasoner_of(TURBINES, columns=True), reasoner_of(TURBINES, columns=False)
+    for now in range(3):
+        words = texts.to_pylist()
+        table = {
+            "device": texts,
+            "level": ["high"] * len(words),
+            "time": pyarrow.array([now] * len(words), pyarrow.int64()),
+        }
+        found = fast.push({"temp": pyarrow.table(table)}, now)
+        assert found == slow.push([("temp", (word, "high"), now) for word in words], now)
+
+
+def test_late_rows_of_a_table_are_told_apart_by_their_own_delay() -> None:
+    text = TURBINES.replace("delay 1.", "delay 1.\ninput temp(device, level) where device = slow delay 3.")
+    reasoner = presage.Reasoner(presage.parse(text))
+    reasoner.push([], 0)
+    devices = ["slow", "quick", "slow"]
+    reasoner.push({"temp": pyarrow.table({"device": devices, "level": ["high"] * 3, "time": [1, 1, 0]})}, 3)
+    assert [(fact.arguments[0], fact.low) for fact in reasoner.late] == [("quick", 1)]
+    assert [answer.answer for answer in reasoner.answers()] == ["malf(slow)@0", "malf(slow)@1"]

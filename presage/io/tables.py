@@ -42,6 +42,8 @@ class Texts:
     def offsets(self) -> Ints:
         """Where each text begins among the bytes, and where the last one ends."""
         pa = pyarrow()
+        if not len(self.array):
+            return np.zeros(1, np.int64)
         kind = np.int64 if pa.types.is_large_string(self.array.type) else np.int32
         begin, size = self.array.offset, len(self.array)
         return np.frombuffer(self.array.buffers()[1], kind)[begin : begin + size + 1].astype(np.int64)

@@ -105,6 +105,11 @@ class Bulk:
     def _kept_rows(self) -> Iterator[Ints]:
         return (rows for _, arrivals in self.recent for parts in arrivals.values() for rows, _ in parts)
 
+    @property
+    def remembered(self) -> int:
+        """How many answers, and facts that are kept for others, are in memory."""
+        return sum(map(len, self.tables)) + sum(map(len, self._kept_rows()))
+
     def standing(self) -> list[Rows]:
         """What is possible now."""
         return [table.possible() for table in self.tables]
