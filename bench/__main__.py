@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import by_hand, closure, memory, network, shortstop
+from bench import by_hand, closure, hypothetical, memory, network, shortstop
 from bench.common import Row, show
 
 
@@ -28,6 +28,7 @@ def main() -> None:
         "network": lambda: network.measure(options.network),
         "closure": closure.measure,
         "memory": memory.measure,
+        "hypothetical": hypothetical.measure,
     }
     unknown = set(options.only or ()) - set(parts)
     if unknown:

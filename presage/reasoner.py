@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -20,9 +20,11 @@ from presage.checking import Report, check_text
 from presage.engine.build import make_engine
 from presage.engine.grid import ENDLESS, Grid
 from presage.engine.relation import Delta
+from presage.engine.replay import reach_of_memory
 from presage.engine.runtime import Engine
 from presage.engine.state import fill_engine, read_state, save_engine
 from presage.errors import PresageError
+from presage.hypothesis.bulk.engine import Bulk
 from presage.io.facts import Checker, Fact, FactError
 from presage.io.tables import Columns, read_table
 from presage.model.printer import show_number
@@ -69,6 +71,11 @@ class Reasoner:
         self._engine = self._make_engine(needed=self._only_confirmed and not possible)
         suppose = not self._only_confirmed or self._engine is None
         self.supposing = Supposing(self.subject, choice) if suppose else None
+        self._behind = False
+        """Whether the engine was not fed: answers come by columns, and nobody has asked it anything yet."""
+        if self._engine is not None and self.supposing is not None and self.supposing.bulk is not None:
+            self.supposing.bulk.remember = reach_of_memory(self._engine)
+            self._behind = self.supposing.bulk.remember is not None
         self.now: Number | None = None
         self.late: list[Fact] = []
         self.farthest: Number = 0
@@ -92,7 +99,30 @@ class Reasoner:
         if self._engine is None:
             make_engine(self.subject)  # says what it does not run
         assert self._engine is not None
+        if self._behind:
+            self._catch_up()
         return self._engine
+
+    def _catch_up(self, columns: Bulk | None = None) -> None:
+        """Feeds the engine the facts that it would still remember something of; from now on it is fed as they come."""
+        engine = self._engine
+        bulk = self.supposing.bulk if columns is None and self.supposing is not None else columns
+        assert engine is not None and bulk is not None
+        self._behind, bulk.remember = False, None
+        values: Any = bulk.symbols.values
+        while bulk.recent:
+            now, arrivals = bulk.recent.popleft()
+            facts = {}
+            for name, parts in arrivals.items():
+                given, times = (np.concatenate(each) for each in zip(*parts, strict=True))
+                rows = np.zeros(given.shape, np.int64)
+                if self.subject.predicates[name].arity:
+                    used, places = np.unique(given, return_inverse=True)
+                    rows = engine.symbols.number_all(values[each] for each in used)[places].reshape(given.shape)
+                facts[name] = (rows, times, times)
+            engine.advance(now, facts)
+        if self.now is not None and engine.now != self.now:
+            engine.advance(self.now, {})
 
     def add_static(self, fact: Fact) -> None:
         if self.now is not None:
@@ -147,15 +177,25 @@ class Reasoner:
             raise PresageError(f"{now} is not a whole number, as times of the discrete timeline are")
         late = [fact for fact in facts if self.checker.is_late(fact, now)]
         taken = [fact for fact in facts if not self.checker.is_late(fact, now)] if late else facts
-        if self._engine is not None:
-            self._refine(taken, tables, now)
-        supposed = None if self.supposing is None else self._suppose(taken, tables, now)
+        self._refine(taken, tables, now)
+        if self._behind and any(fact.low != fact.high for fact in taken):
+            # What columns keep of a fact is its points up to now.
+            self._catch_up()
+        for index, table in enumerate(tables):
+            in_time = table.in_time(self.subject.predicates[table.predicate], now)
+            if not in_time.all():
+                late.extend(table.chosen(~in_time).facts())
+                tables = [*tables[:index], table.chosen(in_time), *tables[index + 1 :]]
+        supposed = None if self.supposing is None else self.supposing.step(taken, now, tables)
+        if supposed is not None and self._only_confirmed:
+            kept = [answer for answer in supposed if answer.status == "confirmed"]
+            supposed = Answers(len(kept), lambda: kept)
         self.late.extend(late)
         self.now = now
-        if self._engine is not None:
+        if self._engine is not None and not self._behind:
             columns = self._columns(taken)
             for table in tables:
-                self._add_table(columns, table, now)
+                self._add_table(columns, table)
             new = self._engine.advance(now, columns)
             if supposed is None:
                 supposed = self._answers(new, now)
@@ -163,26 +203,12 @@ class Reasoner:
         self._standing = supposed
         return supposed
 
-    def _suppose(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> Answers:
-        """The changes of hypothetical answers."""
-        assert self.supposing is not None
-        more: list[Fact] = []
-        for table in tables:
-            rows = list(self._rows(table, np.ones(len(table), bool)))
-            in_time = [fact for fact in rows if not self.checker.is_late(fact, now)]
-            if self._engine is None:
-                self.late.extend(fact for fact in rows if self.checker.is_late(fact, now))
-            more.extend(in_time)
-        changes = self.supposing.step([*facts, *more], now)
-        if self._only_confirmed:
-            changes = [answer for answer in changes if answer.status == "confirmed"]
-        return Answers(len(changes), lambda: changes)
-
     def _refine(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> None:
         """Makes the grid finer where the data needs it; what is remembered moves with it. Refuses times that
         are too large, or too fine for how large others are, before anything changes."""
         times = [time for fact in facts for time in (fact.low, fact.high) if time is not None]
-        finer = self.engine.grid if self.subject.discrete else self.engine.grid.refined(times)
+        grid = Grid(self.subject.discrete) if self._engine is None else self._engine.grid
+        finer = grid if self.subject.discrete else grid.refined(times)
         farthest = max([self.farthest, now, *times, *(int(table.times.max()) for table in tables if len(table))])
         if not finer.holds(farthest):
             raise FactError(
@@ -190,8 +216,8 @@ class Reasoner:
                 "count: choose a coarser unit, or a later `start`"
             )
         self.farthest = farthest
-        if finer != self.engine.grid:
-            self.engine.rescale(finer)
+        if self._engine is not None and finer != grid:
+            self._engine.rescale(finer)
 
     def _columns(self, facts: Sequence[Fact]) -> dict[str, Any]:
         by_name: dict[str, list[Fact]] = {}
@@ -211,17 +237,13 @@ class Reasoner:
             columns[name] = (rows, cells[:, 0].copy(), cells[:, 1].copy())
         return columns
 
-    def _add_table(self, columns: dict[str, Any], table: Columns, now: Number) -> None:
-        known = self.subject.predicates[table.predicate]
-        late = table.times < math.ceil(now - (known.delay or 0))
-        if late.any():
-            self.late.extend(self._rows(table, late))
-        keep = ~late
-        rows = np.zeros((int(keep.sum()), max(1, known.arity)), np.int64)
-        for place, (values, places) in enumerate(zip(table.values, table.places, strict=True)):
-            rows[:, place] = self.engine.symbols.number_all(values)[places[keep]]
+    def _add_table(self, columns: dict[str, Any], table: Columns) -> None:
+        rows = np.zeros((len(table), max(1, len(table.arguments))), np.int64)
+        for place, column in enumerate(table.arguments):
+            values, places = column.encoded()
+            rows[:, place] = self.engine.symbols.number_all(values)[places]
         grid = self.engine.grid
-        cells = table.times[keep] * (grid.per_unit * grid.step)
+        cells = table.times * (grid.per_unit * grid.step)
         before = columns.get(table.predicate)
         if before is not None:
             rows, cells_low, cells_high = (
@@ -232,12 +254,6 @@ class Reasoner:
             columns[table.predicate] = (rows, cells_low, cells_high)
         else:
             columns[table.predicate] = (rows, cells, cells)
-
-    def _rows(self, table: Columns, chosen: Any) -> Iterator[Fact]:
-        for index in np.flatnonzero(chosen):
-            arguments = tuple(values[places[index]] for values, places in zip(table.values, table.places, strict=True))
-            time = int(table.times[index])
-            yield Fact(table.predicate, arguments, time, time)
 
     def holds(self, name: str) -> Any:
         """What is in memory of a predicate, as an Arrow table: its columns, and `from`, `to`, `bounds`."""
@@ -321,10 +337,11 @@ class Reasoner:
     def save(self) -> bytes:
         """The reasoner's memory, for `restore`."""
         extra: dict[str, Any] = {"farthest": str(self.farthest)}
+        arrays: dict[str, Any] = {}
         if self.supposing is not None:
-            extra["supposing"] = self.supposing.saved()
+            extra["supposing"], arrays = self.supposing.saved()
             extra["emit"] = "confirmed" if self._only_confirmed else "changes"
-        return save_engine(self._engine, self.fingerprint, extra)
+        return save_engine(None if self._behind else self._engine, self.fingerprint, extra, arrays)
 
     @classmethod
     def restore(cls, program: Program, blob: bytes, choice: Choice = ALL) -> Reasoner:
@@ -333,12 +350,15 @@ class Reasoner:
         header, arrays = read_state(blob, fingerprint)
         saved = header["extra"].get("supposing")
         reasoner = cls(program, emit=header["extra"].get("emit", "confirmed"), choice=choice)
-        if reasoner._engine is not None:
+        was_fed = "relations" in header
+        if reasoner._engine is not None and was_fed:
             fill_engine(reasoner._engine, header, arrays)
-            reasoner.now = reasoner._engine.now
+            reasoner.now, reasoner._behind = reasoner._engine.now, False
         if reasoner.supposing is not None:
-            reasoner.supposing.load(saved)
-            reasoner.now = reasoner.supposing.engine.now
+            bulk = reasoner.supposing.load(saved, arrays)
+            reasoner.now = reasoner.supposing.now
+            if bulk is not None and reasoner._engine is not None and not reasoner._behind:
+                reasoner._catch_up(bulk)
         reasoner.farthest = number(Fraction(header["extra"]["farthest"]))
         return reasoner
 
@@ -351,9 +371,7 @@ class Reasoner:
         """What stands now: what is possible, and what was confirmed at the last step."""
         if self.supposing is None or self.now is None or self._only_confirmed:
             return self._standing
-        found = [answer for answer in self._standing if answer.status == "confirmed"]
-        found.extend(self.supposing.standing(self.now))
-        return Answers(len(found), lambda: found)
+        return self.supposing.stands(self._standing, self.now)
 
     @property
     def first_decision(self) -> Number | None:
@@ -395,7 +413,9 @@ class Reasoner:
 
     @property
     def remembered(self) -> int:
-        """How many intervals of facts are in memory."""
+        """How many intervals of facts are in memory; by columns, how many facts and answers."""
+        if self._behind and self.supposing is not None and self.supposing.bulk is not None:
+            return self.supposing.bulk.remembered
         return self.engine.remembered
 
 

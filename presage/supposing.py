@@ -6,9 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from presage.answers import Answer, bindings_of, shown_name
+import numpy as np
+
+from presage.answers import Answer, Answers, bindings_of, shown_name
 from presage.errors import PresageError
 from presage.hypothesis import saving
+from presage.hypothesis.bulk.engine import Bulk, Values, changes
+from presage.hypothesis.bulk.shapes import shapes
+from presage.hypothesis.bulk.table import Rows
 from presage.hypothesis.confidence import Confidence
 from presage.hypothesis.engine import Change, Hypotheses, State
 from presage.hypothesis.finish import NoPatterns
@@ -17,6 +22,7 @@ from presage.hypothesis.settle import Settle
 from presage.hypothesis.unfold import Unfolder
 from presage.hypothesis.ways import Way, texts
 from presage.io.facts import Fact, FactError
+from presage.io.tables import Coded, Columns, Texts
 from presage.model.statements import Query
 from presage.model.terms import Constant, Number, Variable
 from presage.model.values import Value
@@ -53,13 +59,29 @@ class Supposing:
                 f"{found.reason}{lines}; ask for confirmed answers only (`--emit confirmed`)"
             ) from None
         self.choice = choice
+        simple = shapes(self.engine) if choice == ALL else None
+        self.bulk = None if simple is None else Bulk(simple)
+        """Works off the steps by columns, where the program allows it; then the engine has the patterns only."""
+        self.last: list[Rows] = []
         self.confidence = Confidence(self.engine.delays, self.engine.judge)
         self.settle = Settle(self.engine.patterns, self.engine.spans, self.engine.delays)
         self.later: list[tuple[str, tuple[Value, ...], Number, Number | None]] = []
         self.told: dict[tuple[str, tuple[tuple[Any, ...], Any]], float | None] = {}
         self.hidden = self.shed = 0
 
-    def step(self, facts: Sequence[Fact], now: Number) -> list[Answer]:
+    @property
+    def now(self) -> Number | None:
+        return self.engine.now if self.bulk is None else self.bulk.now
+
+    def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
+        """The changes by what arrives at `now`."""
+        if self.bulk is not None:
+            return self._bulk_step(self.bulk, facts, int(now), tables)
+        given = [*facts, *(fact for table in tables for fact in table.facts())]
+        answers = self._step(given, now)
+        return Answers(len(answers), lambda: answers)
+
+    def _step(self, facts: Sequence[Fact], now: Number) -> list[Answer]:
         changes = self.engine.step(self._points(facts, now), now)
         answers = [answer for change in changes if (answer := self._told(change, now)) is not None]
         if self.choice.confidence_step is not None:
@@ -93,29 +115,98 @@ class Supposing:
         self.later = waiting
 
     def next_wake(self) -> Number | None:
-        wakes = [self.engine.next_wake()]
-        if self.later and self.engine.now is not None:
-            wakes.append(self.engine.now + 1)
+        wakes: list[Number | None] = [self.engine.next_wake() if self.bulk is None else self.bulk.next_wake()]
+        if self.later and self.now is not None:
+            wakes.append(self.now + 1)
         return min((each for each in wakes if each is not None), default=None)
 
-    def saved(self) -> dict[str, Any]:
-        """What `load` needs, as plain JSON values."""
+    # -- by columns -------------------------------------------------------------------------------
+
+    def _bulk_step(self, bulk: Bulk, facts: Sequence[Fact], now: int, tables: Sequence[Columns]) -> Answers:
+        points = list(self._points(facts, now))
+        bulk.take_points(points)
+        for table in tables:
+            bulk.take(table.predicate, [self._numbers(bulk, each) for each in table.arguments], table.times)
+        self.last = self._asked(bulk.step(now))
+        return self._columns_as_answers(self.last, bulk.symbols.values, now)
+
+    def _numbers(self, bulk: Bulk, column: Texts | Coded) -> Any:
+        if isinstance(column, Texts):
+            return bulk.texts.number_all(column.offsets, column.data, column.some)
+        return bulk.symbols.number_all(column.values)[column.places]
+
+    def _asked(self, parts: list[Rows]) -> list[Rows]:
+        """The rows that some query asks for."""
+        assert self.bulk is not None
+        found = []
+        for rows in parts:
+            queries = [query for query in self.subject.queries if query.atom.predicate == rows.shape.name]
+            wanted = np.zeros(len(rows), bool)
+            for query in queries:
+                wanted |= _asked_rows(query, rows, self.bulk.symbols.numbers)
+            found.append(rows.chosen(wanted))
+        return found
+
+    def _columns_as_answers(self, parts: list[Rows], values: Values, now: Number) -> Answers:
+        """Counted now, made when they are looked at: constants may get other numbers later, in another list."""
+
+        def make() -> list[Answer]:
+            found = (self.answer(change, now) for rows in parts for change in changes(rows, values))
+            return sorted((answer for answer in found if answer is not None), key=_order)
+
+        return Answers(sum(map(len, parts)), make)
+
+    def stands(self, last: Answers, now: Number) -> Answers:
+        """What stands now: what was confirmed by the last step, whose answers are given, and what is possible."""
+        if self.bulk is None:
+            answers = [answer for answer in last if answer.status == "confirmed"] + self.standing(now)
+            return Answers(len(answers), lambda: answers)
+        values = self.bulk.symbols.values
+        confirmed = self._columns_as_answers([rows.confirmed() for rows in self.last], values, now)
+        possible = self._columns_as_answers(self._asked(self.bulk.standing()), values, now)
+        return Answers(len(confirmed) + len(possible), lambda: [*confirmed, *possible])
+
+    # -- memory -----------------------------------------------------------------------------------
+
+    def saved(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What `load` needs, as plain JSON values and arrays."""
+        later = [[name, [saving.written(each) for each in row], low, high] for name, row, low, high in self.later]
+        if self.bulk is not None:
+            values, arrays = self.bulk.contents()
+            bulk = {"now": self.bulk.now, "values": [saving.written(each) for each in values]}
+            return {"bulk": bulk, "later": later}, arrays
         return {
             "engine": saving.save(self.engine),
-            "later": [[name, [saving.written(each) for each in row], low, high] for name, row, low, high in self.later],
+            "later": later,
             "told": [
                 [name, [saving.written(each) for each in row], saving.written(time), confidence]
                 for (name, (row, time)), confidence in self.told.items()
             ],
-        }
+        }, {}
 
-    def load(self, saved: dict[str, Any]) -> None:
-        saving.load(self.engine, saved["engine"])
+    def load(self, saved: dict[str, Any], arrays: dict[str, Any]) -> Bulk | None:
+        """Takes what was saved; gives the columns it was saved from, if any."""
         self.later = [(name, tuple(map(saving.read, row)), low, high) for name, row, low, high in saved["later"]]
+        if "bulk" in saved:
+            return self._load_bulk(saved["bulk"], arrays)
+        self.bulk = None
+        saving.load(self.engine, saved["engine"])
         self.told = {
             (name, (tuple(map(saving.read, row)), saving.read(time))): confidence
             for name, row, time, confidence in saved["told"]
         }
+        return None
+
+    def _load_bulk(self, saved: dict[str, Any], arrays: dict[str, Any]) -> Bulk:
+        """Rows go back into columns or, where now something is asked for that columns do not give, into records."""
+        bulk = self.bulk or Bulk(shapes(self.engine) or ())
+        bulk.fill(saved["now"], [saving.read(each) for each in saved["values"]], arrays)
+        if self.bulk is None:
+            told = list(bulk.told())
+            saving.take_over(self.engine, bulk.now, bulk.facts(), told)
+            is_open = ("possible", "unsupported")
+            self.told = {(each.query, each.answer): None for each in told if each.state.status in is_open}
+        return bulk
 
     # -- telling ----------------------------------------------------------------------------------
 
@@ -232,6 +323,20 @@ def _matches(query: Query, arguments: tuple[Any, ...], time: Number | Open) -> b
         elif isinstance(asked, Variable) and not asked.is_anonymous and values.setdefault(asked.name, given) != given:
             return False
     return query.pin is None or query.pin.base is not None or isinstance(time, Open) or time == query.pin.offset
+
+
+def _asked_rows(query: Query, rows: Rows, numbers: dict[Value, int]) -> Any:
+    """The same for rows: which of them a query asks for."""
+    wanted = np.ones(len(rows), bool)
+    places: dict[str, int] = {}
+    for place, asked in enumerate(query.atom.arguments):
+        if isinstance(asked, Constant):
+            wanted &= rows.keys[:, place] == numbers.get(asked.value, -1)
+        elif isinstance(asked, Variable) and not asked.is_anonymous and places.setdefault(asked.name, place) != place:
+            wanted &= rows.keys[:, place] == rows.keys[:, places[asked.name]]
+    if query.pin is not None and query.pin.base is None:
+        wanted &= rows.keys[:, -1] == query.pin.offset
+    return wanted
 
 
 def _order(answer: Answer) -> tuple[object, ...]:

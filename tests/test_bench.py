@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import by_hand, closure, memory, network, shortstop
+from bench import by_hand, closure, hypothetical, memory, network, shortstop
 
 
 def test_the_loop_by_hand() -> None:
@@ -42,3 +42,18 @@ def test_network_flags_what_is_often_received() -> None:
 
 def test_filled_reasoners_remember_what_they_were_given() -> None:
     assert memory.filled(np.arange(500)).remembered >= 500
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+def test_turbines_by_hand_and_by_columns(delay: int) -> None:
+    stream = hypothetical.make_stream(200, 12, delay)
+    assert hypothetical.by_columns(hypothetical.turbines(delay), stream)[0] == hypothetical.by_hand(delay, stream)[0]
+
+
+def test_state_follows_what_arrives_not_the_subsets_of_premises() -> None:
+    assert hypothetical.state_of(6, values=50) <= 3 * hypothetical.state_of(3, values=50)
+
+
+def test_hospital_has_answers() -> None:
+    facts, changes, _ = hypothetical.hospital(20, 5)
+    assert facts and changes

@@ -9,7 +9,9 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Mapping
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -37,9 +39,11 @@ def _read(value: Any) -> Any:
     return number(Fraction(value[0], value[1])) if isinstance(value, list) else value
 
 
-def save_engine(engine: Engine | None, fingerprint: str, extra: dict[str, Any]) -> bytes:
-    """An engine's memory and what else belongs to it, or the latter alone."""
-    arrays: dict[str, Any] = {}
+def save_engine(
+    engine: Engine | None, fingerprint: str, extra: dict[str, Any], more: Mapping[str, Any] = MappingProxyType({})
+) -> bytes:
+    """An engine's memory and what else belongs to it, as JSON and as arrays, or the latter alone."""
+    arrays: dict[str, Any] = dict(more)
     header = {"format": FORMAT, "fingerprint": fingerprint, "extra": extra}
     if engine is not None:
         header |= _engine_header(engine, arrays)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -53,8 +54,27 @@ class Symbols:
         return number
 
     def number_all(self, values: Iterable[Value]) -> Ints:
-        known = self.numbers
-        return np.array([known[value] if value in known else self._add(value) for value in values], np.int64)
+        given = list(values)
+        found = np.fromiter(map(self.numbers.get, given, repeat(-1)), np.int64, len(given))
+        missing = np.flatnonzero(found < 0)
+        if len(missing):
+            unknown = [given[place] for place in missing.tolist()]
+            self._add_all(list(dict.fromkeys(unknown)))
+            found[missing] = [self.numbers[value] for value in unknown]
+        return found
+
+    def _add_all(self, values: list[Value]) -> None:
+        """Gives new values numbers, those that were given back first."""
+        again = min(len(self.unused), len(values))
+        for value in values[:again]:
+            self._add(value)
+        rest = values[again:]
+        begin, end = len(self.values), len(self.values) + len(rest)
+        self.values.extend(rest)
+        self.numbers.update(zip(rest, range(begin, end), strict=True))
+        while end > len(self.floats):
+            self.floats = np.concatenate([self.floats, np.zeros(len(self.floats), np.float64)])
+        self.floats[begin:end] = [exact_float(value) for value in rest]
 
     def value(self, number: int) -> Value:
         found = self.values[number]

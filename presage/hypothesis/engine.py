@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from math import ceil, floor
 
@@ -100,7 +101,7 @@ class Hypotheses:
         self.leads = {name: self.sight.lead(name) for name in self.queries}
         self.reached: dict[str, Number] = {}
 
-    @property
+    @cached_property
     def look_ahead(self) -> Number:
         """How far past now a fact can matter already."""
         spans = [

@@ -6,15 +6,17 @@ below negations, and what was told. Records, deadlines and who watches whom are 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from math import floor
 from typing import Any
 
-from presage.hypothesis.engine import Hypotheses, State
+from presage.hypothesis.engine import Change, Hypotheses, State
 from presage.hypothesis.judge import Asker
 from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.ways import Way
-from presage.model.terms import number
+from presage.model.terms import Number, number
+from presage.model.values import Value
 
 
 def written(value: Any) -> Any:
@@ -113,3 +115,20 @@ def load(engine: Hypotheses, saved: dict[str, Any]) -> None:
         first = 0 if kept is None or now is None else max(0, floor(now - kept))
         for time in range(first, floor(last) + 1) if name in engine.queries else ():
             engine.dirty[Asker(name, time, None, True)] = None
+
+
+def take_over(
+    engine: Hypotheses,
+    now: Number | None,
+    facts: Iterable[tuple[str, tuple[Value, ...], Number]],
+    told: Iterable[Change],
+) -> None:
+    """Puts in a memory of ground answers, each with what was told of it, and the facts they rest on."""
+    if now is None:
+        return
+    engine.remember(facts, now)
+    for change in told:
+        arguments, time = change.answer
+        engine.shown[change.query].ground.setdefault(time, {})[arguments] = change.state  # type: ignore[index, arg-type]
+        engine.dirty[Asker(change.query, time, arguments, True)] = None  # type: ignore[arg-type]
+    engine.reached[""] = 0

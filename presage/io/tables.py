@@ -6,31 +6,99 @@ engine; other times are made exact one by one.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from presage.analysis.predicates import Predicate
+from presage.analysis.predicates import Predicate, delay_of
 from presage.answers import Value
 from presage.io.facts import Checker, Fact, FactError, exact
 from presage.io.rows import Rows, check_header, column_names, when_names
+from presage.model.terms import Number
 
 Ints = npt.NDArray[np.int64]
 
 
+class Texts:
+    """A column of texts as Arrow keeps them; distinct values are looked for when someone asks."""
+
+    def __init__(self, array: Any, where: str) -> None:
+        self.array, self.where = array, where
+
+    def encoded(self) -> tuple[list[Value], Ints]:
+        return _encoded(self.array, self.where)
+
+    def chosen(self, wanted: npt.NDArray[np.bool_]) -> Texts:
+        return Texts(self.array.filter(pyarrow().array(wanted)), self.where)
+
+    def some(self, rows: Ints) -> list[str]:
+        return list(self.array.take(pyarrow().array(rows)).to_pylist())
+
+    @property
+    def offsets(self) -> Ints:
+        """Where each text begins among the bytes, and where the last one ends."""
+        pa = pyarrow()
+        if not len(self.array):
+            return np.zeros(1, np.int64)
+        kind = np.int64 if pa.types.is_large_string(self.array.type) else np.int32
+        begin, size = self.array.offset, len(self.array)
+        return np.frombuffer(self.array.buffers()[1], kind)[begin : begin + size + 1].astype(np.int64)
+
+    @property
+    def data(self) -> npt.NDArray[np.uint8]:
+        buffer = self.array.buffers()[2]
+        return np.zeros(0, np.uint8) if buffer is None else np.frombuffer(buffer, np.uint8)
+
+
+class Coded:
+    """A column as distinct values and their places."""
+
+    def __init__(self, values: list[Value], places: Ints) -> None:
+        self.values, self.places = values, places
+
+    def encoded(self) -> tuple[list[Value], Ints]:
+        return self.values, self.places
+
+    def chosen(self, wanted: npt.NDArray[np.bool_]) -> Coded:
+        return Coded(self.values, self.places[wanted])
+
+
 @dataclass(slots=True)
 class Columns:
-    """Point facts of one predicate at whole-number times: per argument, distinct values and their places."""
+    """Point facts of one predicate at whole-number times, by their arguments."""
 
     predicate: str
-    values: list[list[Value]]
-    places: list[Ints]
+    arguments: list[Texts | Coded]
     times: Ints
 
     def __len__(self) -> int:
         return len(self.times)
+
+    def facts(self) -> Iterator[Fact]:
+        columns = [each.encoded() for each in self.arguments]
+        for index, time in enumerate(self.times.tolist()):
+            arguments = tuple(values[places[index]] for values, places in columns)
+            yield Fact(self.predicate, arguments, time, time)
+
+    def in_time(self, known: Predicate, now: Number) -> npt.NDArray[np.bool_]:
+        """For each fact whether it is not late: of the declarations that match it, the last says how late it may be."""
+        least = np.full(len(self), math.ceil(now), np.int64)
+        names = [column.name for column in known.columns]
+        for declared in known.inputs:
+            fits = np.ones(len(self), bool)
+            for each in declared.where:
+                values, places = self.arguments[names.index(each.column)].encoded()
+                same = np.array([value == each.value.value for value in values], bool)
+                fits &= same[places]
+            least[fits] = math.ceil(now - delay_of(declared))
+        return self.times >= least
+
+    def chosen(self, wanted: npt.NDArray[np.bool_]) -> Columns:
+        return Columns(self.predicate, [each.chosen(wanted) for each in self.arguments], self.times[wanted])
 
 
 def pyarrow() -> Any:
@@ -63,7 +131,7 @@ def read_table(name: str, table: Any, checker: Checker) -> Columns | list[Fact]:
     names = column_names(known)
     check_header(known, arrow.column_names, where)
     if "time" in when_names(known) and "time" in arrow.column_names:
-        plain = len(known.inputs) <= 1 and not {"from", "arrives"}.intersection(arrow.column_names)
+        plain = not {"from", "arrives"}.intersection(arrow.column_names)
         if plain and pyarrow().types.is_integer(arrow.column("time").type):
             return _columns(name, known, arrow, names, checker, where)
     header = [*names, *(column for column in when_names(known) if column in arrow.column_names)]
@@ -82,25 +150,39 @@ def _columns(name: str, known: Predicate, arrow: Any, names: list[str], checker:
     if len(moments) and moments.min() < 0:
         row = int(np.argmin(moments))
         raise FactError(f"{where}, row {row + 1}: {moments[row]} lies before time 0, the start of the stream")
-    values, places = [], []
+    arguments: list[Texts | Coded] = []
     for place, column in enumerate(names):
-        encoded = arrow.column(column).combine_chunks().dictionary_encode()
-        if encoded.null_count:
-            raise FactError(f"{where}: the column `{column}` has {encoded.null_count} rows without a value")
-        distinct = cells_of(encoded.dictionary, f"{where}: the column `{column}`")
+        array, title = arrow.column(column).combine_chunks(), f"{where}: the column `{column}`"
+        if array.null_count:
+            raise FactError(f"{title} has {array.null_count} rows without a value")
         kind = known.columns[place].type if place < len(known.columns) else "any"
-        if kind in ("any", "text") and is_text(encoded.dictionary.type):
-            values.append(distinct)
-        else:
-            values.append([checker.value(each, known, place, where) for each in distinct])
-        places.append(encoded.indices.to_numpy().astype(np.int64))
-    return Columns(name, values, places, moments)
+        if kind in ("any", "text") and is_text(array.type):
+            check_texts(array, title)
+            arguments.append(Texts(array, title))
+            continue
+        values, places = _encoded(array, title)
+        if not (kind in ("any", "text") and is_text(getattr(array.type, "value_type", None))):
+            values = [checker.value(each, known, place, where) for each in values]
+        arguments.append(Coded(values, places))
+    return Columns(name, arguments, moments)
+
+
+def _encoded(array: Any, where: str) -> tuple[list[Value], Ints]:
+    """Distinct values of a column, and their places."""
+    encoded = array.dictionary_encode()
+    return cells_of(encoded.dictionary, where), encoded.indices.to_numpy().astype(np.int64)
+
+
+def check_texts(array: Any, where: str) -> None:
+    try:
+        array.validate(full=True)
+    except pyarrow().ArrowInvalid:
+        raise FactError(f"{where} has text that is not UTF-8") from None
 
 
 def is_text(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    pa = pyarrow()
+    return kind is not None and bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def cells_of(column: Any, where: str) -> list[Any]:

@@ -1,0 +1,36 @@
+"""How far back an engine's memory goes, so that one that was not fed can be fed later.
+
+Where answers are found without the interval engine, feeding it at every step would be work for nobody. The
+facts it would still remember something of are kept instead, and given to it when someone asks.
+"""
+
+from __future__ import annotations
+
+from presage.analysis.differences import INF, Bound
+from presage.engine.runtime import Engine
+from presage.plan.lags import NEVER, offsets
+from presage.plan.nodes import Join
+
+
+def reach_of_memory(engine: Engine) -> int | None:
+    """How long after its time a fact may have left something in the engine's memory. `None` if that has no end, or
+    if what is in memory may hang on more than on the facts that left something there."""
+    plan, lags = engine.plan, engine.lags
+    if any(isinstance(node, Join) and node.negated for node in plan.nodes) or lags.clipped:
+        return None
+    if any(source.kind == "static" for source in plan.sources.values()):
+        return None
+    reach: dict[str, Bound] = {name: 0 if keep == NEVER else max(keep, 0) for name, keep in lags.keep.items()}
+    for _ in range(len(reach) + 1):
+        changed = False
+        for node in plan.nodes:
+            for source, low, _, _ in offsets(node, plan.discrete):
+                later = reach[node.head] - low
+                if later > reach[source]:
+                    reach[source] = later
+                    changed = True
+        if INF in reach.values():
+            return None
+        if not changed:
+            return int(max(reach.values(), default=0))
+    return None
