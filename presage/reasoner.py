@@ -128,7 +128,7 @@ class Reasoner:
         if self.now is not None:
             raise PresageError("static facts are known before the stream: give them before the first step")
         if self.supposing is not None:
-            self.supposing.engine.add_static(fact.predicate, fact.arguments)
+            self.supposing.engine.statics.add(fact.predicate, fact.arguments)
         if self._engine is None:
             return
         row = (

@@ -80,7 +80,7 @@ def compare(case: Case) -> None:
     subject = report.findings.subject
     engine = Hypotheses(subject, [query.atom for query in subject.queries])
     for name, row in case.statics:
-        engine.add_static(name, row)
+        engine.statics.add(name, row)
     end = case.end + LOOK_AHEAD
     # With numbers beside those that occur, since comparisons tell them apart.
     constants = {each for (_, values, _), _ in case.facts for each in values} | {0, 3}

@@ -27,11 +27,11 @@ from presage.hypothesis.records import Record
 from presage.hypothesis.sight import Sight
 from presage.hypothesis.spans import Spans
 from presage.hypothesis.standing import Standing, Values
+from presage.hypothesis.statics import StaticRows
 from presage.hypothesis.unfold import Unfolder
 from presage.hypothesis.ways import Way, as_way, minimal_ways
 from presage.model.formulas import Atom
 from presage.model.terms import Number
-from presage.model.values import Value
 
 Answered = tuple[tuple[Argument, ...], Number | Open]
 
@@ -72,10 +72,9 @@ class Hypotheses:
         self.queries = {atom.predicate for atom in atoms}
         self.patterns = all_patterns(self.queries, unfolder or Unfolder(subject))
         self.spans = Spans(self.patterns, self.delays)
-        self.static_rows: dict[str, list[tuple[Value, ...]]] = {}
-        self.static_indexes: dict[tuple[str, tuple[int, ...]], dict[tuple[Value, ...], list[tuple[Value, ...]]]] = {}
+        self.statics = StaticRows()
         self.standings = {
-            name: Standing(name, patterns, self.delays, self.static, self.discrete)
+            name: Standing(name, patterns, self.delays, self.statics.rows, self.discrete)
             for name, patterns in self.patterns.items()
         }
         self.listeners: dict[str, list[tuple[Standing, int, int]]] = {}
@@ -83,10 +82,7 @@ class Hypotheses:
             for number_of, matcher in enumerate(standing.matchers):
                 for index, premise in enumerate(matcher.pattern.premises):
                     self.listeners.setdefault(premise.predicate, []).append((standing, number_of, index))
-        for rule in subject.program.rules:
-            for atom in rule.head_atoms if rule.is_fact else ():
-                if isinstance(atom, Atom) and subject.predicates[atom.predicate].is_static:
-                    self.add_static(atom.predicate, tuple(each.value for each in atom.arguments))  # type: ignore[union-attr]
+        self.statics.add_facts_of(subject)
         self.owners = {matcher: each for each in self.standings.values() for matcher in each.matchers}
         self.now: Number | None = None
         self.facts: dict[str, dict[Number, set[Values]]] = {}
@@ -114,22 +110,6 @@ class Hypotheses:
             and (earliest := self.spans.distance(pattern, second, latest=False)) is not None
         ]
         return max(spans, default=0)
-
-    # -- static facts -----------------------------------------------------------------------------
-
-    def add_static(self, name: str, row: Values) -> None:
-        self.static_rows.setdefault(name, []).append(row)
-        self.static_indexes.clear()
-
-    def static(self, name: str, given: Sequence[Value | None]) -> Iterable[tuple[Value, ...]]:
-        places = tuple(place for place, value in enumerate(given) if value is not None)
-        key = (name, places)
-        if key not in self.static_indexes:
-            index: dict[tuple[Value, ...], list[tuple[Value, ...]]] = {}
-            for row in dict.fromkeys(self.static_rows.get(name, ())):
-                index.setdefault(tuple(row[place] for place in places), []).append(row)
-            self.static_indexes[key] = index
-        return self.static_indexes[key].get(tuple(given[place] for place in places), ())  # type: ignore[misc]
 
     # -- a step -----------------------------------------------------------------------------------
 

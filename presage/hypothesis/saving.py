@@ -67,7 +67,7 @@ def save(engine: Hypotheses) -> dict[str, Any]:
     return {
         "now": written(engine.now),
         "static": [
-            [name, [written(each) for each in row]] for name, rows in engine.static_rows.items() for row in rows
+            [name, [written(each) for each in row]] for name, rows in engine.statics.given.items() for row in rows
         ],
         "facts": [
             [name, [written(each) for each in row], written(time)]
@@ -95,8 +95,8 @@ def save(engine: Hypotheses) -> dict[str, Any]:
 def load(engine: Hypotheses, saved: dict[str, Any]) -> None:
     """Puts a saved memory into a new engine of the same program."""
     for name, row in saved["static"]:
-        if tuple(map(read, row)) not in engine.static_rows.get(name, ()):
-            engine.add_static(name, tuple(map(read, row)))
+        if tuple(map(read, row)) not in engine.statics.given.get(name, ()):
+            engine.statics.add(name, tuple(map(read, row)))
     facts = [(name, tuple(map(read, row)), read(time)) for name, row, time in saved["facts"]]
     now = read(saved["now"])
     if now is not None:

@@ -169,7 +169,7 @@ class _Replay:
         names = tuple(Variable(each) for each in why.unfolder.argument_names(name))
         self.engine = Hypotheses(why.subject, [Atom(name, names)], why.unfolder)
         for static, row in why.statics:
-            self.engine.add_static(static, row)
+            self.engine.statics.add(static, row)
         self.arrivals = why.arrivals
         self.times = sorted(why.arrivals, reverse=True)
         self.name, self.arguments, self.time, self.at = name, arguments, time, at

@@ -1,0 +1,39 @@
+"""Static facts: rows that hold always, found by whichever of their values are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from presage.analysis.subject import Subject
+from presage.model.formulas import Atom
+from presage.model.terms import Constant
+from presage.model.values import Value
+
+Row = tuple[Value, ...]
+
+
+class StaticRows:
+    def __init__(self) -> None:
+        self.given: dict[str, dict[Row, None]] = {}
+        self.indexes: dict[tuple[str, tuple[int, ...]], dict[Row, list[Row]]] = {}
+
+    def add(self, name: str, row: Row) -> None:
+        self.given.setdefault(name, {})[row] = None
+        self.indexes.clear()
+
+    def add_facts_of(self, subject: Subject) -> None:
+        """The static facts that the program itself states."""
+        for rule in subject.program.rules:
+            for atom in rule.head_atoms if rule.is_fact else ():
+                if isinstance(atom, Atom) and subject.predicates[atom.predicate].is_static:
+                    self.add(atom.predicate, tuple(each.value for each in atom.arguments if isinstance(each, Constant)))
+
+    def rows(self, name: str, known: Sequence[Value | None]) -> Iterable[Row]:
+        """The rows of a predicate that agree with the values known."""
+        places = tuple(place for place, value in enumerate(known) if value is not None)
+        if (name, places) not in self.indexes:
+            index: dict[Row, list[Row]] = {}
+            for row in self.given.get(name, ()):
+                index.setdefault(tuple(row[place] for place in places), []).append(row)
+            self.indexes[name, places] = index
+        return self.indexes[name, places].get(tuple(known[place] for place in places), ())  # type: ignore[misc]
