@@ -16,7 +16,7 @@ from presage.errors import PresageError
 
 FINE, WRONG_INPUT, WRONG_CALL = 0, 1, 2
 
-COMMANDS = ("run", "explain", "check", "fmt")
+COMMANDS = ("run", "watch", "explain", "check", "fmt")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from presage.answers import json_value
 from presage.cli import FINE
-from presage.cli.options import output_path, program_argument
+from presage.cli.options import facts_arguments, output_path, program_argument
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -34,11 +34,7 @@ example:
 
 def arguments(command: argparse.ArgumentParser) -> None:
     program_argument(command)
-    command.add_argument(
-        "--facts", nargs="+", type=Path, required=True, metavar="F", help="files of facts (.jsonl, .csv, .parquet)"
-    )
-    command.add_argument("--static", nargs="+", type=Path, default=[], metavar="F", help="files of static facts")
-    command.add_argument("--until", metavar="N", help="the last step (default: when everything is settled)")
+    facts_arguments(command)
     command.add_argument(
         "--emit",
         choices=("changes", "snapshot", "confirmed"),
@@ -80,7 +76,6 @@ def _count(text: str) -> int:
 def run(options: argparse.Namespace) -> int:
     from presage.checking import check_text, read_file
     from presage.cli.progress import watched
-    from presage.io.files import read_facts
     from presage.io.output import open_output
     from presage.reasoner import Reasoner
     from presage.supposing import Choice
@@ -89,19 +84,8 @@ def run(options: argparse.Namespace) -> int:
     choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
     emit = "confirmed" if options.emit == "confirmed" else "changes"
     reasoner = Reasoner(report.program, emit=emit, choice=choice, report=report)
-    for fact in read_facts(options.static, reasoner.checker):
-        if fact.low is not None:
-            raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")
-        reasoner.add_static(fact)
-    facts: list[Fact] = []
-    for fact in read_facts(options.facts, reasoner.checker):
-        if fact.low is None:
-            reasoner.add_static(fact)
-        else:
-            facts.append(fact)
-    until = None if options.until is None else reasoner.checker.time(options.until, "--until")
-    if until is not None and until < 0:
-        raise PresageError("--until: the stream starts at time 0")
+    facts, _ = take_facts(reasoner, options.facts, options.static)
+    until = last_step_asked(reasoner, options.until)
     with open_output(options.out, whole_times=reasoner.subject.discrete) as out:
         snapshot = options.emit == "snapshot"
         for answers in watched(steps(reasoner, facts, until, snapshot), facts, lambda: reasoner.now):
@@ -113,6 +97,30 @@ def run(options: argparse.Namespace) -> int:
                     out.write(answer)
     _tell_what_was_left_out(reasoner)
     return FINE
+
+
+def take_facts(reasoner: Reasoner, facts: list[Path], static: list[Path]) -> tuple[list[Fact], list[Fact]]:
+    """The facts of the stream, to be fed; and the static ones, which the reasoner has been given already."""
+    from presage.io.files import read_facts
+
+    streamed: list[Fact] = []
+    known: list[Fact] = []
+    for fact in read_facts(static, reasoner.checker):
+        if fact.low is not None:
+            raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")
+        known.append(fact)
+    for fact in read_facts(facts, reasoner.checker):
+        (known if fact.low is None else streamed).append(fact)
+    for fact in known:
+        reasoner.add_static(fact)
+    return streamed, known
+
+
+def last_step_asked(reasoner: Reasoner, given: str | None) -> Number | None:
+    until = None if given is None else reasoner.checker.time(given, "--until")
+    if until is not None and until < 0:
+        raise PresageError("--until: the stream starts at time 0")
+    return until
 
 
 def _tell_what_was_left_out(reasoner: Reasoner) -> None:
