@@ -22,6 +22,7 @@ let unheard = [];
 let opened = null; // the answer whose details are open
 
 fillGlyphs();
+at("filters-box").open = !matchMedia("(max-width: 760px)").matches;
 filter = readFilter();
 const timeline = new Timeline(
   { frame: at("timeline"), axis: at("axis"), lanes: at("lanes"), space: at("space"), nowLine: at("now"), nothing: at("nothing") },
@@ -187,6 +188,7 @@ function refresh() {
   else table.setRows(shownRows);
   const hidden = model.rows.size - shownRows.length;
   at("shown").textContent = `${showCount(shownRows.length)} answers${by === null ? "" : `, by ${by}`}${hidden ? `, ${showCount(hidden)} filtered out` : ""}`;
+  at("answers").dataset.step = model.step;
   changed = false;
   selectedAt = performance.now();
   selecting = selectedAt - begun;

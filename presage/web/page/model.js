@@ -8,15 +8,15 @@ export const MOST_SINGLE_LANES = 300;
 export class Model {
   constructor() {
     this.rows = new Map();
-    this.version = 0;
+    this.step = 0; // the step after which things stood like this
   }
 
   // Takes a batch of the stream, or the rows of a state of the past.
-  apply({ reset = false, rows = [], gone = [] }) {
+  apply({ reset = false, rows = [], gone = [], state }) {
     if (reset) this.rows.clear();
     for (const key of gone) this.rows.delete(key);
     for (const row of rows) this.rows.set(row.answer, row);
-    this.version += 1;
+    this.step = state.step;
   }
 }
 
@@ -42,7 +42,10 @@ function passes(row, filter) {
   return filter.words.length === 0 || filter.words.every((word) => haystack(row).includes(word));
 }
 
+const ALL = "all";
+
 function groupName(row, by) {
+  if (by === ALL) return ALL;
   if (by === "query") return String(row.query);
   return by in row.bindings ? String(row.bindings[by]) : "–";
 }
@@ -69,20 +72,29 @@ export function grouping(count, filter, keys) {
   return count <= MOST_SINGLE_LANES || filter.only !== null ? null : (keys[0] ?? "query");
 }
 
-// Lanes: a row each, or groups of rows with how many of each status they have.
+// Lanes: a row each, or groups of rows with how many of each status they have, below one of all together. What is
+// alone in its group has a lane of its own.
 export function lanesOf(rows, by, queries) {
-  if (by === null) return rows.map((row) => ({ key: row.answer, row }));
+  if (by === null || rows.length === 0) return rows.map(single);
   const groups = new Map();
+  const all = newGroup(ALL, ALL, "all answers");
   for (const row of rows) {
     const name = groupName(row, by);
     let group = groups.get(name);
     if (group === undefined) {
-      const title = by === "query" ? (queries[Number(name)] ?? name) : `${by} = ${name}`;
-      group = { key: `${by} ${name}`, by, name, title, rows: [], counts: Object.fromEntries(STATUSES.map((each) => [each, 0])) };
+      group = newGroup(by, name, by === "query" ? (queries[Number(name)] ?? name) : `${by} = ${name}`);
       groups.set(name, group);
     }
     group.rows.push(row);
     group.counts[row.status] += 1;
+    all.counts[row.status] += 1;
   }
-  return [...groups.values()];
+  all.rows = rows;
+  return [all, ...[...groups.values()].map((group) => (group.rows.length === 1 ? single(group.rows[0]) : group))];
+}
+
+const single = (row) => ({ key: row.answer, row });
+
+function newGroup(by, name, title) {
+  return { key: `${by} ${name}`, by, name, title, rows: [], counts: Object.fromEntries(STATUSES.map((each) => [each, 0])) };
 }
