@@ -50,6 +50,9 @@ export function showCount(value) {
   return value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en");
 }
 
+const brief = new Intl.NumberFormat("en", { notation: "compact" });
+export const showBriefly = (value) => (value < 10000 ? String(value) : brief.format(value));
+
 export const showConfidence = (value) => (value === null || value === undefined ? "" : value.toPrecision(2).replace(/\.?0+$/, ""));
 
 // What stands about an answer, in a sentence.

@@ -2,7 +2,7 @@
 
 import { deadlineMark, factMark, glyph, statusShape, svg } from "./marks.js";
 import { startOf } from "./model.js";
-import { STATUSES, describe, element, isAbsence, showTime, timeNumber, timeOfFact } from "./text.js";
+import { STATUSES, describe, element, isAbsence, showBriefly, showTime, timeNumber, timeOfFact } from "./text.js";
 
 const SPARE = 4; // lanes drawn beyond the edges, so that scrolling finds them there
 const NOW_AT = 0.62; // where now is while it is followed, as a share of the width
@@ -32,7 +32,10 @@ export class Timeline {
     const style = getComputedStyle(document.documentElement);
     this.rowHeight = parseFloat(style.getPropertyValue("--row"));
     this.labelWidth = parseFloat(style.getPropertyValue("--label")) * parseFloat(style.fontSize);
+    const before = this.width;
     this.width = Math.max(40, this.lanes.clientWidth - this.labelWidth);
+    // The same stretch of time stays in sight.
+    if (before && this.scale !== null) this.scale *= this.width / before;
     this.height = this.lanes.clientHeight;
     this.redrawAll();
   }
@@ -248,7 +251,7 @@ export class Timeline {
     const said = [];
     for (const status of STATUSES) {
       if (!group.counts[status]) continue;
-      counts.append(element("span", {}, glyph(status), String(group.counts[status])));
+      counts.append(element("span", {}, glyph(status), showBriefly(group.counts[status])));
       said.push(`${group.counts[status]} ${status}`);
     }
     button.replaceChildren(element("span", { class: "name", text: group.title }), counts);
@@ -286,9 +289,11 @@ export class Timeline {
       let bottom = this.rowHeight - 4;
       for (const status of STATUSES) {
         if (!counts[status]) continue;
-        const height = Math.max(2, (room * counts[status]) / most);
+        const height = Math.max(3, (room * counts[status]) / most);
         bottom -= height;
-        made.push(svg("rect", { x: bin * BIN + 1, y: bottom, width: BIN - 2, height, class: `bin ${status}` }));
+        // Hollow is open, full is confirmed, thin is refuted.
+        const inset = status === "refuted" ? BIN / 2 - 1 : 1.5;
+        made.push(svg("rect", { x: bin * BIN + inset, y: bottom + 1, width: BIN - 2 * inset, height: height - 1.5, class: `bin ${status}` }));
       }
     }
     return made;
