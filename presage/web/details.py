@@ -7,6 +7,7 @@ accepts them.
 from __future__ import annotations
 
 import bisect
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -126,6 +127,7 @@ class Details:
                 raise PresageError(f"no proof was found from what had arrived at {show_number(answer.now)}")
             check(record, proof, answer.predicate, arguments, time)
             shown = Printer(self.program).to_json(proof)
+            json.dumps(shown)  # what cannot be written is not promised
         except Rejected as reason:
             raise PresageError(f"a proof was found, but the checker does not accept it: {reason}") from None
         except RecursionError:

@@ -186,6 +186,12 @@ class Replay:
             self.problem, ahead = str(problem), None
         except RecursionError:
             self.problem, ahead = "the program is nested too deeply", None
+        except Exception as bug:
+            # The page says so, and the terminal shows where.
+            with self._lock:
+                self.problem, self.finished = f"the run stopped by a mistake in Presage: {bug!r}", True
+                self._stand_still()
+            raise
         with self._lock:
             self._ahead = ahead
 
