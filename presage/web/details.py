@@ -118,6 +118,8 @@ class Details:
         }
 
     def _proof(self, answer: Answer) -> tuple[dict[str, Any], list[Rule]]:
+        if answer.open_time or any(isinstance(each, Variable) for each in answer.arguments):
+            raise PresageError("an answer that holds for all values has no proof of its own; each of its instances has")
         record = self._record(answer.now)
         arguments: Any = answer.arguments
         time = _a_time(answer)
