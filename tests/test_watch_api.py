@@ -202,6 +202,14 @@ def test_a_port_in_use() -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_it_is_for_this_machine_unless_told_otherwise(turbines: Watched) -> None:
+    assert turbines.address.startswith("http://127.0.0.1:")
+    with watching(TURBINES, TURBINE_FACTS, "--paused", "--host", "0.0.0.0") as watched:
+        assert watched.get("api/program")[0] == 200
+        assert watched.process.stderr is not None
+        assert "whoever can reach this machine" in watched.process.stderr.readline()
+
+
 def test_wrong_files_and_wrong_calls(tmp_path: Path) -> None:
     facts = tmp_path / "facts.jsonl"
     facts.write_text('{"pred": "tmep", "args": ["a", "high"], "time": 0}\n')

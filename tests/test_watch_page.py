@@ -333,7 +333,7 @@ def test_the_table_has_the_same_answers(turbines: Watched, visit: Any) -> None:
     assert [cell.strip() for cell in row.locator("td").all_text_contents()] == [
         "possible",
         "malf(wt25)@2",
-        "temp(wt25, high)@2, temp(wt25, high)@3",
+        "temp(wt25, high)@2temp(wt25, high)@3",
         "temp(wt25, high)@4",
         "5",
         "",

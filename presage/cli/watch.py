@@ -94,6 +94,8 @@ def run(options: argparse.Namespace) -> int:
     worker = threading.Thread(target=replay.run, name="replay", daemon=True)
     worker.start()
     print(f"watch {options.program} at {address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
+    if not _is_local(listening):
+        print("whoever can reach this machine sees the page and can stop and start it", file=sys.stderr, flush=True)
     if not options.no_browser and _has_a_screen():
         import webbrowser
 
@@ -185,6 +187,12 @@ def _listen(host: str, port: int) -> socket.socket:
 def _address(host: str, listening: socket.socket) -> str:
     name = {"0.0.0.0": LOCAL, "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{listening.getsockname()[1]}/"
+
+
+def _is_local(listening: socket.socket) -> bool:
+    import ipaddress
+
+    return ipaddress.ip_address(listening.getsockname()[0]).is_loopback
 
 
 def _host_names(host: str) -> list[str]:

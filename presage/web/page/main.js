@@ -184,10 +184,11 @@ function refresh() {
   const model = past ? past.model : live;
   shownRows = select(model, filter);
   const by = grouping(shownRows.length, filter, about.keys);
-  if (at("table-view").hidden) timeline.setLanes(lanesOf(shownRows, by, about.queries));
-  else table.setRows(shownRows);
+  const inTable = !at("table-view").hidden;
+  if (inTable) table.setRows(shownRows);
+  else timeline.setLanes(lanesOf(shownRows, by, about.queries));
   const hidden = model.rows.size - shownRows.length;
-  at("shown").textContent = `${showCount(shownRows.length)} answers${by === null ? "" : `, by ${by}`}${hidden ? `, ${showCount(hidden)} filtered out` : ""}`;
+  at("shown").textContent = `${showCount(shownRows.length)} answers${by === null || inTable ? "" : `, by ${by}`}${hidden ? `, ${showCount(hidden)} filtered out` : ""}`;
   at("answers").dataset.step = model.step;
   changed = false;
   selectedAt = performance.now();

@@ -50,8 +50,8 @@ export class Table {
     line.className = row.status;
     line.cells[0].replaceChildren(glyph(row.status), ` ${row.status}`);
     line.cells[1].firstChild.textContent = row.answer;
-    line.cells[2].textContent = row.because.join(", ");
-    line.cells[3].textContent = row.needs.join(", ");
+    line.cells[2].replaceChildren(...row.because.map((text) => element("div", { text })));
+    line.cells[3].replaceChildren(...row.needs.map((text) => element("div", { text })));
     line.cells[4].textContent = row.decided_by ?? "";
     line.cells[5].textContent = showConfidence(row.confidence);
   }
