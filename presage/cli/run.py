@@ -52,6 +52,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--confidence-step", type=_share, metavar="S", help="print an answer again when its confidence moves by S"
     )
+    command.add_argument("--json", action="store_true", help="JSON lines on a terminal too (the default when piped)")
     command.add_argument(
         "--out", type=output_path, metavar="F", help="write the answers to a file (.jsonl, .parquet) instead"
     )
@@ -75,6 +76,7 @@ def _count(text: str) -> int:
 
 def run(options: argparse.Namespace) -> int:
     from presage.checking import check_text, read_file
+    from presage.cli.live import show_table, wants_table
     from presage.cli.progress import watched
     from presage.io.output import open_output
     from presage.reasoner import Reasoner
@@ -86,6 +88,10 @@ def run(options: argparse.Namespace) -> int:
     reasoner = Reasoner(report.program, emit=emit, choice=choice, report=report)
     facts, _ = take_facts(reasoner, options.facts, options.static)
     until = last_step_asked(reasoner, options.until)
+    if wants_table(options):
+        show_table(steps(reasoner, facts, until), facts, lambda: reasoner.now)
+        _tell_what_was_left_out(reasoner)
+        return FINE
     with open_output(options.out, whole_times=reasoner.subject.discrete) as out:
         snapshot = options.emit == "snapshot"
         for answers in watched(steps(reasoner, facts, until, snapshot), facts, lambda: reasoner.now):
