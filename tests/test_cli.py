@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 TURBINES = ROOT / "examples/turbines/turbines.psg"
+TURBINE_FACTS = ROOT / "examples/turbines/facts.jsonl"
 
 
 def presage(*words: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -20,11 +22,16 @@ def presage(*words: str | Path, stdin: str = "") -> subprocess.CompletedProcess[
     return subprocess.run(command, capture_output=True, text=True, input=stdin, cwd=ROOT)
 
 
-def on_a_terminal(*words: str | Path) -> tuple[int, str]:
-    """Runs a command whose standard output is a terminal."""
+def on_a_terminal(*words: str | Path, code: str | None = None) -> tuple[int, str]:
+    """Runs a command, or Python code, whose standard output is a terminal."""
+    given = ["-m", "presage", *map(str, words)] if code is None else ["-c", code]
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "presage", *map(str, words)], stdout=theirs, stderr=theirs, cwd=ROOT
+        [sys.executable, *given],
+        stdout=theirs,
+        stderr=theirs,
+        cwd=ROOT,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120", "LINES": "40"},
     )
     os.close(theirs)
     shown = b""
@@ -139,3 +146,58 @@ def test_a_closed_pipe_is_not_an_error() -> None:
     command = f"{sys.executable} -m presage check {TURBINES} | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=ROOT)
     assert "Traceback" not in done.stderr
+
+
+# A run on a terminal
+
+
+def plain(shown: str) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+
+
+def test_run_shows_a_table_on_a_terminal() -> None:
+    status, shown = on_a_terminal("run", TURBINES, "--facts", TURBINE_FACTS, "--until", "3")
+    assert status == 0
+    lines = plain(shown)
+    assert "3: ◆ confirmed malf(wt25)@0  because temp(wt25, high)@0" in lines
+    assert "3: ✕ refuted malf(wt42)@1" in lines
+    assert "still open at the end, time 3, 6 of 6 facts" in lines
+    (row,) = (line for line in lines.splitlines() if "malf(wt25)@2" in line)
+    assert row.split() == ["▷", "possible", "malf(wt25)@2", "temp(wt25,", "high)@2", "temp(wt25,", "high)@4", "5"]
+    assert "{" not in lines
+
+
+def test_run_prints_json_lines_where_they_are_asked_for() -> None:
+    status, shown = on_a_terminal("run", "--json", TURBINES, "--facts", TURBINE_FACTS)
+    assert status == 0
+    assert len([json.loads(line) for line in plain(shown).splitlines() if line.startswith("{")]) > 5
+
+
+def test_a_long_run_changes_its_table() -> None:
+    """What was shown of an open answer is drawn over, and settled answers stay above."""
+    code = (
+        "import sys; from presage.cli import live, main; live.SOON = live.REFRESH = 0.0;"
+        f"sys.exit(main(['run', {str(TURBINES)!r}, '--facts', {str(TURBINE_FACTS)!r}, '--until', '3']))"
+    )
+    status, shown = on_a_terminal(code=code)
+    assert status == 0
+    assert "\x1b[2K" in shown and "time 1, 3 of 6 facts" in plain(shown)
+    assert plain(shown).count("◆ confirmed malf(wt25)@0") == 1
+
+
+def test_names_do_not_steer_the_terminal(tmp_path: Path) -> None:
+    facts = tmp_path / "facts.jsonl"
+    facts.write_text(json.dumps({"pred": "temp", "args": ["\x1b[2J[bold]a[/bold]", "high"], "time": 0}) + "\n")
+    status, shown = on_a_terminal("run", TURBINES, "--facts", facts, "--until", "0")
+    assert status == 0
+    assert "\x1b[2J" not in shown and "[bold]a" in plain(shown)
+
+
+def test_a_table_is_no_longer_than_the_screen(tmp_path: Path) -> None:
+    facts = tmp_path / "facts.jsonl"
+    rows = [{"pred": "temp", "args": [f"wt{each}", "high"], "time": 0} for each in range(200)]
+    facts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    status, shown = on_a_terminal("run", TURBINES, "--facts", facts, "--until", "0")
+    assert status == 0
+    more = re.search(r"and (\d+) more", plain(shown))
+    assert more and 150 < int(more[1]) < 200

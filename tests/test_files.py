@@ -514,7 +514,7 @@ def run_for_a_while(tmp_path: Path, soon: float, answers_to: str, terminal: bool
         f"from presage.cli import progress; progress.SOON = {soon}\n"
         "Reasoner.step = slow; sys.exit(main(sys.argv[1:]))"
     )
-    words = ["run", "--emit", "confirmed", str(tmp_path / "program.psg"), "--facts", str(tmp_path / "p.csv")]
+    words = ["run", "--json", "--emit", "confirmed", str(tmp_path / "program.psg"), "--facts", str(tmp_path / "p.csv")]
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", code, *words],

@@ -43,12 +43,14 @@ ALLOWED: dict[str, set[str]] = {
     "supposing": {"answers", "hypothesis", "io", "model", "errors"},
     "checking": {"parser", "rewrite", "analysis", "hypothesis", "model", "errors", "cli"},
     "layout": {"parser", "model", "errors"},
+    "web": {"answers", "evidence", "io", "model", "reasoner", "supposing", "errors"},
     "cli": {
         "supposing",
         "checking",
         "plan",
         "layout",
         "reasoner",
+        "web",
         "io",
         "answers",
         "evidence",
@@ -65,7 +67,7 @@ ALLOWED: dict[str, set[str]] = {
 # The checker of proofs trusts nobody: it knows programs and proofs, and has its own arithmetic.
 CHECKER = sorted((PACKAGE / "evidence").glob("check*.py"))
 CHECKER_MAY_IMPORT = ("presage.model", "presage.evidence.proof", "presage.evidence.check")
-HEAVY = {"numba", "numpy", "pyspark", "pyarrow", "pandas", "clingo", "rich"}
+HEAVY = {"numba", "numpy", "pyspark", "pyarrow", "pandas", "clingo", "rich", "starlette", "uvicorn"}
 
 
 def modules() -> list[Path]:

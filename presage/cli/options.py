@@ -12,6 +12,15 @@ def program_argument(command: argparse.ArgumentParser) -> None:
     command.add_argument("program", type=Path, metavar="PROGRAM", help="a program file (.psg); - for standard input")
 
 
+def facts_arguments(command: argparse.ArgumentParser) -> None:
+    """What a run takes: the facts, and how far to go."""
+    command.add_argument(
+        "--facts", nargs="+", type=Path, required=True, metavar="F", help="files of facts (.jsonl, .csv, .parquet)"
+    )
+    command.add_argument("--static", nargs="+", type=Path, default=[], metavar="F", help="files of static facts")
+    command.add_argument("--until", metavar="N", help="the last step (default: when everything is settled)")
+
+
 def positive_count(text: str) -> int:
     try:
         value = int(text)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from presage.answers import json_value, shown_name
 from presage.cli import FINE
-from presage.cli.options import output_path, program_argument
+from presage.cli.options import facts_arguments, output_path, program_argument
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -35,11 +35,7 @@ example:
 
 def arguments(command: argparse.ArgumentParser) -> None:
     program_argument(command)
-    command.add_argument(
-        "--facts", nargs="+", type=Path, required=True, metavar="F", help="files of facts (.jsonl, .csv, .parquet)"
-    )
-    command.add_argument("--static", nargs="+", type=Path, default=[], metavar="F", help="files of static facts")
-    command.add_argument("--until", metavar="N", help="the last step (default: when everything is settled)")
+    facts_arguments(command)
     command.add_argument(
         "--emit",
         choices=("changes", "snapshot", "confirmed"),
@@ -57,6 +53,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--confidence-step", type=_share, metavar="S", help="print an answer again when its confidence moves by S"
     )
+    command.add_argument("--json", action="store_true", help="JSON lines on a terminal too (the default when piped)")
     command.add_argument(
         "--chase-limit", type=_count, metavar="N", help="run existential rules that may invent values without end"
     )
@@ -83,8 +80,8 @@ def _count(text: str) -> int:
 
 def run(options: argparse.Namespace) -> int:
     from presage.checking import check_text, read_file
+    from presage.cli.live import show_table, wants_table
     from presage.cli.progress import watched
-    from presage.io.files import read_facts
     from presage.io.output import open_output
     from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
     from presage.models.stepping_one import OneModelSteps
@@ -107,19 +104,12 @@ def run(options: argparse.Namespace) -> int:
             if not report.findings.subject.discrete:
                 raise
             reasoner = OneModelSteps(report, options.chase_limit)
-    for fact in read_facts(options.static, reasoner.checker):
-        if fact.low is not None:
-            raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")
-        reasoner.add_static(fact)
-    facts: list[Fact] = []
-    for fact in read_facts(options.facts, reasoner.checker):
-        if fact.low is None:
-            reasoner.add_static(fact)
-        else:
-            facts.append(fact)
-    until = None if options.until is None else reasoner.checker.time(options.until, "--until")
-    if until is not None and until < 0:
-        raise PresageError("--until: the stream starts at time 0")
+    facts, _ = take_facts(reasoner, options.facts, options.static)
+    until = last_step_asked(reasoner, options.until)
+    if wants_table(options):
+        show_table(steps(reasoner, facts, until), facts, lambda: reasoner.now)
+        _tell_what_was_left_out(reasoner)
+        return FINE
     with open_output(options.out, whole_times=reasoner.subject.discrete) as out:
         snapshot = options.emit == "snapshot"
         for answers in watched(steps(reasoner, facts, until, snapshot), facts, lambda: reasoner.now):
@@ -131,6 +121,32 @@ def run(options: argparse.Namespace) -> int:
                     out.write(answer)
     _tell_what_was_left_out(reasoner)
     return FINE
+
+
+def take_facts(
+    reasoner: Reasoner | AnswerStreamSteps, facts: list[Path], static: list[Path]
+) -> tuple[list[Fact], list[Fact]]:
+    """The facts of the stream, to be fed; and the static ones, which the reasoner has been given already."""
+    from presage.io.files import read_facts
+
+    streamed: list[Fact] = []
+    known: list[Fact] = []
+    for fact in read_facts(static, reasoner.checker):
+        if fact.low is not None:
+            raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")
+        known.append(fact)
+    for fact in read_facts(facts, reasoner.checker):
+        (known if fact.low is None else streamed).append(fact)
+    for fact in known:
+        reasoner.add_static(fact)
+    return streamed, known
+
+
+def last_step_asked(reasoner: Reasoner | AnswerStreamSteps, given: str | None) -> Number | None:
+    until = None if given is None else reasoner.checker.time(given, "--until")
+    if until is not None and until < 0:
+        raise PresageError("--until: the stream starts at time 0")
+    return until
 
 
 def _tell_what_was_left_out(reasoner: Reasoner | AnswerStreamSteps) -> None:

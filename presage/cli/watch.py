@@ -1,0 +1,224 @@
+"""`presage watch`: a run on a live page in the browser."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from presage.cli import FINE
+from presage.cli.options import facts_arguments, positive_count, program_argument
+from presage.errors import PresageError
+
+if TYPE_CHECKING:
+    from presage.io.facts import Fact
+    from presage.model.terms import Number
+    from presage.reasoner import Reasoner
+    from presage.web.details import Details
+    from presage.web.replay import Replay, Step
+
+SUMMARY = "run a program on a live page in the browser"
+DESCRIPTION = """\
+Runs a program as `presage run` does, at a pace people can follow, on a page at 127.0.0.1: a lane for each answer
+with its evidence, what it still needs and its deadline, as answers become possible, are confirmed or are refuted.
+The page pauses, steps, goes back, filters, and shows the ways and the proof of an answer. The run begins when
+the page is opened. Needs starlette and uvicorn: pip install 'presage[watch]'"""
+EXAMPLE = """\
+example:
+  presage watch examples/turbines/turbines.psg --facts examples/turbines/facts.jsonl --speed 0.5"""
+
+LOCAL = "127.0.0.1"
+PORT = 8765
+A_MINUTE = 60
+"""How many seconds a run takes at most unless a speed is given."""
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    program_argument(command)
+    facts_arguments(command)
+    command.add_argument(
+        "--emit",
+        choices=("changes", "confirmed"),
+        help="as for `presage run` (default: changes where the program has hypothetical answers)",
+    )
+    command.add_argument(
+        "--speed",
+        type=_speed,
+        metavar="X",
+        help="units of time a second, 0 for as fast as possible (default: 1, or more so that a minute is enough)",
+    )
+    command.add_argument("--paused", action="store_true", help="stand still until someone presses play or step")
+    command.add_argument("--port", type=_port, default=PORT, metavar="P", help=f"default {PORT}; 0 for any free one")
+    command.add_argument(
+        "--host", default=LOCAL, metavar="H", help=f"the address to listen on (default {LOCAL}: this machine only)"
+    )
+    command.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    command.add_argument(
+        "--history",
+        type=positive_count,
+        default=100_000,
+        metavar="N",
+        help="how many changes can be gone back through (default 100000)",
+    )
+
+
+def _speed(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not (math.isfinite(value) and value >= 0):
+        raise argparse.ArgumentTypeError(f"{text} is not a speed: a number of time units a second, or 0")
+    return value
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port: a whole number from 0 to 65535")
+    return int(text)
+
+
+def run(options: argparse.Namespace) -> int:
+    _refuse_without_server()
+    from presage.web.server import application
+
+    replay, details = prepare(options)
+    listening = _listen(options.host, options.port)
+    hosts = _host_names(options.host)
+    address = _address(options.host, listening)
+    worker = threading.Thread(target=replay.run, name="replay", daemon=True)
+    worker.start()
+    print(f"watch {options.program} at {address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
+    if not _is_local(listening):
+        print("whoever can reach this machine sees the page and can stop and start it", file=sys.stderr, flush=True)
+    if not options.no_browser and _has_a_screen():
+        import webbrowser
+
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    _serve(application(replay, details, hosts, start_when_seen=not options.paused), listening, replay)
+    if replay.problem:
+        raise PresageError(replay.problem)
+    return FINE
+
+
+def _refuse_without_server() -> None:
+    try:
+        import starlette
+        import uvicorn  # noqa: F401
+    except ImportError as missing:
+        raise PresageError(
+            f"`presage watch` needs {missing.name}, which is not installed: pip install 'presage[watch]'"
+        ) from None
+    del starlette
+
+
+def prepare(options: argparse.Namespace) -> tuple[Replay, Details]:
+    """The replay of a run, before its first step."""
+    from presage.checking import check_text, read_file
+    from presage.cli.run import last_step_asked, take_facts
+    from presage.reasoner import Reasoner
+    from presage.web.details import Details
+    from presage.web.replay import Replay
+
+    report = check_text(read_file(options.program), str(options.program))
+    reasoner = Reasoner(report.program, emit=options.emit, report=report)
+    facts, statics = take_facts(reasoner, options.facts, options.static)
+    until = last_step_asked(reasoner, options.until)
+    speed = _comfortable_speed(facts, until) if options.speed is None else options.speed
+    replay = Replay(_steps(reasoner, facts, until), speed, history=options.history)
+    return replay, Details(reasoner, facts, statics)
+
+
+def _comfortable_speed(facts: list[Fact], until: Number | None) -> float:
+    arrivals = [fact.arrival for fact in facts]
+    last = max(arrivals, default=0) if until is None else until
+    return float(max(1, math.ceil((last - min(arrivals, default=0)) / A_MINUTE)))
+
+
+def _steps(reasoner: Reasoner, facts: list[Fact], until: Number | None) -> Iterator[Step]:
+    import bisect
+
+    from presage.cli.run import steps
+    from presage.web.replay import Step
+
+    arrivals = sorted(fact.arrival for fact in facts)
+    for answers in steps(reasoner, facts, until):
+        assert reasoner.now is not None
+        arrived = bisect.bisect_right(arrivals, reasoner.now)
+        yield Step(reasoner.now, answers, arrived, len(reasoner.late), _remembered(reasoner))
+
+
+def _remembered(reasoner: Reasoner) -> int | None:
+    try:
+        return reasoner.remembered
+    except PresageError:
+        # Programs that the interval engine does not run have no such memory.
+        return None
+
+
+# -- the server ---------------------------------------------------------------------------------------
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError):
+        raise PresageError(f"--host {host}: there is no such address") from None
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(where)
+        listening.listen()
+    except PermissionError:
+        listening.close()
+        raise PresageError(f"--port {port}: this port is for administrators; take one above 1023") from None
+    except OSError as problem:
+        listening.close()
+        hint = "choose another with --port, or --port 0 for any free one"
+        raise PresageError(f"cannot listen on {host}, port {port} ({problem.strerror}): {hint}") from None
+    return listening
+
+
+def _address(host: str, listening: socket.socket) -> str:
+    name = {"0.0.0.0": LOCAL, "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{listening.getsockname()[1]}/"
+
+
+def _is_local(listening: socket.socket) -> bool:
+    import ipaddress
+
+    return ipaddress.ip_address(listening.getsockname()[0]).is_loopback
+
+
+def _host_names(host: str) -> list[str]:
+    """The names a browser may call this machine by. A page for everyone is called anything."""
+    return ["*"] if host in ("0.0.0.0", "::") else [host, f"[{host}]", LOCAL, "localhost", "[::1]"]
+
+
+def _has_a_screen() -> bool:
+    """Whether a browser would be a window: in a terminal it would cover the messages."""
+    return sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _serve(app: object, listening: socket.socket, replay: Replay) -> None:
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: object) -> None:
+            # The streams to open pages end with the replay; otherwise the server would wait for them.
+            replay.close()
+            super().handle_exit(sig, frame)  # type: ignore[arg-type]
+
+    config = uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=2)  # type: ignore[arg-type]
+    try:
+        Server(config).run(sockets=[listening])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        replay.close()
+        listening.close()

@@ -1,0 +1,145 @@
+"""What stands about every answer, and how it stood before: changes can be taken back one by one.
+
+The page shows the present from here and the past too: a state of the past is the present with the latest changes
+undone. What is settled stays for a while, so that people see it end, and then goes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from presage.answers import Answer, json_value
+from presage.model.terms import Number
+
+KEPT_SETTLED = 5_000
+"""So many confirmed and refuted answers stay in sight; the oldest go first."""
+KEPT_CHANGES = 100_000
+"""So many changes can be taken back; with an answer of about a kilobyte this is some 100 MB at most."""
+
+SETTLED = ("confirmed", "refuted")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An answer in sight."""
+
+    answer: Answer
+    serial: int
+    """How many answers came into sight before it."""
+    was: Answer | None = None
+    """How it stood when it was last possible, if it is not any more."""
+
+
+Rows = dict[str, Entry]
+Change = tuple[str, Entry | None, Entry | None]
+"""The answer's text, how it stood before, and how it stands now; `None` where it is not in sight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Where a run stands after a step."""
+
+    step: int = 0
+    now: Number | None = None
+    facts: int = 0
+    late: int = 0
+    remembered: int | None = None
+    """How many intervals of facts are in memory, if that is known."""
+    changes: int = 0
+    """How many changes there were up to this step."""
+    statuses: dict[str, int] = field(default_factory=dict)
+    """How many answers are possible or unsupported, and how many were ever confirmed or refuted."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "step": self.step,
+            "now": None if self.now is None else json_value(self.now),
+            "facts": self.facts,
+            "late": self.late,
+            "remembered": self.remembered,
+            "changes": self.changes,
+            "statuses": self.statuses,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    changes: list[Change]
+    before: Summary
+
+
+class Board:
+    """The answers in sight, step by step, with a bounded memory of earlier steps."""
+
+    def __init__(self, kept_changes: int = KEPT_CHANGES, kept_settled: int = KEPT_SETTLED) -> None:
+        self.rows: Rows = {}
+        self.summary = Summary()
+        self._kept_changes, self._kept_settled = kept_changes, kept_settled
+        self._settled: dict[str, None] = {}
+        self._turns: deque[_Turn] = deque()
+        self._remembered = 0
+        self._serial = 0
+        self._statuses: Counter[str] = Counter()
+
+    def apply(
+        self, answers: Iterable[Answer], now: Number, facts: int = 0, late: int = 0, remembered: int | None = None
+    ) -> list[Change]:
+        """Takes the answers of a step; gives what changed in sight."""
+        changes: list[Change] = []
+        for answer in answers:
+            changes.append(self._put(answer))
+        told = len(changes)
+        while len(self._settled) > self._kept_settled:
+            oldest = next(iter(self._settled))
+            del self._settled[oldest]
+            changes.append((oldest, self.rows.pop(oldest), None))
+        self._turns.append(_Turn(changes, self.summary))
+        self._remembered += len(changes)
+        before = self.summary
+        counts = {status: number for status, number in self._statuses.items() if number}
+        self.summary = Summary(before.step + 1, now, facts, late, remembered, before.changes + told, counts)
+        while self._remembered > self._kept_changes and len(self._turns) > 1:
+            self._remembered -= len(self._turns.popleft().changes)
+        return changes
+
+    def _put(self, answer: Answer) -> Change:
+        key = answer.answer
+        before = self.rows.get(key)
+        serial = self._serial if before is None else before.serial
+        self._serial += before is None
+        was = None if before is None else before.answer if before.answer.status == "possible" else before.was
+        entry = Entry(answer, serial, None if answer.status == "possible" else was)
+        self.rows[key] = entry
+        # What is open is counted while it is, what is settled once and for all.
+        if before is not None and before.answer.status not in SETTLED:
+            self._statuses[before.answer.status] -= 1
+        if before is None or before.answer.status != answer.status or answer.status not in SETTLED:
+            self._statuses[answer.status] += 1
+        self._settled.pop(key, None)
+        if answer.status in SETTLED:
+            self._settled[key] = None
+        return key, before, entry
+
+    @property
+    def first_step(self) -> int:
+        """The earliest step that can be looked at again."""
+        return self._turns[0].before.step if self._turns else self.summary.step
+
+    def past(self, step: int) -> tuple[Rows, Summary]:
+        """The answers in sight as they were after a step. The step must be one that is still remembered."""
+        if not self.first_step <= step <= self.summary.step:
+            raise KeyError(step)
+        rows, summary = dict(self.rows), self.summary
+        for turn in reversed(self._turns):
+            if summary.step == step:
+                break
+            for key, before, _ in reversed(turn.changes):
+                if before is None:
+                    rows.pop(key, None)
+                else:
+                    rows[key] = before
+            summary = turn.before
+        return rows, summary

@@ -1,0 +1,51 @@
+// Shapes: one for each status and each kind of mark, so that nothing is said by colour alone.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function svg(name, attributes = {}) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+const PATHS = {
+  confirmed: (x, y, r) => `M${x} ${y - r}L${x + r} ${y}L${x} ${y + r}L${x - r} ${y}Z`,
+  possible: (x, y, r) => `M${x - r * 0.8} ${y - r}L${x + r} ${y}L${x - r * 0.8} ${y + r}Z`,
+  unsupported: (x, y, r) => `M${x - r} ${y - r}H${x + r}V${y + r}H${x - r}Z`,
+  refuted: (x, y, r) => `M${x - r} ${y - r}L${x + r} ${y + r}M${x + r} ${y - r}L${x - r} ${y + r}`,
+};
+const LOOKS = { confirmed: "shape full", possible: "shape", unsupported: "shape dashed", refuted: "shape" };
+
+export function statusShape(status, x, y, r) {
+  return svg("path", { d: PATHS[status](x, y, r), class: LOOKS[status] });
+}
+
+// A fact: round if it is there or must come, square if it is absent or must stay so; full once it is settled.
+export function factMark(x, y, absence, full) {
+  const look = full ? "mark full" : "mark";
+  if (absence) return svg("rect", { x: x - 4, y: y - 4, width: 8, height: 8, class: look });
+  return svg("circle", { cx: x, cy: y, r: 4.2, class: look });
+}
+
+export function deadlineMark(x, top, bottom) {
+  return svg("path", { d: `M${x} ${top}V${bottom}M${x - 3} ${top}H${x + 3}M${x - 3} ${bottom}H${x + 3}`, class: "deadline" });
+}
+
+export function glyph(status) {
+  const drawing = svg("svg", { class: `glyph ${status}`, viewBox: "0 0 14 14", "aria-hidden": "true" });
+  drawing.append(statusShape(status, 7, 7, 5));
+  return drawing;
+}
+
+// The shapes in the legend and beside the filters.
+export function fillGlyphs() {
+  for (const place of document.querySelectorAll("svg[data-shape]")) {
+    place.setAttribute("viewBox", "0 0 14 14");
+    place.append(statusShape(place.dataset.shape, 7, 7, 5));
+  }
+  for (const place of document.querySelectorAll("svg[data-mark]")) {
+    place.setAttribute("viewBox", "0 0 14 14");
+    const kind = place.dataset.mark;
+    place.append(kind === "deadline" ? deadlineMark(7, 2, 12) : factMark(7, 7, kind === "absence", kind === "evidence"));
+  }
+}

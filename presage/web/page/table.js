@@ -1,0 +1,58 @@
+// The same answers as a table, a page of rows at a time.
+
+import { glyph } from "./marks.js";
+import { element, showConfidence } from "./text.js";
+
+const ROWS = 100;
+
+export class Table {
+  constructor({ body, where, before, after }, onChoose) {
+    Object.assign(this, { body, where, before, after, onChoose });
+    this.rows = [];
+    this.page = 0;
+    before.addEventListener("click", () => this.turn(-1));
+    after.addEventListener("click", () => this.turn(1));
+  }
+
+  turn(pages) {
+    this.page += pages;
+    this.draw();
+  }
+
+  setRows(rows) {
+    this.rows = rows;
+    this.draw();
+  }
+
+  draw() {
+    const pages = Math.max(1, Math.ceil(this.rows.length / ROWS));
+    this.page = Math.min(Math.max(0, this.page), pages - 1);
+    const shown = this.rows.slice(this.page * ROWS, (this.page + 1) * ROWS);
+    // Rows stay where they are and are filled anew, so that nobody loses their place.
+    while (this.body.rows.length > shown.length) this.body.deleteRow(-1);
+    while (this.body.rows.length < shown.length) this.body.append(this.makeRow());
+    shown.forEach((row, place) => this.fill(this.body.rows[place], row));
+    this.where.textContent = `page ${this.page + 1} of ${pages}, ${this.rows.length.toLocaleString("en")} answers`;
+    this.before.disabled = this.page === 0;
+    this.after.disabled = this.page === pages - 1;
+  }
+
+  makeRow() {
+    const line = element("tr");
+    for (let cell = 0; cell < 6; cell++) line.append(element("td"));
+    line.cells[1].append(element("button", { type: "button", onclick: () => this.onChoose(line.row) }));
+    return line;
+  }
+
+  fill(line, row) {
+    if (line.row === row) return;
+    line.row = row;
+    line.className = row.status;
+    line.cells[0].replaceChildren(glyph(row.status), ` ${row.status}`);
+    line.cells[1].firstChild.textContent = row.answer;
+    line.cells[2].replaceChildren(...row.because.map((text) => element("div", { text })));
+    line.cells[3].replaceChildren(...row.needs.map((text) => element("div", { text })));
+    line.cells[4].textContent = row.decided_by ?? "";
+    line.cells[5].textContent = showConfidence(row.confidence);
+  }
+}

@@ -1,0 +1,210 @@
+"""What the page talks to: a handful of addresses, and a stream of what changed.
+
+Nothing of the data is ever put into HTML: the page is a file, and all else is JSON. The headers forbid scripts from
+elsewhere, and requests that name another host or come from another page are refused, so that a web site somebody
+visits cannot reach the page through their browser.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from presage.web.board import Entry, Rows
+from presage.web.details import Details
+from presage.web.replay import Feed, Replay
+
+PAGE = Path(__file__).parent / "page"
+BATCH_SECONDS = 0.1
+"""How often a page is told what changed."""
+QUIET_SECONDS = 1.0
+"""How often it is told that nothing did, so that its counters stay true."""
+LONGEST_COMMAND = 1_000
+
+HEADERS = {
+    b"content-security-policy": b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    b"img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+    b"cache-control": b"no-store",
+}
+
+
+def application(
+    replay: Replay, details: Details, hosts: Iterable[str] = ("*",), start_when_seen: bool = True
+) -> ASGIApp:
+    """The application. With `start_when_seen` the replay begins when the first page opens."""
+    guard = Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
+    routes = _Site(replay, details, start_when_seen).routes()
+    return _Guarded(Starlette(routes=routes, middleware=[guard], exception_handlers={HTTPException: _told}))
+
+
+async def _told(_: Request, problem: Exception) -> Response:
+    assert isinstance(problem, HTTPException)
+    return JSONResponse({"error": problem.detail}, problem.status_code)
+
+
+class _Guarded:
+    """Adds the headers to whatever is answered, without holding up the stream."""
+
+    def __init__(self, inner: ASGIApp) -> None:
+        self.inner = inner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                kept = [(name, value) for name, value in message["headers"] if name.lower() not in HEADERS]
+                message["headers"] = [*kept, *HEADERS.items()]
+            await send(message)
+
+        await self.inner(scope, receive, guarded)
+
+
+class _Site:
+    def __init__(self, replay: Replay, details: Details, start_when_seen: bool) -> None:
+        self.replay, self.details = replay, details
+        self.start_when_seen = start_when_seen
+
+    def routes(self) -> list[Route | Mount]:
+        return [
+            Route("/", self.page),
+            Route("/api/program", self.program),
+            Route("/api/events", self.events),
+            Route("/api/control", self.control, methods=["POST"]),
+            Route("/api/state", self.state),
+            Route("/api/answer", self.answer),
+            Mount("/page", StaticFiles(directory=PAGE)),
+        ]
+
+    async def page(self, _: Request) -> Response:
+        return FileResponse(PAGE / "index.html")
+
+    async def program(self, _: Request) -> Response:
+        return JSONResponse(self.details.about())
+
+    # -- the present ------------------------------------------------------------------------------
+
+    async def events(self, _: Request) -> Response:
+        feed = self.replay.subscribe()
+        if self.start_when_seen:
+            self.start_when_seen = False
+            self.replay.play()
+        return StreamingResponse(self._batches(feed), media_type="text/event-stream")
+
+    async def _batches(self, feed: Feed) -> AsyncIterator[str]:
+        quiet = QUIET_SECONDS
+        told: dict[str, Any] = {}
+        try:
+            while not self.replay.closed:
+                news, state = self.replay.news(feed)
+                where = {name: state[name] for name in ("step", "paused", "speed", "finished", "problem", "next")}
+                if news.rows or news.gone or news.reset or where != told or quiet >= QUIET_SECONDS:
+                    batch = {"reset": news.reset, "rows": self._lines(news.rows), "gone": news.gone, "state": state}
+                    yield f"event: batch\ndata: {_text(batch)}\n\n"
+                    quiet, told = 0.0, where
+                if not news.more:
+                    quiet += BATCH_SECONDS
+                await asyncio.sleep(0 if news.more else BATCH_SECONDS)
+        finally:
+            self.replay.unsubscribe(feed)
+
+    def _lines(self, entries: Iterable[Entry]) -> list[dict[str, Any]]:
+        return [self.details.line(entry) for entry in entries]
+
+    # -- the past ---------------------------------------------------------------------------------
+
+    async def state(self, request: Request) -> Response:
+        """All answers in sight after a step."""
+        rows, summary = self._past(request)
+        return Response(
+            await run_in_threadpool(lambda: _text({"rows": self._lines(rows.values()), "state": summary.to_json()})),
+            media_type="application/json",
+        )
+
+    def _past(self, request: Request) -> tuple[Rows, Any]:
+        given = request.query_params.get("step")
+        if given is None:
+            return self.replay.past(self.replay.board.summary.step)
+        try:
+            return self.replay.past(int(given))
+        except ValueError:
+            raise HTTPException(400, f"`step` is a whole number, not {given[:20]!r}") from None
+        except KeyError:
+            state = self.replay.state()
+            kept = f"{state['first_step']} to {state['step']}"
+            raise HTTPException(404, f"step {given} is not remembered; steps {kept} are") from None
+
+    async def answer(self, request: Request) -> Response:
+        text = request.query_params.get("answer", "")
+        rows, _ = self._past(request)
+        entry = rows.get(text)
+        if entry is None:
+            raise HTTPException(404, f"no answer `{text[:200]}` is in sight")
+        return JSONResponse(await run_in_threadpool(self.details.of, entry))
+
+    # -- commands ---------------------------------------------------------------------------------
+
+    async def control(self, request: Request) -> Response:
+        _refuse_other_pages(request)
+        given = await _object(request)
+        action = given.get("action")
+        if action == "play":
+            self.replay.play()
+        elif action == "pause":
+            self.replay.pause()
+        elif action == "step":
+            self.replay.step()
+        elif action == "speed":
+            self.replay.set_speed(_speed(given.get("speed")))
+        else:
+            raise HTTPException(400, "`action` is one of play, pause, step, speed")
+        self.start_when_seen = False
+        return JSONResponse(self.replay.state())
+
+
+async def _object(request: Request) -> dict[str, Any]:
+    text = b""
+    async for piece in request.stream():
+        text += piece
+        if len(text) > LONGEST_COMMAND:
+            raise HTTPException(413, "a command is a short JSON object")
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        raise HTTPException(400, 'a command is a JSON object such as {"action": "pause"}')
+    return given
+
+
+def _speed(given: Any) -> float:
+    fine = isinstance(given, (int, float)) and not isinstance(given, bool) and math.isfinite(given) and given >= 0
+    if not fine:
+        raise HTTPException(400, "`speed` is how many units of time go by in a second, 0 for as fast as possible")
+    return float(given)
+
+
+def _refuse_other_pages(request: Request) -> None:
+    origin = request.headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+        raise HTTPException(403, "commands are taken from the page itself only")
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

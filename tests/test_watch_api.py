@@ -1,0 +1,240 @@
+"""`presage watch` without a browser: what the page is told, what it may ask, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.watching import ROOT, TURBINE_FACTS, TURBINES, Watched, watching
+
+ODD = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def turbines() -> Iterator[Watched]:
+    """The turbines, stepped through by hand to the end."""
+    with watching(TURBINES, TURBINE_FACTS, "--paused", "--speed", "0") as watched:
+        watched.state_after(100)
+        yield watched
+
+
+def presage(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "presage", "watch", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60)
+
+
+def test_the_page_shows_what_run_prints() -> None:
+    """Put together, what a page is told ends where the lines of `presage run` end."""
+    command = [sys.executable, "-m", "presage", "run", str(TURBINES), "--facts", str(TURBINE_FACTS)]
+    printed = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout
+    expected = {line["answer"]: line for line in map(json.loads, printed.splitlines())}
+    rows: dict[str, dict[str, object]] = {}
+    with watching(TURBINES, TURBINE_FACTS, "--speed", "0") as watched, watched.batches() as batches:
+        for batch in batches:
+            rows = {} if batch["reset"] else rows
+            rows.update({row["answer"]: row for row in batch["rows"]})
+            if batch["state"]["finished"]:
+                break
+    assert rows.keys() == expected.keys()
+    for text, line in expected.items():
+        shared = line.keys() - {"ways"}
+        assert {name: rows[text][name] for name in shared} == {name: line[name] for name in shared}
+    assert batch["state"]["facts"] == 6 and batch["state"]["late"] == 0
+
+
+def test_the_program(turbines: Watched) -> None:
+    status, about = turbines.get("api/program")
+    assert status == 200
+    assert about["queries"] == ["malf(X)"] and about["keys"] == ["X"] and about["facts"] == 6
+    assert about["source"] == TURBINES.read_text()
+
+
+def test_an_open_answer_in_the_past(turbines: Watched) -> None:
+    status, found = turbines.get("api/answer", answer="malf(wt25)@0", step=2)
+    assert status == 200
+    assert found["line"]["status"] == "possible"
+    (way,) = found["line"]["ways"]
+    assert way["because"] == ["temp(wt25, high)@0", "temp(wt25, high)@1"]
+    assert way["needs"] == ["temp(wt25, high)@2"] and way["decided_by"] == 3
+    assert [rule["line"] for rule in found["rules"]] == [5, 6, 7, 8] and found["proof"] is None
+    assert found["rules"][0]["text"] == "flag(X) :- temp(X, high)."
+
+
+def test_the_proof_of_a_confirmed_answer(turbines: Watched) -> None:
+    status, found = turbines.get("api/answer", answer="malf(wt25)@0")
+    assert status == 200
+    assert found["line"]["status"] == "confirmed" and found["no_proof"] == ""
+    assert found["proof"]["kind"] == "rule" and found["proof"]["line"] == 8
+    assert found["rules_are_certain"] and [rule["line"] for rule in found["rules"]] == [5, 6, 7, 8]
+
+
+def test_a_refuted_answer_says_what_it_needed(turbines: Watched) -> None:
+    _, found = turbines.get("api/answer", answer="malf(wt42)@1")
+    assert found["line"]["status"] == "refuted"
+    assert found["was"]["needs"] == ["temp(wt42, high)@2", "temp(wt42, high)@3"]
+
+
+def test_states_of_the_past(turbines: Watched) -> None:
+    _, last = turbines.get("api/state")
+    for step in range(last["state"]["step"] + 1):
+        status, found = turbines.get("api/state", step=step)
+        assert status == 200 and found["state"]["step"] == step
+        assert all(row["now"] <= found["state"]["now"] for row in found["rows"])
+    assert turbines.get("api/state", step=0)[1]["rows"] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "status", "said"),
+    [
+        ("api/state", {"step": "x"}, 400, "whole number"),
+        ("api/state", {"step": 999}, 404, "not remembered"),
+        ("api/state", {"step": -1}, 404, "not remembered"),
+        ("api/answer", {"answer": "nothing(a)@0"}, 404, "no answer `nothing(a)@0`"),
+        ("api/answer", {}, 404, "no answer"),
+        ("page/../server.py", {}, 404, "Not Found"),
+        ("nothing", {}, 404, "Not Found"),
+    ],
+)
+def test_wrong_questions(turbines: Watched, path: str, query: dict[str, object], status: int, said: str) -> None:
+    found, answer = turbines.get(path, **query)
+    assert found == status and said in answer["error"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        {"action": "explode"},
+        {"action": "speed"},
+        {"action": "speed", "speed": -1},
+        {"action": "speed", "speed": "fast"},
+        {"action": "speed", "speed": True},
+        [1],
+        b"\xff",
+        b'{"action": "speed", "speed": 1e999}',
+        b"[" * 900,
+    ],
+    ids=str,
+)
+def test_wrong_commands(turbines: Watched, command: object) -> None:
+    status, answer = turbines.post(command)
+    assert status == 400 and answer["error"]
+
+
+def test_long_commands_are_not_read(turbines: Watched) -> None:
+    assert turbines.post(b" " * 5_000)[0] == 413
+
+
+def test_other_web_sites_cannot_reach_the_page(turbines: Watched) -> None:
+    """Neither by a name that leads here, nor by a request from elsewhere."""
+    request = urllib.request.Request(f"{turbines.address}api/program", headers={"Host": "elsewhere.example"})
+    assert turbines.ask(request)[0] == 400
+    assert turbines.post({"action": "pause"}, Origin="http://elsewhere.example")[0] == 403
+    assert turbines.post({"action": "pause"}, Origin=turbines.address.rstrip("/"))[0] == 200
+
+
+def test_the_headers_forbid_what_the_page_does_not_need(turbines: Watched) -> None:
+    for path in ("", "page/main.js", "api/program"):
+        with urllib.request.urlopen(turbines.address + path) as reply:
+            policy = reply.headers["Content-Security-Policy"]
+            assert "default-src 'none'" in policy and "unsafe" not in policy
+
+
+def test_the_page_needs_no_network(turbines: Watched) -> None:
+    for file in (ROOT / "presage/web/page").iterdir():
+        text = file.read_text().replace("http://www.w3.org/2000/svg", "")
+        assert not re.search(r"https?:|//\w+\.\w+/", text), file
+        assert "innerHTML" not in text and "insertAdjacentHTML" not in text and "document.write" not in text
+
+
+def test_it_waits_for_the_first_page_and_then_plays() -> None:
+    with watching(TURBINES, TURBINE_FACTS, "--speed", "0") as watched:
+        assert watched.get("api/state")[1]["state"]["step"] == 0
+        with watched.batches() as batches:
+            assert any(batch["state"]["finished"] for batch in batches)
+
+
+def test_it_ends_quietly_while_pages_are_open() -> None:
+    with watching(TURBINES, TURBINE_FACTS) as watched, watched.batches() as batches:
+        next(batches)
+        watched.process.send_signal(signal.SIGINT)
+        _, said = watched.process.communicate(timeout=20)
+        assert watched.process.returncode == 0 and "Traceback" not in said and "ERROR" not in said, said
+
+
+def test_names_are_told_as_they_are(tmp_path: Path) -> None:
+    facts = tmp_path / "facts.jsonl"
+    facts.write_text(json.dumps({"pred": "temp", "args": [ODD, "high"], "time": 0}) + "\n")
+    with watching(TURBINES, facts, "--paused") as watched:
+        watched.state_after(1)
+        (row,) = watched.get("api/state")[1]["rows"]
+        assert row["bindings"] == {"X": ODD}
+        assert watched.get("api/answer", answer=row["answer"])[1]["line"]["answer"] == row["answer"]
+
+
+def test_programs_without_hypothetical_answers() -> None:
+    program, facts = ROOT / "examples/heartbeat/heartbeat.psg", ROOT / "examples/heartbeat/facts.jsonl"
+    with watching(program, facts, "--paused", "--until", "30") as watched:
+        watched.state_after(100)
+        _, found = watched.get("api/state")
+        assert found["rows"] and {row["status"] for row in found["rows"]} == {"confirmed"}
+        _, about = watched.get("api/program")
+        assert about["tick_milliseconds"] == 60_000 and not about["hypothetical"]
+        _, one = watched.get("api/answer", answer=found["rows"][0]["answer"])
+        assert one["proof"] is not None, one["no_proof"]
+
+
+def test_a_port_in_use() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = presage(TURBINES, "--facts", TURBINE_FACTS, "--port", str(taken.getsockname()[1]))
+    assert done.returncode == 1
+    assert "cannot listen on 127.0.0.1" in done.stderr and "--port 0" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_it_is_for_this_machine_unless_told_otherwise(turbines: Watched) -> None:
+    assert turbines.address.startswith("http://127.0.0.1:")
+    with watching(TURBINES, TURBINE_FACTS, "--paused", "--host", "0.0.0.0") as watched:
+        assert watched.get("api/program")[0] == 200
+        assert watched.process.stderr is not None
+        assert "whoever can reach this machine" in watched.process.stderr.readline()
+
+
+def test_wrong_files_and_wrong_calls(tmp_path: Path) -> None:
+    facts = tmp_path / "facts.jsonl"
+    facts.write_text('{"pred": "tmep", "args": ["a", "high"], "time": 0}\n')
+    for words, status, said in (
+        ([TURBINES, "--facts", facts], 1, "did you mean `temp`?"),
+        ([TURBINES, "--facts", tmp_path / "none.jsonl"], 1, "none.jsonl: cannot be read"),
+        ([tmp_path / "none.psg", "--facts", TURBINE_FACTS], 1, "no such file"),
+        ([TURBINES], 2, "--facts"),
+        ([TURBINES, "--facts", TURBINE_FACTS, "--speed", "-1"], 2, "not a speed"),
+        ([TURBINES, "--facts", TURBINE_FACTS, "--speed", "inf"], 2, "not a speed"),
+        ([TURBINES, "--facts", TURBINE_FACTS, "--port", "99999"], 2, "not a port"),
+        ([TURBINES, "--facts", TURBINE_FACTS, "--host", "no such host"], 1, "no such address"),
+        ([TURBINES, "--facts", TURBINE_FACTS, "--until", "-3"], 1, "--until"),
+    ):
+        done = presage(*words)
+        assert done.returncode == status, done.stderr
+        assert said in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
+def test_without_the_extra(missing: str) -> None:
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None; from presage.cli import main;"
+        f"sys.exit(main(['watch', {str(TURBINES)!r}, '--facts', {str(TURBINE_FACTS)!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60)
+    assert done.returncode == 1
+    assert f"needs {missing}" in done.stderr and "pip install 'presage[watch]'" in done.stderr
