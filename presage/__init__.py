@@ -86,4 +86,8 @@ def __getattr__(name: str) -> Any:
         from presage.answers import Answer
 
         return Answer
+    if name == "spark":
+        import importlib
+
+        return importlib.import_module("presage.spark")
     raise AttributeError(f"module 'presage' has no attribute {name!r}")

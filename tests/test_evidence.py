@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from presage.checking import check_text
-from presage.cli.run import steps
+from presage.stepping import steps
 from presage.evidence.check import Rejected, check
 from presage.evidence.proof import (
     Absent,

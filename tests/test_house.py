@@ -27,11 +27,13 @@ ALLOWED: dict[str, set[str]] = {
     "io": {"answers", "analysis", "rewrite", "model", "errors"},
     "evidence": {"model", "errors"},
     "reasoner": {"answers", "checking", "engine", "io", "kernels", "model", "plan", "supposing", "errors"},
+    "stepping": {"answers", "io", "model", "reasoner"},
     "hypothesis": {"analysis", "model", "errors"},
     "supposing": {"answers", "hypothesis", "io", "model", "errors"},
     "checking": {"parser", "rewrite", "analysis", "hypothesis", "model", "errors", "cli"},
     "layout": {"parser", "model", "errors"},
     "cli": {
+        "stepping",
         "supposing",
         "checking",
         "layout",

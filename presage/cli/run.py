@@ -14,9 +14,7 @@ from presage.cli.options import output_path, program_argument
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
-    from presage.answers import Answer
     from presage.io.facts import Fact
-    from presage.model.terms import Number
     from presage.reasoner import Reasoner
 
 SUMMARY = "feed facts to a program and print the answers"
@@ -83,6 +81,7 @@ def run(options: argparse.Namespace) -> int:
     from presage.io.files import read_facts
     from presage.io.output import open_output
     from presage.reasoner import Reasoner
+    from presage.stepping import steps
     from presage.supposing import Choice
 
     report = check_text(read_file(options.program), str(options.program))
@@ -134,53 +133,3 @@ def snapshots(reasoner: Reasoner) -> Iterator[dict[str, Any]]:
     for query in reasoner.subject.queries:
         lines = [answer.to_json() for answer in answers if asked_by(query, answer)]
         yield {"now": json_value(reasoner.now), "query": show_query(query), "answers": lines}
-
-
-def steps(reasoner: Reasoner, facts: list[Fact], until: Number | None, every: bool = False) -> Iterator[list[Answer]]:
-    """One step for each time at which something arrives or is decided, up to the end; with `every`, for each time
-    point."""
-    arriving: dict[Number, list[Fact]] = {}
-    for fact in facts:
-        arriving.setdefault(fact.arrival, []).append(fact)
-    times = sorted(arriving)
-    end = until if until is not None else (times[-1] if times else 0) + reasoner.settling
-    position = 0
-    now: Number | None = None
-    while True:
-        candidates = [times[position]] if position < len(times) else []
-        wake = reasoner.next_decision() if now is not None else None
-        if wake is not None:
-            candidates.append(wake)
-        if now is None or now < end:
-            candidates.append(end)
-        if reasoner.subject.discrete and reasoner.supposing is not None:
-            # From 0, or with timestamps from the first arrival.
-            if now is None and reasoner.checker.units.tick is None:
-                candidates.append(0)
-            elif every and now is not None:
-                candidates.append(now + 1)
-        following = min(candidates, default=None)
-        if following is None or following > end or (now is not None and following <= now):
-            return
-        now = following
-        due = arriving.get(now, [])
-        position += bool(due)
-        answers = reasoner.step(due, now)
-        if reasoner.supposing is None:
-            answers = [clipped for answer in answers if (clipped := clip(answer, end)) is not None]  # type: ignore[assignment]
-        yield list(answers)
-
-
-def clip(answer: Answer, end: Number) -> Answer | None:
-    """An answer up to the end of the run."""
-    from dataclasses import replace
-
-    if answer.time is not None:
-        return answer if answer.time <= end else None
-    if answer.start is not None and (answer.start > end or (answer.start == end and answer.bounds[0] == "(")):
-        return None
-    if answer.end is None or answer.end > end:
-        if answer.start == end:
-            return replace(answer, time=end, start=None, end=None, bounds="")
-        return replace(answer, end=end, bounds=answer.bounds[0] + "]")
-    return answer
