@@ -13,13 +13,16 @@ from presage.engine.runtime import Engine
 from presage.engine.symbols import Symbols
 from presage.model.statements import Horizon
 from presage.model.terms import Number
-from presage.plan.builder import Builder
+from presage.plan.builder import Builder, Unsupported
 from presage.plan.lags import Lags, compute, offsets
 from presage.plan.nodes import Join, Plan
 
 
 def plan_of(subject: Subject) -> Plan:
     """The plan of a program; raises `Unsupported` for what the engine does not run."""
+    for index in subject.safety.schematic:
+        rule = subject.program.rules[index]
+        raise Unsupported("a rule whose answers keep a variable open", rule.span, subject.program)
     kinds = {name: (each.arity, each.kind) for name, each in subject.predicates.items()}
     for name, each in subject.predicates.items():
         if each.is_input and each.kind == "derived":
