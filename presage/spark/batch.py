@@ -28,6 +28,7 @@ from presage.model.printer import show_number
 from presage.model.terms import Number, number
 from presage.spark.facts import Block, mark
 from presage.spark.job import Job, Source
+from presage.spark.messages import told_plainly
 from presage.spark.rows import batch_of, row_schema, rows_of, spark_schema
 from presage.stepping import Arrival, walk
 
@@ -51,7 +52,8 @@ def batch_rows(job: Job, frames: list[tuple[Source, DataFrame]], until: Number |
         lambda left, right: left.unionByName(right, allowMissingColumns=True),
         [_marked(job, index, source, frame) for index, (source, frame) in enumerate(frames)],
     )
-    clock = _clock(job, events, until)
+    with told_plainly():
+        clock = _clock(job, events, until)
     alone = events.sparkSession.range(1).selectExpr(
         "cast(0 as int) shard", "cast(-1 as bigint) unit", "'0' arrival", "1L parts", f"{NO_SOURCE} source"
     )
