@@ -87,7 +87,7 @@ def __getattr__(name: str) -> Any:
 
         return Answer
     if name == "spark":
-        import importlib
+        import presage.spark as spark
 
-        return importlib.import_module("presage.spark")
+        return spark
     raise AttributeError(f"module 'presage' has no attribute {name!r}")

@@ -59,9 +59,7 @@ def walk(
         yield answers
 
 
-def _next_step(
-    reasoner: Reasoner, following: Arrival | None, end: Number, closed: bool, every: bool
-) -> Number | None:
+def _next_step(reasoner: Reasoner, following: Arrival | None, end: Number, closed: bool, every: bool) -> Number | None:
     now = reasoner.now
     candidates: list[Number] = [] if following is None else [following.time]
     wake = reasoner.next_decision() if now is not None else None

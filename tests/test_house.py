@@ -46,7 +46,18 @@ ALLOWED: dict[str, set[str]] = {
         "model",
         "errors",
     },
-    "__init__": {"checking", "layout", "reasoner", "answers", "model", "errors"},
+    "spark": {
+        "analysis",
+        "answers",
+        "checking",
+        "io",
+        "model",
+        "reasoner",
+        "stepping",
+        "supposing",
+        "errors",
+    },
+    "__init__": {"checking", "layout", "reasoner", "answers", "model", "spark", "errors"},
     "__main__": {"cli"},
 }
 # The checker of proofs trusts nobody: it knows programs and proofs, and has its own arithmetic.
@@ -82,6 +93,14 @@ def imported(path: Path) -> set[str]:
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_go_one_way(path: Path) -> None:
     assert imported(path) - {layer(path)} <= ALLOWED[layer(path)]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_one_folder_knows_spark(path: Path) -> None:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    assert layer(path) == "spark" or not any(name.split(".")[0] == "pyspark" for name in names)
 
 
 @pytest.mark.parametrize("path", [*CHECKER, PACKAGE / "evidence/proof.py"], ids=lambda path: path.name)

@@ -63,7 +63,9 @@ def job_of(case: Case, emit: str, shards: int, when: tuple[str, ...]) -> Job | N
         for each in inputs
     )
     static = tuple((name, row) for name, row in case.statics if name in predicates)
-    job = Job(case.text, "<program>", emit, shards=shards if key else 1, sources=sources, static=static, everywhere=everywhere)
+    job = Job(
+        case.text, "<program>", emit, shards=shards if key else 1, sources=sources, static=static, everywhere=everywhere
+    )
     try:
         job.reasoner()
     except (Unsupported, PresageError):
@@ -328,7 +330,9 @@ def test_turbines_in_shards(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert Counter(plain(row) for row in rows if row["late"] is None) == expected
     too_late = [fact for fact in facts_of(job, given) if job.checker.is_late(fact, fact.arrival)]
     told = Counter((row["late"]["fact"], row["late"]["now"]) for row in rows if row["late"] is not None)
-    assert told == Counter((f"temp({fact.arguments[0]}, {fact.arguments[1]})@{fact.low}", fact.arrival) for fact in too_late)
+    assert told == Counter(
+        (f"temp({fact.arguments[0]}, {fact.arguments[1]})@{fact.low}", fact.arrival) for fact in too_late
+    )
     far = [("temp", ("wt0", "low"), FAR, FAR)]
     streamed = in_stream(job, [*cut(given, chance), far], chance)
     assert Counter(plain(row) for row in streamed if row["late"] is None) == expected

@@ -3,10 +3,10 @@
 Rows are marked with shard and arrival, brought together by shard, sorted by arrival there, and fed to one reasoner for
 each shard, a stretch at a time: memory holds one stretch and what the reasoner remembers.
 
-The clock is everybody's. A first pass over the times finds the first and the last arrival anywhere. On the discrete timeline
-a shard steps at its own arrivals and when its reasoner wants to be woken: a step at another time would change nothing
-there. On the dense timeline every shard steps at every arrival, on a grid as fine as all facts so far need, because
-how open stretches are cut into lines depends on both; the first pass collects those times.
+The clock is everybody's. A first pass over the times finds the first and the last arrival anywhere. On the discrete
+timeline a shard steps at its own arrivals and when its reasoner wants to be woken: a step at another time would change
+nothing there. On the dense timeline every shard steps at every arrival, on a grid as fine as all facts so far need,
+because how open stretches are cut into lines depends on both; the first pass collects those times.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from presage.errors import PresageError
 from presage.model.program import Program
 from presage.spark.batch import batch_rows
 from presage.spark.frames import Frames, PerPredicate
-from presage.spark.job import Job, Source
+from presage.spark.job import Job
 from presage.spark.rows import late_fields
 from presage.spark.streaming import stream_rows
 from presage.supposing import ALL, Choice

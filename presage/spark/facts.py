@@ -2,8 +2,8 @@
 
 A row is *marked* where it is read: its times are checked and made exact, and the values of its key say which shard
 it belongs to. Values, not columns, are hashed: 1, 1.0 and the decimal 1 are one constant, in whichever type they come.
-A marked table has its arguments in columns `0`, `1`, …, then `low`, and `high`, `bounds`, `arrives` where the source has
-them. Times are whole numbers on the discrete timeline, exact text otherwise.
+A marked table has its arguments in columns `0`, `1`, …, then `low`, and `high`, `bounds`, `arrives` where the source
+has them. Times are whole numbers on the discrete timeline, exact text otherwise.
 """
 
 from __future__ import annotations
@@ -58,8 +58,10 @@ def mark(batch: Any, source: Source, job: Job) -> Marked:
         if rest:
             columns["arrives"] = pa.array(rest[0])
         return Marked(pa.table(columns), numbered, rest[0] if rest else low, None)
-    cells = [cells_of(column, f"`{source.predicate}`, the column of its `{name}`") for column, name in zip(
-        when, source.when, strict=True)]
+    cells = [
+        cells_of(column, f"`{source.predicate}`, the column of its `{name}`")
+        for column, name in zip(when, source.when, strict=True)
+    ]
     read: dict[tuple[Any, ...], tuple[Any, ...]] = {}
     times = []
     for row in zip(*cells, strict=True):
@@ -166,6 +168,4 @@ class Block:
         for row, arguments in zip(chosen, tuples, strict=True):
             bounds = self.bounds[row] if self.bounds else "[]"
             arrival = self.arrivals[row] if self.source.arrives else None
-            yield Fact(
-                name, arguments, self.low[row], self.high[row], bounds[0] == "[", bounds[1] == "]", arrival
-            )
+            yield Fact(name, arguments, self.low[row], self.high[row], bounds[0] == "[", bounds[1] == "]", arrival)

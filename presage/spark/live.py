@@ -5,8 +5,8 @@ delivery if that was later; so arrival, and with it lateness, is judged per fact
 clock's own time more may still come, in the next micro-batch, and a step cannot be taken back. Hence the same facts
 give the same confirmed answers however the stream is cut.
 
-Rebuilding a reasoner at every micro-batch would cost more than reasoning, so workers keep theirs, each with the token of
-its last delivery. Spark may give a shard to any worker, and may run a task again; the tokens in the state say how
+Rebuilding a reasoner at every micro-batch would cost more than reasoning, so workers keep theirs, each with the token
+of its last delivery. Spark may give a shard to any worker, and may run a task again; the tokens in the state say how
 far a kept reasoner is, and whether it is one at all.
 """
 

