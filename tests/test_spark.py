@@ -1,7 +1,7 @@
 """Presage on a real Spark: what batch and streams answer is what the embedded run answers.
 
-One session serves all tests. What workers do is tested at length in `test_spark_shards.py`, without Spark; here are the ways
-through Spark itself: shuffles, types, micro-batches, checkpoints, a killed driver, and messages.
+One session serves all tests. What workers do is tested at length in `test_spark_shards.py`, without Spark; here are the
+ways through Spark itself: shuffles, types, micro-batches, checkpoints, a killed driver, and messages.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import skip_without_spark
-
-skip_without_spark()
-
 import presage
 from presage.errors import PresageError
+from tests.conftest import skip_without_spark
 from tests.random_programs import Case
 from tests.test_spark_shards import TURBINES, confirmed, embedded, facts_of, given_by, job_of, plain, turbines
 
+skip_without_spark()
 ROOT = Path(__file__).parent.parent
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 TEMP = "device string, level string, time long, arrives long"
@@ -255,6 +253,7 @@ def test_other_wrong_calls(spark: Any, tmp_path: Path) -> None:
     program = presage.parse(TURBINES + "static owner(device).\ninput other(x).\n")
     frame = spark.createDataFrame([], "device string, level string, time long")
     (tmp_path / "in").mkdir()
+    streaming = stream(spark, tmp_path / "in")
     for facts, more, said in (
         ({}, {}, "there are no facts"),
         ({"tmp": frame}, {}, "did you mean `temp`?"),
@@ -263,11 +262,11 @@ def test_other_wrong_calls(spark: Any, tmp_path: Path) -> None:
         ({"temp": [1, 2]}, {}, "a list is not a Spark DataFrame"),
         ({"temp": frame}, {"static": {"temp": frame}}, "`temp` is not static"),
         (
-            {"temp": stream(spark, tmp_path / "in"), "other": frame.selectExpr("device as x", "time")},
+            {"temp": streaming, "other": frame.selectExpr("device as x", "time")},
             {},
             "`temp` streams and",
         ),
-        ({"temp": stream(spark, tmp_path / "in")}, {"until": 3}, "a stream has no last step"),
+        ({"temp": streaming}, {"until": 3}, "a stream has no last step"),
     ):
         with pytest.raises(PresageError) as found:
             presage.spark.answers(program, facts, **more)  # type: ignore[call-overload]

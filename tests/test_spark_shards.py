@@ -1,7 +1,7 @@
 """What workers do in a run on Spark, without Spark: marking, packing, shards, state, and their joint answers.
 
-The union of what the shards tell must be what one reasoner tells. Cuts into micro-batches, numbers of shards, workers that
-lose what they keep and tasks that run twice are drawn at random.
+The union of what the shards tell must be what one reasoner tells. Cuts into micro-batches, numbers of shards, workers
+that lose what they keep and tasks that run twice are drawn at random.
 """
 
 from __future__ import annotations

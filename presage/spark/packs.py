@@ -1,7 +1,8 @@
 """Packs: what crosses the shuffle of a stream. Many rows of one source for one shard, as one piece of Arrow bytes.
 
 Every pack also says up to which time its task has seen facts, of any shard, and a shard for which a task has no facts
-gets a pack without any. So each shard learns the greatest time seen anywhere within the same micro-batch: that is the clock.
+gets a pack without any. So each shard learns the greatest time seen anywhere within the same micro-batch: that is
+the clock.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from functools import reduce
 from typing import Any
 
 from pyspark.sql import DataFrame, Row
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from presage.errors import PresageError
 from presage.model.printer import show_number
@@ -81,7 +81,7 @@ class Shard(StatefulProcessor):
     def close(self) -> None:
         """Nothing is open."""
 
-    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # type: ignore[override]
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
         shard = int(key[0])
         meta = self._meta()
         before = None if meta["clock"] is None else time_of(meta["clock"])
@@ -113,7 +113,7 @@ class Shard(StatefulProcessor):
         if not self.meta.exists():
             empty = {"version": 0, "clock": None, "since": 0, "log": 0, "size": 0, "parts": 0, "token": ""}
             return {"format": FORMAT, "of": now, **empty}
-        meta: dict[str, Any] = json.loads(self.meta.get()[0])
+        meta: dict[str, Any] = json.loads(_only(self.meta.get()))
         if meta["format"] != FORMAT:
             raise PresageError(
                 f"the checkpoint was written by another version of Presage (format {meta['format']}, here {FORMAT}): "
@@ -133,13 +133,13 @@ class Shard(StatefulProcessor):
         live = kept(self.job, shard)
         if live is not None and live.token == meta["token"] and meta["version"]:
             return live
-        log = [Delivery.from_bytes(bytes(self.log.getValue((version,))[0])) for version in versions]
+        log = [Delivery.from_bytes(_only(self.log.getValue((version,)))) for version in versions]
         tokens = [delivery.token for delivery in log]
         if live is not None and live.token in tokens:
             log = log[tokens.index(live.token) + 1 :]
             drop(live)
         elif meta["parts"]:
-            parts = [bytes(self.snapshot.getValue((part,))[0]) for part in range(meta["parts"])]
+            parts = [_only(self.snapshot.getValue((part,))) for part in range(meta["parts"])]
             live = Live.restore(self.job, shard, b"".join(parts))
         else:
             live = Live(self.job, shard)
@@ -164,3 +164,10 @@ class Shard(StatefulProcessor):
         else:
             self.log.updateValue((meta["version"],), (data,))
         self.meta.update((json.dumps(meta),))
+
+
+def _only(value: tuple[Any, ...] | None) -> Any:
+    """A field of state that the rest of the state says is there."""
+    if value is None:
+        raise PresageError("the checkpoint lacks a part of what was remembered: it is damaged; start with a new one")
+    return bytes(value[0]) if isinstance(value[0], bytearray) else value[0]
