@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from presage.answers import Answer, Value
@@ -75,7 +75,7 @@ class Job:
         """The answers that are this shard's to tell."""
         return [answer for answer in answers if shard == 0 or answer.predicate not in self.everywhere]
 
-    @property
+    @cached_property
     def fingerprints(self) -> dict[str, str]:
         """What must not change while a stream has state, each with a name for messages."""
         static = sorted(repr(row) for row in self.static)

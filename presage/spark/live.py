@@ -12,7 +12,6 @@ far a kept reasoner is, and whether it is one at all.
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from typing import Any
 
@@ -39,20 +38,18 @@ class Live:
         self.job, self.shard = job, shard
         self.reasoner = job.reasoner()
         self.waiting: dict[Number, list[Fact]] = {}
+        self.tables: dict[Number, list[Columns]] = {}
+        """The same, for facts that came by the table."""
         self.token = ""
 
     def take(self, delivery: Delivery) -> tuple[list[Answer], list[tuple[Fact, Number]]]:
         """The answers that change by a delivery, and the facts that came too late."""
-        tables: dict[Number, list[Columns]] = {}
         for source, payload in delivery.payloads:
-            self._take(Block(from_bytes(payload), self.job.sources[source], self.job), delivery.before, tables)
-        times = {time for time in (*self.waiting, *tables) if time < delivery.clock}
+            self._take(Block(from_bytes(payload), self.job.sources[source], self.job), delivery.before)
+        times = {time for time in (*self.waiting, *self.tables) if time < delivery.clock}
         if delivery.before is None and delivery.first < delivery.clock:
             times.add(delivery.first)
-        arrivals = [Arrival(time, self.waiting.pop(time, ()), tables.pop(time, ())) for time in sorted(times)]
-        for time, held in tables.items():
-            for table in held:
-                self.waiting.setdefault(time, []).extend(_facts(table))
+        arrivals = [Arrival(time, self.waiting.pop(time, ()), self.tables.pop(time, ())) for time in sorted(times)]
         found: list[Answer] = []
         late: list[tuple[Fact, Number]] = []
         for answers in walk(self.reasoner, arrivals, delivery.clock, closed=False):
@@ -63,7 +60,7 @@ class Live:
         self.token = delivery.token
         return found, late
 
-    def _take(self, block: Block, before: Number | None, tables: dict[Number, list[Columns]]) -> None:
+    def _take(self, block: Block, before: Number | None) -> None:
         """Sorts the facts of a block by when they arrive."""
         least = before if before is not None else 0
         by_time: dict[Number, Any] = {}
@@ -79,14 +76,15 @@ class Live:
         for time, rows in by_time.items():
             taken = block.take(rows)
             if isinstance(taken, Columns):
-                tables.setdefault(time, []).append(taken)
+                self.tables.setdefault(time, []).append(taken)
             else:
                 self.waiting.setdefault(time, []).extend(taken)
 
     def save(self) -> bytes:
-        waiting = [
-            [show_number(time), [_written(fact) for fact in facts]] for time, facts in sorted(self.waiting.items())
-        ]
+        held = {time: list(facts) for time, facts in self.waiting.items()}
+        for time, tables in self.tables.items():
+            held.setdefault(time, []).extend(fact for table in tables for fact in _facts(table))
+        waiting = [[show_number(time), [_written(fact) for fact in held[time]]] for time in sorted(held)]
         return framed({"token": self.token, "waiting": waiting}, self.reasoner.save())
 
     @staticmethod
@@ -95,6 +93,7 @@ class Live:
         live = Live.__new__(Live)
         live.job, live.shard, live.token = job, shard, header["token"]
         live.reasoner = Reasoner.restore(job.report.program, body, job.choice)
+        live.tables = {}
         live.waiting = {time_of(time): [_read(fact) for fact in facts] for time, facts in header["waiting"]}
         return live
 
@@ -120,16 +119,16 @@ def _read(saved: list[Any]) -> Fact:
     return Fact(name, tuple(map(read, arguments)), low, high, closed_low, closed_high, arrives)
 
 
-_kept: OrderedDict[tuple[str, int], Live] = OrderedDict()
+_kept: OrderedDict[tuple[Any, ...], Live] = OrderedDict()
 
 
 def kept(job: Job, shard: int) -> Live | None:
     """The reasoner this worker has of a shard, if it has one."""
-    return _kept.get((json.dumps(job.fingerprints), shard))
+    return _kept.get(_key(job, shard))
 
 
 def keep(live: Live) -> None:
-    key = (json.dumps(live.job.fingerprints), live.shard)
+    key = _key(live.job, live.shard)
     _kept[key] = live
     _kept.move_to_end(key)
     while len(_kept) > MOST_KEPT:
@@ -138,4 +137,8 @@ def keep(live: Live) -> None:
 
 def drop(live: Live) -> None:
     """Forgets a reasoner while it takes a delivery: should that fail, it is in no known state."""
-    _kept.pop((json.dumps(live.job.fingerprints), live.shard), None)
+    _kept.pop(_key(live.job, live.shard), None)
+
+
+def _key(job: Job, shard: int) -> tuple[Any, ...]:
+    return *job.fingerprints.values(), shard
