@@ -192,6 +192,8 @@ class Reasoner:
 
     def refine(self, parts: int) -> None:
         """Makes the dense timeline's grid at least so fine, whatever arrives: a shard steps as finely as all do."""
+        if self._engine is None:
+            return
         finer = self.engine.grid.refined([Fraction(1, parts)])
         if finer != self.engine.grid and finer.holds(self.farthest):
             self.engine.rescale(finer)

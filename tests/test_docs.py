@@ -143,7 +143,7 @@ def pages_of_python() -> Iterator[Any]:
             yield pytest.param(page, spark, id=name, marks=[pytest.mark.xdist_group("spark")] if spark else [])
 
 
-@pytest.mark.parametrize(("page", "spark"), pages_of_python())
+@pytest.mark.parametrize(("page", "spark"), list(pages_of_python()))
 def test_python_runs(page: Path, spark: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if spark:
         skip_without_spark()

@@ -32,6 +32,7 @@ from presage.spark.facts import mark
 from presage.spark.job import Job, Source
 from presage.spark.packs import from_bytes, packer
 from presage.stepping import steps
+from presage.supposing import Choice
 from tests import random_hypotheses, random_programs
 from tests.random_programs import Case
 
@@ -364,6 +365,7 @@ def test_equal_values_of_different_types_share_a_shard() -> None:
         ({"c0": ["a"], "c1": [-3]}, "`p`: -3 lies before time 0"),
         ({"c0": ["a"], "c1": [0.5]}, "time = 0.5: 1/2 is not a whole number"),
         ({"c0": ["a"], "c1": pa.array([None], pa.float64())}, "`p`, a row with no time: the fact has no `time`"),
+        ({"c0": ["a"], "c1": ["1" * 40]}, "more than can be counted"),
         ({"c0": ["a"], "c1": ["soon"]}, "'soon' is not a time"),
         ({"c0": pa.array([None], pa.string()), "c1": [0]}, "`p`, the column `x`: 1 rows have no value"),
         ({"c0": [float("nan")], "c1": [0]}, "must be finite"),
@@ -376,6 +378,22 @@ def test_wrong_rows_are_named(columns: dict[str, Any], said: str) -> None:
     with pytest.raises(FactError) as found:
         mark(pa.table(columns), job.sources[0], job)
     assert said in str(found.value)
+
+
+def test_what_compares_all_open_answers_is_not_sharded() -> None:
+    report = check_text(TURBINES)
+    assert _key(report, "changes", 4)[0] == {"temp": ["device"]}
+    with pytest.warns(UserWarning, match="compare the answers of all shards"):
+        assert _key(report, "changes", 4, Choice(max_open=5)) == ({}, frozenset())
+
+
+def test_absence_prevents_shards_only_where_answers_are_possible() -> None:
+    report = check_text(
+        "timeline discrete.\ninput p(x).\ninput q(x).\nd(X)@T+1 :- p(X)@T+1, not q(X)@T.\nquery d(X).\n"
+    )
+    assert _key(report, "confirmed", 4)[0] == {"p": ["x"], "q": ["x"]}
+    with pytest.warns(UserWarning, match="line 4: what may come true because of an absence alone"):
+        assert _key(report, "changes", 4)[0] == {}
 
 
 def test_a_checkpoint_of_another_run_is_refused() -> None:

@@ -83,7 +83,7 @@ def answers(
     if not facts:
         raise PresageError("there are no facts: give a DataFrame for at least one input")
     job = Job(program.source.text or str(program), program.source.name, emit, choice)
-    key, everywhere = _key(job.report, emit, shards)
+    key, everywhere = _key(job.report, emit, shards, choice)
     frames = Frames(job.checker, columns or {}, time, arrives)
     given = [frames.source(name, frame, key.get(name, [])) for name, frame in facts.items()]
     streaming = _streams(facts)
@@ -123,7 +123,7 @@ def _streams(facts: Mapping[str, DataFrame]) -> bool:
     return True in kinds
 
 
-def _key(report: Report, emit: str, shards: int) -> tuple[dict[str, list[str]], frozenset[str]]:
+def _key(report: Report, emit: str, shards: int, choice: Choice = ALL) -> tuple[dict[str, list[str]], frozenset[str]]:
     """For each input the columns to shard on, none where the program runs as one shard; and what is known to all."""
     assert report.findings is not None
     subject, found = report.findings.subject, report.findings.partition
@@ -134,6 +134,8 @@ def _key(report: Report, emit: str, shards: int) -> tuple[dict[str, list[str]], 
             for timing in subject.relevant_rules()
             if any(each.negative and each.atom.predicate not in found.everywhere for each in timing.occurrences)
         ]
+        if (choice.top, choice.max_open, choice.confidence_step) != (None, None, None):
+            reasons.append("`top`, `max_open` and `confidence_step` compare the answers of all shards")
     if found.columns is not None and not reasons:
         return found.columns, found.everywhere
     if shards > 1:

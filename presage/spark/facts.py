@@ -101,7 +101,11 @@ def _whole(column: Any, source: Source, checker: Checker) -> Ints:
 
 def _times(times: list[Number | None], kind: Any) -> Any:
     whole = pa.types.is_integer(kind)
-    return pa.array([None if time is None else (time if whole else show_number(time)) for time in times], kind)
+    try:
+        return pa.array([None if time is None else (time if whole else show_number(time)) for time in times], kind)
+    except OverflowError:
+        most = max(time for time in times if time is not None)
+        raise FactError(f"times up to {most} are more than can be counted: choose a coarser unit") from None
 
 
 def _values(column: Any, source: Source, place: int, checker: Checker) -> tuple[list[Value], Ints]:
