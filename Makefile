@@ -6,6 +6,7 @@ BIN := .venv/bin
 ENVIRONMENT := .venv/.ready
 TEST_ENVIRONMENT := .venv/.ready-for-tests
 BENCH_ENVIRONMENT := .venv/.ready-for-bench
+COMMA := ,
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test lint types unit fuzz bench fmt clean help
@@ -31,7 +32,7 @@ types: $(TEST_ENVIRONMENT)            ## the type checker
 	$(BIN)/mypy
 
 unit: $(TEST_ENVIRONMENT)            ## the tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 fuzz: $(TEST_ENVIRONMENT)            ## the property tests at length (about ten minutes)
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_roundtrip.py tests/test_errors.py tests/test_strata.py tests/test_engine.py tests/test_lars.py tests/test_ask_and_models.py
@@ -56,7 +57,7 @@ $(ENVIRONMENT): pyproject.toml | .venv/bin/python
 	@touch $@
 
 $(TEST_ENVIRONMENT): pyproject.toml | .venv/bin/python
-	$(PIP) -e ".[test]"
+	$(PIP) -e ".[test,spark$(if $(shell command -v java),,$(COMMA)java)]"
 	@touch $@ $(ENVIRONMENT)
 
 $(BENCH_ENVIRONMENT): pyproject.toml | .venv/bin/python

@@ -86,4 +86,8 @@ def __getattr__(name: str) -> Any:
         from presage.answers import Answer
 
         return Answer
+    if name == "spark":
+        import presage.spark as spark
+
+        return spark
     raise AttributeError(f"module 'presage' has no attribute {name!r}")

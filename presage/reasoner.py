@@ -219,6 +219,14 @@ class Reasoner:
         if self._engine is not None and finer != grid:
             self._engine.rescale(finer)
 
+    def refine(self, parts: int) -> None:
+        """Makes the dense timeline's grid at least so fine, whatever arrives: a shard steps as finely as all do."""
+        if self._engine is None:
+            return
+        finer = self.engine.grid.refined([Fraction(1, parts)])
+        if finer != self.engine.grid and finer.holds(self.farthest):
+            self.engine.rescale(finer)
+
     def _columns(self, facts: Sequence[Fact]) -> dict[str, Any]:
         by_name: dict[str, list[Fact]] = {}
         for fact in facts:

@@ -26,6 +26,7 @@ from presage.layout import format_text
 from presage.model.printer import show_program, show_question
 from presage.parser import parse, parse_question
 from presage.syntax import COLUMN_TYPES, KEYWORDS
+from tests.conftest import skip_without_spark
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -132,12 +133,20 @@ def test_reports_are_as_shown(block: Block) -> None:
     assert {name: report.get(name, "no such field") for name in shown} == shown
 
 
-@pytest.mark.parametrize(
-    "page",
-    [page for page in PAGES if any(each.page == page and each.kind == "python" for each in BLOCKS)],
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
-def test_python_runs(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def pages_of_python() -> Iterator[Any]:
+    """The pages with code to run; those that start Spark run where the other tests of Spark do, one at a time."""
+    for page in PAGES:
+        code = [block.text for block in BLOCKS if block.page == page and block.kind == "python"]
+        spark = any("presage.spark" in text for text in code)
+        if code:
+            name = str(page.relative_to(ROOT))
+            yield pytest.param(page, spark, id=name, marks=[pytest.mark.xdist_group("spark")] if spark else [])
+
+
+@pytest.mark.parametrize(("page", "spark"), list(pages_of_python()))
+def test_python_runs(page: Path, spark: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if spark:
+        skip_without_spark()
     monkeypatch.chdir(ROOT)
     namespace: dict[str, Any] = {"__name__": "__docs__"}
     for block in BLOCKS:

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from presage.checking import check_text
-from presage.cli.run import steps
 from presage.io.facts import Fact
 from presage.parser import parse
 from presage.plan.builder import Unsupported
 from presage.reasoner import Reasoner
+from presage.stepping import steps
 from tests.oracle import evaluate
 from tests.random_programs import Case, make_case
 

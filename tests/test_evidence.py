@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 
 from presage.checking import check_text
-from presage.cli.run import steps
 from presage.evidence.check import Rejected, check
 from presage.evidence.proof import (
     Absent,
@@ -48,6 +47,7 @@ from presage.model.terms import Constant, Number
 from presage.parser import parse
 from presage.plan.builder import Unsupported
 from presage.reasoner import Reasoner
+from presage.stepping import steps
 from tests.oracle import Model, evaluate
 from tests.random_programs import Case, make_case
 from tests.test_engine import FARTHEST, facts_of

@@ -38,6 +38,7 @@ ALLOWED: dict[str, set[str]] = {
         "supposing",
         "errors",
     },
+    "stepping": {"answers", "io", "model", "models", "reasoner"},
     "models": {"answers", "checking", "io", "parser", "rewrite", "analysis", "model", "errors"},
     "hypothesis": {"engine", "kernels", "analysis", "model", "errors"},
     "supposing": {"answers", "hypothesis", "io", "model", "errors"},
@@ -45,6 +46,7 @@ ALLOWED: dict[str, set[str]] = {
     "layout": {"parser", "model", "errors"},
     "web": {"answers", "evidence", "io", "model", "reasoner", "supposing", "errors"},
     "cli": {
+        "stepping",
         "supposing",
         "checking",
         "plan",
@@ -61,7 +63,18 @@ ALLOWED: dict[str, set[str]] = {
         "model",
         "errors",
     },
-    "__init__": {"checking", "layout", "reasoner", "answers", "model", "errors"},
+    "spark": {
+        "analysis",
+        "answers",
+        "checking",
+        "io",
+        "model",
+        "reasoner",
+        "stepping",
+        "supposing",
+        "errors",
+    },
+    "__init__": {"checking", "layout", "reasoner", "answers", "model", "spark", "errors"},
     "__main__": {"cli"},
 }
 # The checker of proofs trusts nobody: it knows programs and proofs, and has its own arithmetic.
@@ -97,6 +110,14 @@ def imported(path: Path) -> set[str]:
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_go_one_way(path: Path) -> None:
     assert imported(path) - {layer(path)} <= ALLOWED[layer(path)]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_one_folder_knows_spark(path: Path) -> None:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    assert layer(path) == "spark" or not any(name.split(".")[0] == "pyspark" for name in names)
 
 
 @pytest.mark.parametrize("path", [*CHECKER, PACKAGE / "evidence/proof.py"], ids=lambda path: path.name)

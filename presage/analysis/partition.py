@@ -42,6 +42,8 @@ class Partition:
 
     columns: dict[str, list[str]] | None
     blockers: tuple[Blocker, ...] = ()
+    everywhere: frozenset[str] = frozenset()
+    """The predicates that do not depend on the stream: with a key, every shard knows all of them."""
 
 
 class _Refused(Exception):
@@ -78,7 +80,7 @@ def partition_key(subject: Subject, route: Route, strata: Stratification) -> Par
             columns[name] = [_column(subject, name, index) for index in range(known.arity)]
     if not columns:
         return Partition(None)
-    return Partition(columns)
+    return Partition(columns, everywhere=frozenset(subject.predicates) - keyed)
 
 
 def _column(subject: Subject, name: str, position: int) -> str:

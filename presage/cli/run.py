@@ -87,6 +87,7 @@ def run(options: argparse.Namespace) -> int:
     from presage.models.stepping_one import OneModelSteps
     from presage.plan.builder import Unsupported
     from presage.reasoner import Reasoner
+    from presage.stepping import steps
     from presage.supposing import Choice
 
     report = check_text(read_file(options.program), str(options.program), chase_limit=options.chase_limit)
@@ -175,52 +176,3 @@ def snapshots(reasoner: Reasoner | AnswerStreamSteps, answers: list[Answer]) -> 
         lines.setdefault(title, []).extend(answer.to_json() for answer in answers if asked_by(query, answer))
     for title, found in lines.items():
         yield {"now": json_value(reasoner.now), "query": title, "answers": found}
-
-
-def steps(
-    reasoner: Reasoner | AnswerStreamSteps, facts: list[Fact], until: Number | None, every: bool = False
-) -> Iterator[list[Answer]]:
-    """One step for each time at which something arrives or is decided, up to the end; with `every`, for each time
-    point."""
-    arriving: dict[Number, list[Fact]] = {}
-    for fact in facts:
-        arriving.setdefault(fact.arrival, []).append(fact)
-    times = sorted(arriving)
-    end = until if until is not None else (times[-1] if times else 0) + reasoner.longest_lag
-    position = 0
-    now: Number | None = None
-    while True:
-        candidates = [times[position]] if position < len(times) else []
-        wake = reasoner.next_decision() if now is not None else reasoner.first_decision
-        if wake is not None:
-            candidates.append(wake)
-        if now is None or now < end:
-            candidates.append(end)
-        if every and now is not None and reasoner.subject.discrete:
-            candidates.append(now + 1)
-        following = min(candidates, default=None)
-        if following is None or following > end or (now is not None and following <= now):
-            return
-        now = following
-        due = arriving.get(now, [])
-        position += bool(due)
-        answers = reasoner.step(due, now)
-        if reasoner.looks_ahead:
-            yield list(answers)
-        else:
-            yield [clipped for answer in answers if (clipped := clip(answer, end)) is not None]
-
-
-def clip(answer: Answer, end: Number) -> Answer | None:
-    """An answer up to the end of the run."""
-    from dataclasses import replace
-
-    if answer.time is not None:
-        return answer if answer.time <= end else None
-    if answer.start is not None and (answer.start > end or (answer.start == end and answer.bounds[0] == "(")):
-        return None
-    if answer.end is None or answer.end > end:
-        if answer.start == end:
-            return replace(answer, time=end, start=None, end=None, bounds="")
-        return replace(answer, end=end, bounds=answer.bounds[0] + "]")
-    return answer

@@ -143,7 +143,7 @@ def _comfortable_speed(facts: list[Fact], until: Number | None) -> float:
 def _steps(reasoner: Reasoner, facts: list[Fact], until: Number | None) -> Iterator[Step]:
     import bisect
 
-    from presage.cli.run import steps
+    from presage.stepping import steps
     from presage.web.replay import Step
 
     arrivals = sorted(fact.arrival for fact in facts)

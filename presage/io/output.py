@@ -91,12 +91,15 @@ class ParquetRows:
 
         if not self.lines:
             return
-        columns = [
-            pa.array([_fit(line.get(field.name), field.name, field.type) for line in self.lines], field.type)
-            for field in self.schema
-        ]
+        rows = [fit_line(line, self.schema) for line in self.lines]
+        columns = [pa.array([row[field.name] for row in rows], field.type) for field in self.schema]
         self.file.write_table(pa.Table.from_arrays(columns, schema=self.schema), row_group_size=ROWS_IN_A_GROUP)
         self.lines.clear()
+
+
+def fit_line(line: dict[str, Any], schema: Any) -> dict[str, Any]:
+    """An answer line as a row of typed columns."""
+    return {field.name: _fit(line.get(field.name), field.name, field.type) for field in schema}
 
 
 def _fit(value: Any, name: str, kind: Any) -> Any:

@@ -1,0 +1,144 @@
+"""`presage.spark.answers`: from a program and DataFrames to a DataFrame of answers.
+
+Here a call is checked, facts are divided among shards, and the work is given to `batch` or `streaming`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, Literal, overload
+
+from pyspark.sql import DataFrame
+
+from presage.checking import Report
+from presage.errors import PresageError
+from presage.model.program import Program
+from presage.spark.batch import batch_rows
+from presage.spark.frames import Frames, PerPredicate
+from presage.spark.job import Job
+from presage.spark.rows import late_fields
+from presage.spark.streaming import stream_rows
+from presage.supposing import ALL, Choice
+
+
+@overload
+def answers(
+    program: Program,
+    facts: Mapping[str, DataFrame],
+    *,
+    time: PerPredicate = ...,
+    arrives: PerPredicate = ...,
+    columns: Mapping[str, Mapping[str, str]] | None = ...,
+    static: Mapping[str, DataFrame] | None = ...,
+    emit: str = ...,
+    shards: int = ...,
+    until: Any = ...,
+    choice: Choice = ...,
+    late: Literal[False] = ...,
+) -> DataFrame: ...
+
+
+@overload
+def answers(
+    program: Program,
+    facts: Mapping[str, DataFrame],
+    *,
+    time: PerPredicate = ...,
+    arrives: PerPredicate = ...,
+    columns: Mapping[str, Mapping[str, str]] | None = ...,
+    static: Mapping[str, DataFrame] | None = ...,
+    emit: str = ...,
+    shards: int = ...,
+    until: Any = ...,
+    choice: Choice = ...,
+    late: Literal[True],
+) -> tuple[DataFrame, DataFrame]: ...
+
+
+def answers(
+    program: Program,
+    facts: Mapping[str, DataFrame],
+    *,
+    time: PerPredicate = "time",
+    arrives: PerPredicate = None,
+    columns: Mapping[str, Mapping[str, str]] | None = None,
+    static: Mapping[str, DataFrame] | None = None,
+    emit: str = "changes",
+    shards: int = 8,
+    until: Any = None,
+    choice: Choice = ALL,
+    late: bool = False,
+) -> DataFrame | tuple[DataFrame, DataFrame]:
+    """The answers of a program over DataFrames, one for each input; streaming if they stream.
+
+    `time` names the column of a fact's time, for all or per input; `arrives` the one of its arrival, if there is one;
+    `columns` says for an input which column is which argument, where names differ. `emit` is `changes` or `confirmed`.
+    Facts are divided among `shards` by the program's partition key. `until` ends a batch run early. With `late` a
+    second DataFrame has the facts that came too late."""
+    if emit not in ("changes", "confirmed"):
+        raise PresageError(f'emit is "changes" or "confirmed", not {emit!r}')
+    if not isinstance(shards, int) or shards < 1:
+        raise PresageError(f"shards is a whole number of at least 1, not {shards!r}")
+    if not facts:
+        raise PresageError("there are no facts: give a DataFrame for at least one input")
+    job = Job(program.source.text or str(program), program.source.name, emit, choice)
+    key, everywhere = _key(job.report, emit, shards, choice)
+    frames = Frames(job.checker, columns or {}, time, arrives)
+    given = [frames.source(name, frame, key.get(name, [])) for name, frame in facts.items()]
+    streaming = _streams(facts)
+    known = [row for name, frame in (static or {}).items() for row in frames.static(name, frame)]
+    job = Job(
+        text=job.text,
+        name=job.name,
+        emit=emit,
+        choice=choice,
+        shards=shards if key else 1,
+        sources=tuple(source for source, _ in given),
+        static=tuple(dict.fromkeys(known)),
+        everywhere=everywhere if key else frozenset(),
+    )
+    job.reasoner()  # Says what it does not run, before Spark does anything.
+    if not streaming:
+        end = None if until is None else job.checker.time(until, "until")
+        rows = batch_rows(job, given, end)
+    elif until is not None:
+        raise PresageError("`until` is for batch runs: a stream has no last step")
+    else:
+        rows = stream_rows(job, given)
+    told = rows.where("late is null").drop("late")
+    if not late:
+        return told
+    names = [f"late.`{name}`" for name, _ in late_fields(job.discrete)]
+    return told, rows.where("late is not null").select(*names)
+
+
+def _streams(facts: Mapping[str, DataFrame]) -> bool:
+    kinds = {frame.isStreaming: name for name, frame in facts.items()}
+    if len(kinds) > 1:
+        raise PresageError(
+            f"`{kinds[True]}` streams and `{kinds[False]}` does not: give streams, or tables; what never changes "
+            "is declared `static`"
+        )
+    return True in kinds
+
+
+def _key(report: Report, emit: str, shards: int, choice: Choice = ALL) -> tuple[dict[str, list[str]], frozenset[str]]:
+    """For each input the columns to shard on, none where the program runs as one shard; and what is known to all."""
+    assert report.findings is not None
+    subject, found = report.findings.subject, report.findings.partition
+    reasons = [f"line {subject.line(each.rule)}: {each.reason}" for each in found.blockers]
+    if found.columns is not None and emit == "changes":
+        reasons = [
+            f"line {subject.line(timing.rule)}: what may come true because of an absence alone is about all shards"
+            for timing in subject.relevant_rules()
+            if any(each.negative and each.atom.predicate not in found.everywhere for each in timing.occurrences)
+        ]
+        if (choice.top, choice.max_open, choice.confidence_step) != (None, None, None):
+            reasons.append("`top`, `max_open` and `confidence_step` compare the answers of all shards")
+    if found.columns is not None and not reasons:
+        return found.columns, found.everywhere
+    if shards > 1:
+        why = "; ".join(dict.fromkeys(reasons)) or "no input has a column to shard on"
+        warnings.warn(f"{report.source.name} runs as one shard: {why}", stacklevel=3)
+    return {}, frozenset()

@@ -1,0 +1,148 @@
+"""DataFrames as a user has them: which column is which argument, and whether it can be.
+
+Everything that a schema can tell is told before anything runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from presage.analysis.predicates import Predicate
+from presage.answers import Value
+from presage.errors import PresageError, nearest
+from presage.io.facts import Checker
+from presage.io.rows import column_names
+from presage.io.tables import cells_of
+from presage.spark.job import Source
+
+PerPredicate = str | Mapping[str, str] | None
+
+_NUMBERS = (T.NumericType,)
+_TIMES = (T.NumericType, T.StringType, T.TimestampType, T.TimestampNTZType, T.DateType)
+_FITTING: dict[str, tuple[type[T.DataType], ...]] = {
+    "text": (T.StringType,),
+    "int": _NUMBERS,
+    "float": _NUMBERS,
+    "bool": (T.BooleanType, T.StringType),
+    "time": _TIMES,
+    "any": (T.StringType, T.NumericType, T.BooleanType),
+}
+
+
+class Frames:
+    """The DataFrames of a call, with what the caller says about their columns."""
+
+    def __init__(
+        self, checker: Checker, columns: Mapping[str, Mapping[str, str]], time: PerPredicate, arrives: PerPredicate
+    ) -> None:
+        self.checker, self.columns, self.time, self.arrives = checker, columns, time, arrives
+
+    def source(self, name: str, frame: DataFrame, key: list[str]) -> tuple[Source, DataFrame]:
+        """What a DataFrame gives to an input, and the DataFrame of just those columns in their order."""
+        where = f"the DataFrame of `{name}`"
+        known = self._known(name, frame, where)
+        if known.is_static:
+            raise PresageError(f"{where}: `{name}` is static: give it with `static`")
+        chosen = self._arguments(known, frame, where)
+        when = self._when(known, frame, where)
+        names = column_names(known)
+        source = Source(name, len(chosen), tuple(when), tuple(names.index(column) for column in key))
+        return source, _select(frame, [*chosen, *when.values()])
+
+    def static(self, name: str, frame: DataFrame) -> list[tuple[str, tuple[Value, ...]]]:
+        """The facts of a static DataFrame; they go to every shard."""
+        where = f"the DataFrame of `{name}`"
+        known = self._known(name, frame, where)
+        if not known.is_static:
+            raise PresageError(f"{where}: `{name}` is not static: declare `static {name}(…).`, or give it as a stream")
+        if frame.isStreaming:
+            raise PresageError(f"{where}: static facts are known before the stream: this DataFrame streams")
+        table = _select(frame, self._arguments(known, frame, where)).toArrow()
+        columns = [cells_of(column, where) for column in table.columns]
+        rows = zip(*columns, strict=True) if columns else iter([()] * table.num_rows)
+        return [
+            (name, tuple(self.checker.value(cell, known, place, where) for place, cell in enumerate(row)))
+            for row in rows
+        ]
+
+    def _known(self, name: str, frame: Any, where: str) -> Predicate:
+        if not hasattr(frame, "isStreaming") or not hasattr(frame, "mapInArrow"):
+            raise PresageError(f"{where}: a {type(frame).__name__} is not a Spark DataFrame")
+        return self.checker.known(name, where)
+
+    def _arguments(self, known: Predicate, frame: DataFrame, where: str) -> list[str]:
+        given = dict(self.columns.get(known.name, {}))
+        names = column_names(known)
+        for name in given:
+            if name not in names:
+                raise PresageError(
+                    f"columns of `{known.name}`: it has no column `{name}` (it has {', '.join(names) or 'none'})"
+                )
+        chosen = [given.get(name, name) for name in names]
+        if not known.columns and not given and not set(chosen) <= set(frame.columns):
+            # An undeclared input has no names for its columns: they are taken in their order.
+            others = {"from", "to", "bounds", *_named(self.time, known.name), *_named(self.arrives, known.name)}
+            chosen = [each for each in frame.columns if each not in others]
+            if len(chosen) != known.arity:
+                raise PresageError(
+                    f"{where}: `{known.name}` has {known.arity} arguments, and the DataFrame has {len(chosen)} columns "
+                    "besides its time: declare it as an input, or name them with `columns`"
+                )
+        for place, (name, column) in enumerate(zip(names, chosen, strict=True)):
+            kind = known.columns[place].type if place < len(known.columns) else "any"
+            self._check(frame, column, _FITTING[kind], where, f"`{name}: {kind}` of `{known.name}`")
+        return chosen
+
+    def _when(self, known: Predicate, frame: DataFrame, where: str) -> dict[str, str]:
+        """The columns that say when: for each of `time`, `from`, `to`, `bounds`, `arrives` its name here."""
+        found: dict[str, str] = {}
+        named = next(iter(_named(self.time, known.name)), "time")
+        if named in frame.columns:
+            found["time"] = named
+        elif "from" in frame.columns and "from" not in column_names(known) and named == "time":
+            found |= {name: name for name in ("from", "to", "bounds") if name in frame.columns}
+        else:
+            raise PresageError(f"{where}: the column `{named}` of its time is missing{_hint(named, frame)}")
+        for arrives in _named(self.arrives, known.name):
+            if arrives not in frame.columns:
+                raise PresageError(f"{where}: the column `{arrives}` of its arrival is missing{_hint(arrives, frame)}")
+            found["arrives"] = arrives
+        for name, column in found.items():
+            fitting = (T.StringType,) if name == "bounds" else _TIMES
+            self._check(frame, column, fitting, where, f"the `{name}` of a fact")
+            clock = (T.TimestampType, T.TimestampNTZType, T.DateType)
+            if isinstance(frame.schema[column].dataType, clock) and self.checker.units.tick is None:
+                raise PresageError(
+                    f"{where}: the column `{column}` has timestamps; the program needs a `tick`, such as `tick 1s.`"
+                )
+        return found
+
+    def _check(self, frame: DataFrame, column: str, fitting: tuple[Any, ...], where: str, use: str) -> None:
+        if column not in frame.columns:
+            raise PresageError(f"{where}: the column `{column}` is missing{_hint(column, frame)}")
+        if frame.columns.count(column) > 1:
+            raise PresageError(f"{where}: the column `{column}` is there twice")
+        kind = frame.schema[column].dataType
+        if not isinstance(kind, fitting):
+            raise PresageError(f"{where}: the column `{column}` is {kind.simpleString()}, which cannot be {use}")
+
+
+def _named(given: PerPredicate, name: str) -> list[str]:
+    if given is None or isinstance(given, str):
+        return [given] if given else []
+    return [given[name]] if name in given else []
+
+
+def _hint(column: str, frame: DataFrame) -> str:
+    near = nearest(column, frame.columns)
+    return f"; is it `{near}`?" if near else f" (it has {', '.join(frame.columns) or 'none'})"
+
+
+def _select(frame: DataFrame, columns: list[str]) -> DataFrame:
+    """The columns in their order, named by it: one column may be an argument and the time."""
+    return frame.select(*(F.col(f"`{column}`").alias(f"c{place}") for place, column in enumerate(columns)))

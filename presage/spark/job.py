@@ -1,0 +1,110 @@
+"""What every worker of a run on Spark must know, small enough to be sent to it: the program, its emission, its shards.
+
+A job holds text and plain values, since a worker is another process, on another machine perhaps. What is costly to
+make of them (the check of a program) is made once in a worker and kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+from presage.answers import Answer, Value
+from presage.checking import Report, check_text
+from presage.io.facts import Checker, Fact
+from presage.reasoner import Reasoner, fingerprint_of
+from presage.supposing import ALL, Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Which columns one DataFrame has, in the order in which they are selected from it."""
+
+    predicate: str
+    arguments: int
+    when: tuple[str, ...]
+    """`time`, or `from`, `to`, `bounds`; and `arrives`: the columns after those of the arguments."""
+    key: tuple[int, ...]
+    """The positions of the arguments the stream is sharded on."""
+
+    @property
+    def spans(self) -> bool:
+        return "from" in self.when
+
+    @property
+    def arrives(self) -> bool:
+        return "arrives" in self.when
+
+
+@dataclass(frozen=True)
+class Job:
+    text: str
+    name: str
+    emit: str
+    choice: Choice = ALL
+    shards: int = 1
+    sources: tuple[Source, ...] = ()
+    static: tuple[tuple[str, tuple[Value, ...]], ...] = ()
+    everywhere: frozenset[str] = field(default=frozenset())
+    """The predicates that all shards derive; the first tells their answers."""
+
+    @property
+    def report(self) -> Report:
+        return _report(self.text, self.name)
+
+    @property
+    def checker(self) -> Checker:
+        return _checker(self.text, self.name)
+
+    @property
+    def discrete(self) -> bool:
+        return self.checker.discrete
+
+    def reasoner(self) -> Reasoner:
+        made = Reasoner(self.report.program, emit=self.emit, choice=self.choice, report=self.report)
+        for predicate, arguments in self.static:
+            made.add_static(Fact(predicate, arguments, None, None))
+        return made
+
+    def told(self, shard: int, answers: Iterable[Answer]) -> list[Answer]:
+        """The answers that are this shard's to tell."""
+        return [answer for answer in answers if shard == 0 or answer.predicate not in self.everywhere]
+
+    @cached_property
+    def fingerprints(self) -> dict[str, str]:
+        """What must not change while a stream has state, each with a name for messages."""
+        static = sorted(repr(row) for row in self.static)
+        keys = sorted((source.predicate, source.key) for source in self.sources)
+        return {
+            "program": fingerprint_of(self.report.program),
+            "emit": self.emit,
+            "shards": f"{self.shards} on {keys}",
+            "static facts": hashlib.sha256(json.dumps(static).encode()).hexdigest(),
+        }
+
+
+@lru_cache(maxsize=16)
+def _report(text: str, name: str) -> Report:
+    return check_text(text, name).or_raise()
+
+
+@lru_cache(maxsize=16)
+def _checker(text: str, name: str) -> Checker:
+    findings = _report(text, name).findings
+    assert findings is not None
+    subject = findings.subject
+    return Checker(subject.program, subject.predicates, subject.discrete)
+
+
+def written(value: Value) -> Any:
+    """A value in JSON, such that `read` gives it back."""
+    return {"number": str(value)} if isinstance(value, Fraction) else value
+
+
+def read(value: Any) -> Value:
+    return Fraction(value["number"]) if isinstance(value, dict) else value

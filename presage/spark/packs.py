@@ -1,0 +1,142 @@
+"""Packs: what crosses the shuffle of a stream. Many rows of one source for one shard, as one piece of Arrow bytes.
+
+Every pack also says up to which time its task has seen facts, of any shard, and a shard for which a task has no facts
+gets a pack without any. So each shard learns the greatest time seen anywhere within the same micro-batch: that is
+the clock.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from presage.io.facts import exact
+from presage.model.printer import show_number
+from presage.model.terms import Number
+from presage.spark.facts import mark
+from presage.spark.job import Job, Source
+
+PACK = "shard int, source int, first string, last string, payload binary"
+_SCHEMA = pa.schema(
+    [
+        ("shard", pa.int32()),
+        ("source", pa.int32()),
+        ("first", pa.string()),
+        ("last", pa.string()),
+        ("payload", pa.binary()),
+    ]
+)
+ROWS_IN_A_PACK = 262_144
+
+
+def packer(job: Job, index: int, source: Source) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        gathered: list[Any] = []
+        size = 0
+        for batch in batches:
+            if batch.num_rows:
+                gathered.append(batch)
+                size += batch.num_rows
+            if size >= ROWS_IN_A_PACK:
+                yield _packs(job, index, source, gathered)
+                gathered, size = [], 0
+        if gathered:
+            yield _packs(job, index, source, gathered)
+
+    return run
+
+
+def _packs(job: Job, index: int, source: Source, batches: list[Any]) -> Any:
+    table = pa.Table.from_batches(batches)
+    marked = mark(table, source, job)
+    first, last = (show_number(_plain(each)) for each in (min(marked.arrivals), max(marked.arrivals)))
+    order = np.argsort(marked.shards, kind="stable")
+    ordered = marked.table.take(pa.array(order))
+    edges = np.searchsorted(marked.shards[order], np.arange(job.shards + 1))
+    payloads = [
+        to_bytes(ordered.slice(start, stop - start)) if stop > start else None
+        for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+    ]
+    size = job.shards
+    columns = [
+        pa.array(np.arange(size, dtype=np.int32)),
+        pa.array(np.full(size, index, np.int32)),
+        pa.array([first] * size),
+        pa.array([last] * size),
+        pa.array(payloads, pa.binary()),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
+
+
+def _plain(time: Any) -> Number:
+    return int(time) if isinstance(time, np.integer) else time
+
+
+def to_bytes(table: Any) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        writer.write_table(table.combine_chunks())
+    return bytes(sink.getvalue())
+
+
+def from_bytes(payload: bytes) -> Any:
+    with pa.ipc.open_stream(payload) as reader:
+        return reader.read_all()
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What one micro-batch brings to a shard. The same delivery moves a reasoner in the same way, so that a list of
+    deliveries is a log to rebuild it from."""
+
+    before: Number | None
+    """The clock before it."""
+    clock: Number
+    first: Number
+    payloads: tuple[tuple[int, bytes], ...]
+    """Marked tables, each with the number of its source."""
+    token: str
+    """Tells deliveries apart: a reasoner that has taken one that was never committed must not go on."""
+
+    def to_bytes(self) -> bytes:
+        header = {
+            "before": None if self.before is None else show_number(self.before),
+            "clock": show_number(self.clock),
+            "first": show_number(self.first),
+            "token": self.token,
+            "sources": [[source, len(payload)] for source, payload in self.payloads],
+        }
+        return framed(header, b"".join(payload for _, payload in self.payloads))
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Delivery:
+        header, body = unframed(data)
+        payloads, at = [], 0
+        for source, size in header["sources"]:
+            payloads.append((source, body[at : at + size]))
+            at += size
+        before = None if header["before"] is None else time_of(header["before"])
+        clock, first = time_of(header["clock"]), time_of(header["first"])
+        return Delivery(before, clock, first, tuple(payloads), header["token"])
+
+
+def framed(header: dict[str, Any], body: bytes) -> bytes:
+    head = json.dumps(header, separators=(",", ":")).encode()
+    return struct.pack("<I", len(head)) + head + body
+
+
+def unframed(data: bytes) -> tuple[dict[str, Any], bytes]:
+    (size,) = struct.unpack_from("<I", data)
+    return json.loads(data[4 : 4 + size]), data[4 + size :]
+
+
+def time_of(text: str) -> Number:
+    found = exact(text)
+    assert found is not None
+    return found

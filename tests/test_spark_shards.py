@@ -1,0 +1,446 @@
+"""What workers do in a run on Spark, without Spark: marking, packing, shards, state, and their joint answers.
+
+The union of what the shards tell must be what one reasoner tells. Cuts into micro-batches, numbers of shards, workers
+that lose what they keep and tasks that run twice are drawn at random.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark", reason="PySpark is not installed: pip install presage[spark]")
+
+import pyarrow as pa
+
+from presage.answers import Answer
+from presage.checking import check_text
+from presage.errors import PresageError
+from presage.io.facts import Fact, FactError
+from presage.io.rows import column_names
+from presage.plan.builder import Unsupported
+from presage.spark import batch, live, streaming
+from presage.spark.call import _key
+from presage.spark.facts import mark
+from presage.spark.job import Job, Source
+from presage.spark.packs import from_bytes, packer
+from presage.stepping import steps
+from presage.supposing import Choice
+from tests import random_hypotheses, random_programs
+from tests.random_programs import Case
+
+FAR = 30
+"""A time at which everything is settled."""
+Given = list[tuple[str, tuple[Any, ...], Any, Any]]
+
+
+def given_by(case: Case, early: bool) -> Given:
+    """Predicate, arguments, time (or from, to, bounds) and arrival, in the order of arrival."""
+    found: Given = []
+    for (name, row, time), arrives in case.facts:
+        low = time[0] if isinstance(time, tuple) else time
+        found.append((name, row, time, arrives if early else max(arrives, low)))
+    return sorted(found, key=lambda fact: fact[3])
+
+
+def job_of(case: Case, emit: str, shards: int, when: tuple[str, ...]) -> Job | None:
+    report = check_text(case.text)
+    if report.findings is None or not report.findings.strata.stratified:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        key, everywhere = _key(report, emit, shards)
+    predicates = report.findings.subject.predicates
+    inputs = [each for each in predicates.values() if each.is_input and not each.is_static]
+    sources = tuple(
+        Source(each.name, each.arity, when, tuple(column_names(each).index(name) for name in key.get(each.name, [])))
+        for each in inputs
+    )
+    static = tuple((name, row) for name, row in case.statics if name in predicates)
+    job = Job(
+        case.text, "<program>", emit, shards=shards if key else 1, sources=sources, static=static, everywhere=everywhere
+    )
+    try:
+        job.reasoner()
+    except (Unsupported, PresageError):
+        return None
+    return job
+
+
+def tables(job: Job, given: Given) -> Iterator[tuple[int, Source, Any]]:
+    """The facts as a table for each source, as Spark would hand them over."""
+    for index, source in enumerate(job.sources):
+        own = [fact for fact in given if fact[0] == source.predicate]
+        if not own:
+            continue
+        columns: dict[str, Any] = {f"c{place}": [fact[1][place] for fact in own] for place in range(source.arguments)}
+        times = [fact[2] if isinstance(fact[2], tuple) else (fact[2], fact[2], "[]") for fact in own]
+        values = {"time": 0, "from": 0, "to": 1, "bounds": 2}
+        for place, name in enumerate(source.when, source.arguments):
+            cells = [fact[3] for fact in own] if name == "arrives" else [time[values[name]] for time in times]
+            whole = all(isinstance(cell, int) for cell in cells)
+            columns[f"c{place}"] = cells if whole else [str(cell) for cell in cells]
+        yield index, source, pa.table(columns)
+
+
+def facts_of(job: Job, given: Given) -> list[Fact]:
+    found = []
+    for name, row, time, arrives in given:
+        low, high, bounds = time if isinstance(time, tuple) else (time, time, "[]")
+        entry = {"pred": name, "args": list(row), "from": low, "to": high, "bounds": bounds, "arrives": arrives}
+        found.append(job.checker.fact(entry, "fact"))
+    return found
+
+
+def plain(line: dict[str, Any]) -> str:
+    """An answer line or a row, in one form: rows have all fields, and texts for values."""
+    kept = {name: value for name, value in line.items() if name != "late" and value not in (None, [], ())}
+    if "bindings" in kept:
+        kept["bindings"] = {name: str(value) for name, value in dict(kept["bindings"]).items()}
+    for way in [kept, *kept.get("ways", [])]:
+        for name in ("now", "time", "from", "to", "decided_by"):
+            if way.get(name) is not None:
+                way[name] = str(way[name])
+        for name in [each for each, value in way.items() if value in (None, [], {}, ())]:
+            del way[name]
+    return json.dumps(kept, sort_keys=True)
+
+
+def embedded(job: Job, given: Given, until: Any = None) -> list[Answer]:
+    return [answer for step in steps(job.reasoner(), facts_of(job, given), until) for answer in step]
+
+
+def in_batch(job: Job, given: Given) -> list[dict[str, Any]]:
+    """The batch run's own functions, one after the other, on tables."""
+    marked = []
+    for index, source, table in tables(job, given):
+        marked += list(batch._marker(job, index, source)(iter(table.to_batches())))
+    if not marked:
+        return []
+    events = pa.concat_tables([pa.Table.from_batches([each]) for each in marked], promote_options="permissive")
+    arrivals: dict[Any, set[int]] = {}
+    for row in events.to_pylist():
+        exact = row["arrival"] if row["arrival"] is not None else str(row["unit"])
+        arrivals.setdefault(job.checker.time(exact, ""), set()).add(row["parts"] or 1)
+    end = max(arrivals) + job.reasoner().settling
+    moments = () if job.discrete else tuple((time, batch.math.lcm(*arrivals[time])) for time in sorted(arrivals))
+    clock = batch.Clock(min(arrivals), end, moments)
+    alone = pa.table({"shard": pa.array([0], pa.int32()), "unit": [-1], "source": pa.array([-1], pa.int32())})
+    ordered = pa.concat_tables([events, alone], promote_options="permissive").sort_by(
+        [("shard", "ascending"), ("unit", "ascending")]
+    )
+    found = batch._runner(job, clock)(iter(ordered.to_batches(max_chunksize=5)))
+    return [row for each in found for row in each.to_pylist()]
+
+
+class Store:
+    """The state of one shard, as Spark keeps it: what is written counts when the micro-batch is committed."""
+
+    def __init__(self) -> None:
+        self.committed: dict[str, dict[Any, Any]] = {"meta": {}, "log": {}, "snapshot": {}}
+        self.current: dict[str, dict[Any, Any]] = {}
+
+    def begin(self) -> None:
+        self.current = {name: dict(held) for name, held in self.committed.items()}
+
+    def commit(self) -> None:
+        self.committed = self.current
+
+    def getValueState(self, name: str, schema: str) -> Any:
+        return _Value(self.current[name])
+
+    def getMapState(self, name: str, key: str, value: str) -> Any:
+        return _Map(self.current[name])
+
+
+class _Value:
+    def __init__(self, held: dict[Any, Any]) -> None:
+        self.held = held
+
+    def exists(self) -> bool:
+        return bool(self.held)
+
+    def get(self) -> Any:
+        return self.held[()]
+
+    def update(self, value: Any) -> None:
+        self.held[()] = value
+
+
+class _Map:
+    def __init__(self, held: dict[Any, Any]) -> None:
+        self.held = held
+
+    def getValue(self, key: Any) -> Any:
+        return self.held[key]
+
+    def updateValue(self, key: Any, value: Any) -> None:
+        self.held[key] = value
+
+    def removeKey(self, key: Any) -> None:
+        del self.held[key]
+
+
+def in_stream(job: Job, cuts: list[Given], chance: random.Random) -> list[dict[str, Any]]:
+    """Micro-batches through the stateful operator, with workers that forget and tasks that are run again."""
+    stores = {shard: Store() for shard in range(job.shards)}
+    found: list[dict[str, Any]] = []
+    for cut in cuts:
+        packs: list[dict[str, Any]] = []
+        for index, source, table in tables(job, cut):
+            for made in packer(job, index, source)(iter(table.to_batches(max_chunksize=3))):
+                packs += made.to_pylist()
+        for shard in {pack["shard"] for pack in packs}:
+            own = [pack for pack in packs if pack["shard"] == shard]
+            for _ in range(chance.choice([1, 1, 2])):
+                if chance.random() < 0.3:
+                    live._kept.clear()
+                stores[shard].begin()
+                processor = streaming.Shard(job)
+                processor.init(stores[shard])  # type: ignore[arg-type]
+                rows = [
+                    line
+                    for row in processor.handleInputRows((shard,), iter(own), None)  # type: ignore[arg-type]
+                    for line in from_bytes(row["payload"]).to_pylist()
+                ]
+            stores[shard].commit()
+            found += rows
+    live._kept.clear()
+    return found
+
+
+def cut(given: Given, chance: random.Random) -> list[Given]:
+    edges = sorted(chance.sample(range(1, len(given)), min(len(given) - 1, chance.randint(0, 6)))) if given else []
+    parts = [given[start:stop] for start, stop in zip([0, *edges], [*edges, len(given)], strict=True)]
+    for part in parts:
+        chance.shuffle(part)
+    return parts
+
+
+@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("kind", ["changes", "confirmed", "discrete", "dense"])
+def test_the_shards_of_a_batch_tell_what_one_reasoner_tells(seed: int, kind: str) -> None:
+    if kind in ("changes", "confirmed"):
+        case = random_hypotheses.make_case(seed)
+    else:
+        case = random_programs.make_case(seed, dense=kind == "dense")
+    when = ("from", "to", "bounds", "arrives")
+    job = job_of(case, "changes" if kind == "changes" else "confirmed", 3, when)
+    if job is None:
+        pytest.skip("not a program of the interval engine")
+    given = given_by(case, early=True)
+    if not given:
+        pytest.skip("no facts")
+    rows = in_batch(job, given)
+    assert Counter(plain(row) for row in rows if row["late"] is None) == Counter(
+        plain(answer.to_json()) for answer in embedded(job, given)
+    )
+
+
+def confirmed(lines: list[dict[str, Any]], end: int) -> Counter[tuple[str, int]]:
+    """Confirmed answers at each time point (discrete time)."""
+    found: Counter[tuple[str, int]] = Counter()
+    for line in lines:
+        if line["status"] == "confirmed":
+            atom = line["answer"].rpartition("@")[0]
+            low, high = (line["time"],) * 2 if line.get("time") is not None else (line["from"], line["to"])
+            for time in range(low, min(end if high is None else high, end) + 1):
+                found[atom, time] += 1
+    return found
+
+
+@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("kind", ["changes", "confirmed", "discrete"])
+def test_a_stream_confirms_the_same_however_it_is_cut(seed: int, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "LEAST_LOG", 3000)
+    hypothetical = kind in ("changes", "confirmed")
+    case = random_hypotheses.make_case(seed) if hypothetical else random_programs.make_case(seed, dense=False)
+    chance = random.Random(seed)
+    when = ("time",) if hypothetical else ("from", "to", "bounds")
+    job = job_of(case, "changes" if kind == "changes" else "confirmed", chance.choice([1, 2, 5]), when)
+    if job is None:
+        pytest.skip("not a program of the interval engine")
+    given = given_by(case, early=False)
+    if not given:
+        pytest.skip("no facts")
+    name, row, _, _ = given[0]
+    far = [(name, row, FAR, FAR)]
+    rows = in_stream(job, [*cut(given, chance), far], chance)
+    assert not [row for row in rows if row["late"] is not None]
+    expected = [answer.to_json() for answer in embedded(job, given + far, FAR - 1)]
+    assert confirmed(rows, FAR - 1) == confirmed(expected, FAR - 1)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_a_stream_with_arrivals_gives_the_lines_of_one_reasoner(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "LEAST_LOG", 3000)
+    case, chance = random_hypotheses.make_case(seed), random.Random(seed)
+    job = job_of(case, "changes", 4, ("time", "arrives"))
+    assert job is not None
+    given = given_by(case, early=True)
+    if not given:
+        pytest.skip("no facts")
+    name, row, _, _ = given[0]
+    far = [(name, row, FAR, FAR)]
+    rows = in_stream(job, [*cut(given, chance), far], chance)
+    expected = embedded(job, given + far, FAR - 1)
+    assert Counter(plain(row) for row in rows if row["late"] is None) == Counter(
+        plain(answer.to_json()) for answer in expected
+    )
+
+
+TURBINES = """
+timeline discrete.
+input temp(device, level) delay 2.
+flag(X) :- temp(X, high).
+cool(X)@T+1 :- flag(X)@T, flag(X)@T+1.
+shdn(X)@T+1 :- cool(X)@T, flag(X)@T+1.
+malf(X)@T-2 :- shdn(X)@T.
+query malf(X).
+"""
+
+
+def turbines(seed: int, late: bool = False) -> Case:
+    """Readings of many turbines, out of order; some later than allowed."""
+    chance, case = random.Random(seed), Case(TURBINES, end=20)
+    for time in range(case.end):
+        for device in range(12):
+            level = chance.choice(["high", "high", "low"])
+            arrives = time + chance.choice([0, 0, 1, 2, *([3, 5] if late else [])])
+            case.facts.append((("temp", (f"wt{device}", level), time), arrives))
+    return case
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_turbines_in_shards(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "LEAST_LOG", 3000)
+    chance = random.Random(seed)
+    case = turbines(seed, late=seed % 2 == 1)
+    job = job_of(case, "changes", chance.choice([2, 5, 8]), ("time", "arrives"))
+    assert job is not None and job.shards > 1
+    given = given_by(case, early=True)
+    expected = Counter(plain(answer.to_json()) for answer in embedded(job, given))
+    rows = in_batch(job, given)
+    assert Counter(plain(row) for row in rows if row["late"] is None) == expected
+    too_late = [fact for fact in facts_of(job, given) if job.checker.is_late(fact, fact.arrival)]
+    told = Counter((row["late"]["fact"], row["late"]["now"]) for row in rows if row["late"] is not None)
+    assert told == Counter(
+        (f"temp({fact.arguments[0]}, {fact.arguments[1]})@{fact.low}", fact.arrival) for fact in too_late
+    )
+    far = [("temp", ("wt0", "low"), FAR, FAR)]
+    streamed = in_stream(job, [*cut(given, chance), far], chance)
+    assert Counter(plain(row) for row in streamed if row["late"] is None) == expected
+    assert Counter((row["late"]["fact"], row["late"]["now"]) for row in streamed if row["late"] is not None) == told
+
+
+def test_equal_values_of_different_types_share_a_shard() -> None:
+    case = Case("input p(x). input q(x). both(X) :- p(X), q(X).\nquery both(X).\n")
+    job = job_of(case, "confirmed", 50, ("time",))
+    assert job is not None
+    times = pa.array([0, 0, 0])
+    shards = {
+        tuple(mark(pa.table({"c0": column, "c1": times}), job.sources[0], job).shards)
+        for column in (
+            pa.array([1, 2, 30]),
+            pa.array([1.0, 2.0, 30.0]),
+            pa.array([1, 2, 30], pa.decimal128(10, 3)),
+        )
+    }
+    assert len(shards) == 1
+    texts = mark(pa.table({"c0": ["1", "2", "30"], "c1": times}), job.sources[0], job).shards
+    assert tuple(texts) not in shards, "the text 1 is not the number 1"
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"c0": ["a"], "c1": pa.array([None], pa.int64())}, "`p`: 1 rows have no time"),
+        ({"c0": ["a"], "c1": [-3]}, "`p`: -3 lies before time 0"),
+        ({"c0": ["a"], "c1": [0.5]}, "time = 0.5: 1/2 is not a whole number"),
+        ({"c0": ["a"], "c1": pa.array([None], pa.float64())}, "`p`, a row with no time: the fact has no `time`"),
+        ({"c0": ["a"], "c1": ["1" * 40]}, "more than can be counted"),
+        ({"c0": ["a"], "c1": ["soon"]}, "'soon' is not a time"),
+        ({"c0": pa.array([None], pa.string()), "c1": [0]}, "`p`, the column `x`: 1 rows have no value"),
+        ({"c0": [float("nan")], "c1": [0]}, "must be finite"),
+    ],
+)
+def test_wrong_rows_are_named(columns: dict[str, Any], said: str) -> None:
+    case = Case("timeline discrete.\ninput p(x).\nq(X) :- p(X).\nquery q(X).\n")
+    job = job_of(case, "changes", 4, ("time",))
+    assert job is not None
+    with pytest.raises(FactError) as found:
+        mark(pa.table(columns), job.sources[0], job)
+    assert said in str(found.value)
+
+
+def test_what_compares_all_open_answers_is_not_sharded() -> None:
+    report = check_text(TURBINES)
+    assert _key(report, "changes", 4)[0] == {"temp": ["device"]}
+    with pytest.warns(UserWarning, match="compare the answers of all shards"):
+        assert _key(report, "changes", 4, Choice(max_open=5)) == ({}, frozenset())
+
+
+def test_absence_prevents_shards_only_where_answers_are_possible() -> None:
+    report = check_text(
+        "timeline discrete.\ninput p(x).\ninput q(x).\nd(X)@T+1 :- p(X)@T+1, not q(X)@T.\nquery d(X).\n"
+    )
+    assert _key(report, "confirmed", 4)[0] == {"p": ["x"], "q": ["x"]}
+    with pytest.warns(UserWarning, match="line 4: what may come true because of an absence alone"):
+        assert _key(report, "changes", 4)[0] == {}
+
+
+def test_a_checkpoint_of_another_run_is_refused() -> None:
+    case = turbines(0)
+    job = job_of(case, "changes", 4, ("time",))
+    other = job_of(Case(TURBINES.replace("delay 2", "delay 3")), "changes", 4, ("time",))
+    assert job is not None and other is not None
+    store = Store()
+    pack = {"shard": 0, "source": 0, "first": "0", "last": "0", "payload": None}
+
+    def run(processor: streaming.Shard) -> None:
+        store.begin()
+        processor.init(store)  # type: ignore[arg-type]
+        list(processor.handleInputRows((0,), iter([pack]), None))  # type: ignore[list-item]
+        store.commit()
+
+    run(streaming.Shard(job))
+    for changed, said in ((other, "program changed"), (replace(job, emit="confirmed"), "emit changed")):
+        with pytest.raises(PresageError, match=f"another run: {said} since it was written"):
+            run(streaming.Shard(changed))
+    meta = json.loads(store.committed["meta"][()][0])
+    store.committed["meta"][()] = (json.dumps({**meta, "format": 0}),)
+    with pytest.raises(PresageError, match="another version of Presage"):
+        run(streaming.Shard(job))
+
+
+def test_what_a_micro_batch_writes_does_not_grow_with_what_is_remembered() -> None:
+    """Bytes of log for the same facts, after few and after many others."""
+    case = turbines(1)
+    job = job_of(case, "changes", 1, ("time",))
+    assert job is not None
+    written = []
+    for many in (10, 1000):
+        store = Store()
+        store.begin()
+        processor = streaming.Shard(job)
+        processor.init(store)  # type: ignore[arg-type]
+        for given in (
+            [("temp", (f"wt{device}", "high"), 0, 0) for device in range(many)],
+            [("temp", ("wt1", "high"), 1, 1), ("temp", ("wt2", "low"), 2, 2)],
+        ):
+            packs = [
+                pack
+                for index, source, table in tables(job, given)
+                for made in packer(job, index, source)(iter(table.to_batches()))
+                for pack in made.to_pylist()
+            ]
+            list(processor.handleInputRows((0,), iter(packs), None))  # type: ignore[arg-type]
+        written.append(len(store.current["log"][(2,)][0]))
+    assert written[1] <= 1.1 * written[0]
