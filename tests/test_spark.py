@@ -207,14 +207,16 @@ def test_a_killed_stream_goes_on_from_its_checkpoint(spark: Any, tmp_path: Path)
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     commits = tmp_path / "checkpoint" / "commits"
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and process.poll() is None:
-        if commits.is_dir() and len([each for each in commits.iterdir() if each.name.isdigit()]) >= 2:
-            break
+    deadline = time.monotonic() + 300
+    committed = 0
+    while time.monotonic() < deadline and process.poll() is None and committed < 2:
+        committed = sum(each.name.isdigit() for each in commits.iterdir()) if commits.is_dir() else 0
         time.sleep(0.05)
-    assert process.poll() is None, "the stream ended before it could be killed"
-    os.killpg(process.pid, signal.SIGKILL)
+    ended = process.poll() is not None
+    if not ended:
+        os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    assert committed and not ended, "the stream is to be killed while it runs"
     source = stream(spark, tmp_path / "in")
     other = presage.parse(TURBINES.replace("@T-2", "@T-1"))
     with pytest.raises(Exception, match="the checkpoint belongs to another run: program changed"):
