@@ -70,7 +70,7 @@ class Reasoner:
         row = (
             self.engine.symbols.number_all(fact.arguments).reshape(1, -1)
             if fact.arguments
-            else np.zeros((1, 1), np.int64)
+            else np.zeros((1, 1), np.int32)
         )
         everywhere = np.array([ENDLESS], np.int64)
         self.engine.insert(fact.predicate, row, -everywhere, everywhere)
@@ -146,7 +146,7 @@ class Reasoner:
         columns = {}
         for name, group in by_name.items():
             width = max(1, self.subject.predicates[name].arity)
-            rows = np.zeros((len(group), width), np.int64)
+            rows = np.zeros((len(group), width), np.int32)
             cells = np.empty((len(group), 2), np.int64)
             for index, fact in enumerate(group):
                 for place, value in enumerate(fact.arguments):
@@ -162,7 +162,7 @@ class Reasoner:
         if late.any():
             self.late.extend(self._late_rows(table, late))
         keep = ~late
-        rows = np.zeros((int(keep.sum()), max(1, known.arity)), np.int64)
+        rows = np.zeros((int(keep.sum()), max(1, known.arity)), np.int32)
         for place, (values, places) in enumerate(zip(table.values, table.places, strict=True)):
             rows[:, place] = self.engine.symbols.number_all(values)[places[keep]]
         grid = self.engine.grid
@@ -194,7 +194,8 @@ class Reasoner:
             raise PresageError(f"the program has no predicate `{name}`")
         known = self.subject.predicates[name]
         relation = self.engine.relations[name]
-        rows, low, high = relation.contents()
+        held = relation.contents()
+        rows, low, high = held.tuples, held.low, held.high
         columns: dict[str, list[Any]] = {}
         for place in range(known.arity):
             title = known.columns[place].name if place < len(known.columns) else str(place + 1)
@@ -205,12 +206,12 @@ class Reasoner:
         columns["bounds"] = [("[" if s.closed_low else "(") + ("]" if s.closed_high else ")") for s in spans]
         return pa.table({title: _arrow_column(values) for title, values in columns.items()})
 
-    def _answers(self, new: dict[str, list[Delta]], now: Number) -> Answers:
+    def _answers(self, new: dict[str, Delta], now: Number) -> Answers:
         """The answers of a step: counted now, made when they are looked at."""
         found = [
             (query, *part)
             for query in self.subject.queries
-            if (part := self._asked(query, new.get(query.atom.predicate, []))) is not None
+            if query.atom.predicate in new and (part := self._asked(query, new[query.atom.predicate])) is not None
         ]
         if not found:
             return NONE
@@ -227,14 +228,9 @@ class Reasoner:
 
         return Answers(sum(len(low) for _, _, low, _ in found), make)
 
-    def _asked(self, query: Query, deltas: list[Delta]) -> tuple[Any, Any, Any] | None:
+    def _asked(self, query: Query, delta: Delta) -> tuple[Any, Any, Any] | None:
         """The new pieces that a query asks for, joined where they touch."""
-        if not deltas:
-            return None
-        relation = self.engine.relations[query.atom.predicate]
-        rows = np.concatenate([relation.columns[delta.row, : relation.arity] for delta in deltas])
-        low = np.concatenate([delta.low for delta in deltas])
-        high = np.concatenate([delta.high for delta in deltas])
+        rows, low, high = delta.tuples[:, : len(query.atom.arguments)], delta.low, delta.high
         wanted = np.ones(len(low), bool)
         places: dict[str, int] = {}
         for place, asked in enumerate(query.atom.arguments):

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from presage.kernels.joins import FAR
+from presage.kernels.layout import FAR
 from presage.model.terms import Number, number
 
 ENDLESS = 2 * FAR

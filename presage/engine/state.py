@@ -21,7 +21,7 @@ from presage.engine.waiting import Waiting
 from presage.errors import PresageError
 from presage.model.terms import Number, number
 
-FORMAT = 1
+FORMAT = 2
 
 
 class StateError(PresageError):
@@ -42,11 +42,11 @@ def save_engine(engine: Engine, fingerprint: str, extra: dict[str, Any]) -> byte
     names = list(engine.relations)
     for index, name in enumerate(names):
         relation = engine.relations[name]
-        delta = relation.everything()
-        arrays[f"r{index}"] = relation.columns[delta.row]
-        arrays[f"r{index}t"] = np.column_stack([delta.low, delta.high])
-    for index, worker in enumerate(engine.workers):
-        _save_waiting(arrays, f"w{index}", worker.waiting)
+        held = relation.contents()
+        arrays[f"r{index}"] = held.tuples
+        arrays[f"r{index}t"] = np.column_stack([held.low, held.high])
+    for index, node in enumerate(engine.negating):
+        _save_waiting(arrays, f"w{index}", engine.waiting[id(node)])
     for index, name in enumerate(engine.ahead):
         _save_waiting(arrays, f"a{index}", engine.ahead[name])
     header = {
@@ -112,14 +112,13 @@ def fill_engine(engine: Engine, header: dict[str, Any], arrays: dict[str, Any]) 
         relation.insert(arrays[f"r{index}"], times[:, 0].copy(), times[:, 1].copy())
         relation.latest = header["latest"][index]
         engine.final[name] = header["final"][index]
-    for index, worker in enumerate(engine.workers):
-        _fill_waiting(worker.waiting, arrays, f"w{index}")
-        worker.inbox.clear()
+    for index, node in enumerate(engine.negating):
+        _fill_waiting(engine.waiting[id(node)], arrays, f"w{index}")
     for index, name in enumerate(engine.ahead):
         _fill_waiting(engine.ahead[name], arrays, f"a{index}")
-    engine.active.clear()
-    engine.new.clear()
     engine.now = _read(header["now"])
+    if engine.now is not None:
+        engine.forget_news()
 
 
 def _fill_waiting(waiting: Waiting, arrays: dict[str, Any], name: str) -> None:

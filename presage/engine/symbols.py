@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 Value = str | int | Fraction
-Ints = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int32]
 # Whole numbers up to here, and their sums, are exact as floats.
 _EXACT = 1 << 52
 
@@ -25,6 +25,7 @@ class Symbols:
         self.unused: list[int] = []
         # For comparisons by columns: the value as a float where that is exact, otherwise not a number.
         self.floats = np.zeros(16, np.float64)
+        self.floats_address: int = self.floats.ctypes.data
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -48,13 +49,14 @@ class Symbols:
         self.values.append(value)
         while number >= len(self.floats):
             self.floats = np.concatenate([self.floats, np.zeros(len(self.floats), np.float64)])
+            self.floats_address = self.floats.ctypes.data
         self.numbers[value] = number
         self.floats[number] = exact_float(value)
         return number
 
     def number_all(self, values: Iterable[Value]) -> Ints:
         known = self.numbers
-        return np.array([known[value] if value in known else self._add(value) for value in values], np.int64)
+        return np.array([known[value] if value in known else self._add(value) for value in values], np.int32)
 
     def value(self, number: int) -> Value:
         found = self.values[number]
