@@ -23,7 +23,8 @@ from presage.engine.relation import Delta
 from presage.engine.state import fill_engine, read_state, save_engine
 from presage.errors import PresageError
 from presage.io.facts import Checker, Fact, FactError
-from presage.io.tables import Columns, read_table
+from presage.io.tables import Columns, TableReader, Texts
+from presage.kernels.texts import span
 from presage.model.printer import show_number
 from presage.model.program import Program
 from presage.model.statements import Query
@@ -54,6 +55,7 @@ class Reasoner:
         if report.findings.route.engine != "interval":
             raise PresageError(f"{source.name}: this program needs answer streams: {report.findings.route.reason}")
         self.checker = Checker(self.subject.program, self.subject.predicates, self.subject.discrete)
+        self.tables = TableReader(self.checker)
         self.engine = make_engine(self.subject)
         self.now: Number | None = None
         self.late: list[Fact] = []
@@ -84,9 +86,10 @@ class Reasoner:
         checked: list[Fact] = []
         tables: list[Columns] = []
         for name, table in facts.items():
-            read = read_table(name, table, self.checker)
+            read = self.tables.read(name, table)
             if isinstance(read, Columns):
-                tables.append(read)
+                if len(read):
+                    tables.append(read)
             else:
                 checked.extend(read)
         return self.step(checked, moment, tables)
@@ -113,12 +116,13 @@ class Reasoner:
             raise PresageError(f"{now} is not a whole number, as times of the discrete timeline are")
         late = [fact for fact in facts if self.checker.is_late(fact, now)]
         taken = [fact for fact in facts if not self.checker.is_late(fact, now)] if late else facts
+        numbered = [(table, self._number(table)) for table in tables]
         self._refine(taken, tables, now)
         self.late.extend(late)
         self.now = now
         columns = self._columns(taken)
-        for table in tables:
-            self._add_table(columns, table, now)
+        for table, rows in numbered:
+            self._add_table(columns, table, rows, now)
         new = self.engine.advance(now, columns)
         self._standing = self._answers(new, now)
         return self._standing
@@ -128,7 +132,12 @@ class Reasoner:
         are too large, or too fine for how large others are, before anything changes."""
         times = [time for fact in facts for time in (fact.low, fact.high) if time is not None]
         finer = self.engine.grid if self.subject.discrete else self.engine.grid.refined(times)
-        farthest = max([self.farthest, now, *times, *(int(table.times.max()) for table in tables if len(table))])
+        farthest = max([self.farthest, now, *times])
+        for table in tables:
+            least, most, _ = span(table.times, 0)
+            if least < 0:
+                table.refuse_times_before_start()
+            farthest = max(farthest, most)
         if not finer.holds(farthest):
             raise FactError(
                 f"times up to {show_number(farthest)} in steps of 1/{finer.per_unit} are more than the engine can "
@@ -156,33 +165,42 @@ class Reasoner:
             columns[name] = (rows, cells[:, 0].copy(), cells[:, 1].copy())
         return columns
 
-    def _add_table(self, columns: dict[str, Any], table: Columns, now: Number) -> None:
-        known = self.subject.predicates[table.predicate]
-        late = table.times < math.ceil(now - (known.delay or 0))
-        if late.any():
+    def _number(self, table: Columns) -> Any:
+        """The constants of a table's rows as numbers."""
+        symbols, where = self.engine.symbols, f"table {table.predicate}"
+        numbers = []
+        for column in table.columns:
+            if isinstance(column, Texts):
+                try:
+                    numbers.append(symbols.number_texts(column.places, column.address))
+                except UnicodeDecodeError:
+                    raise FactError(f"{where}: the column `{column.name}` has text that is not UTF-8") from None
+            else:
+                numbers.append(symbols.number_all(column.distinct)[column.places])
+        if len(numbers) == 1:
+            return numbers[0].reshape(-1, 1)
+        return np.column_stack(numbers) if numbers else np.zeros((len(table), 1), np.int32)
+
+    def _add_table(self, columns: dict[str, Any], table: Columns, rows: Any, now: Number) -> None:
+        limit = math.ceil(now - (self.subject.predicates[table.predicate].delay or 0))
+        times = table.times
+        if span(times, limit)[2]:
+            late = times < limit
             self.late.extend(self._late_rows(table, late))
-        keep = ~late
-        rows = np.zeros((int(keep.sum()), max(1, known.arity)), np.int32)
-        for place, (values, places) in enumerate(zip(table.values, table.places, strict=True)):
-            rows[:, place] = self.engine.symbols.number_all(values)[places[keep]]
-        grid = self.engine.grid
-        cells = table.times[keep] * (grid.per_unit * grid.step)
+            rows, times = rows[~late], times[~late]
+        scale = self.engine.grid.per_unit * self.engine.grid.step
+        cells = times * scale if scale > 1 else times
         before = columns.get(table.predicate)
         if before is not None:
-            rows, cells_low, cells_high = (
-                np.concatenate([before[0], rows]),
-                np.concatenate([before[1], cells]),
-                np.concatenate([before[2], cells]),
-            )
-            columns[table.predicate] = (rows, cells_low, cells_high)
+            rows, low, high = (np.concatenate(pair) for pair in zip(before, (rows, cells, cells), strict=True))
+            columns[table.predicate] = (rows, low, high)
         else:
             columns[table.predicate] = (rows, cells, cells)
 
     def _late_rows(self, table: Columns, late: Any) -> Iterator[Fact]:
         for index in np.flatnonzero(late):
-            arguments = tuple(values[places[index]] for values, places in zip(table.values, table.places, strict=True))
             time = int(table.times[index])
-            yield Fact(table.predicate, arguments, time, time)
+            yield Fact(table.predicate, tuple(column.value(int(index)) for column in table.columns), time, time)
 
     def holds(self, name: str) -> Any:
         """What is in memory of a predicate, as an Arrow table: its columns, and `from`, `to`, `bounds`."""

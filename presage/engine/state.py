@@ -97,6 +97,7 @@ def fill_engine(engine: Engine, header: dict[str, Any], arrays: dict[str, Any]) 
     symbols.numbers.clear()
     symbols.values.clear()
     symbols.unused.clear()
+    symbols.texts.clear()
     for value in header["symbols"]:
         if value is None:
             symbols.unused.append(len(symbols.values))

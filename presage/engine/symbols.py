@@ -12,6 +12,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from presage.engine.texts import Texts
+
 Value = str | int | Fraction
 Ints = npt.NDArray[np.int32]
 # Whole numbers up to here, and their sums, are exact as floats.
@@ -23,6 +25,7 @@ class Symbols:
         self.numbers: dict[Value, int] = {}
         self.values: list[Value | None] = []
         self.unused: list[int] = []
+        self.texts = Texts()
         # For comparisons by columns: the value as a float where that is exact, otherwise not a number.
         self.floats = np.zeros(16, np.float64)
         self.floats_address: int = self.floats.ctypes.data
@@ -58,6 +61,10 @@ class Symbols:
         known = self.numbers
         return np.array([known[value] if value in known else self._add(value) for value in values], np.int32)
 
+    def number_texts(self, places: Ints, address: int) -> Ints:
+        """The numbers of a column of texts; see `Texts`."""
+        return self.texts.find(places, address, self.number)
+
     def value(self, number: int) -> Value:
         found = self.values[number]
         assert found is not None
@@ -66,6 +73,7 @@ class Symbols:
     def keep_only(self, used: Ints) -> int:
         """Frees the numbers that are not used; gives how many. Who holds the list of values keeps it as it was."""
         self.values = self.values.copy()
+        self.texts.clear()
         keep = np.zeros(len(self.values), bool)
         keep[used] = True
         freed = 0

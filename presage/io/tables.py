@@ -21,16 +21,48 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(slots=True)
+class Texts:
+    """A column of texts as Arrow holds them: where each begins, and one place more, in the bytes at an address."""
+
+    name: str
+    places: npt.NDArray[np.int32]
+    address: int
+    array: Any
+    """Keeps the bytes alive."""
+
+    def value(self, row: int) -> Value:
+        found: str = self.array[row].as_py()
+        return found
+
+
+@dataclass(slots=True)
+class Values:
+    """A column as distinct values, and the place of each row's value among them."""
+
+    name: str
+    distinct: list[Value]
+    places: Ints
+
+    def value(self, row: int) -> Value:
+        return self.distinct[self.places[row]]
+
+
+@dataclass(slots=True)
 class Columns:
-    """Point facts of one predicate at whole-number times: per argument, distinct values and their places."""
+    """Point facts of one predicate at whole-number times."""
 
     predicate: str
-    values: list[list[Value]]
-    places: list[Ints]
+    columns: list[Texts | Values]
     times: Ints
 
     def __len__(self) -> int:
         return len(self.times)
+
+    def refuse_times_before_start(self) -> None:
+        row = int(np.argmin(self.times))
+        if self.times[row] < 0:
+            where = f"table {self.predicate}, row {row + 1}"
+            raise FactError(f"{where}: {self.times[row]} lies before time 0, the start of the stream")
 
 
 def pyarrow() -> Any:
@@ -55,46 +87,82 @@ def as_arrow(table: Any, where: str) -> Any:
     raise FactError(f"{where}: a {type(table).__name__} is not a table (Arrow, pandas and Polars are)")
 
 
-def read_table(name: str, table: Any, checker: Checker) -> Columns | list[Fact]:
-    """The facts of a table; as columns where their times are whole numbers, otherwise one by one."""
-    where = f"table {name}"
-    known = checker.known(name, where)
-    arrow = as_arrow(table, where)
-    names = column_names(known)
-    check_header(known, arrow.column_names, where)
-    if "time" in when_names(known) and "time" in arrow.column_names:
-        plain = len(known.inputs) <= 1 and not {"from", "arrives"}.intersection(arrow.column_names)
-        if plain and pyarrow().types.is_integer(arrow.column("time").type):
-            return _columns(name, known, arrow, names, checker, where)
-    header = [*names, *(column for column in when_names(known) if column in arrow.column_names)]
-    columns = [cells_of(arrow.column(column), f"{where}: the column `{column}`") for column in header]
-    rows = Rows(known, header, checker, lambda row: f"{where}, row {row}")
-    if not columns:
-        return [rows.fact((), row + 1) for row in range(arrow.num_rows)]
-    return [rows.fact(cells, row) for row, cells in enumerate(zip(*columns, strict=True), 1)]
+class TableReader:
+    """Reads tables for a program. What a predicate's table looked like is remembered: the next one mostly looks the
+    same."""
 
+    def __init__(self, checker: Checker) -> None:
+        self.checker = checker
+        self.shapes: dict[str, tuple[Any, Predicate, int, list[tuple[int, str, bool]]]] = {}
 
-def _columns(name: str, known: Predicate, arrow: Any, names: list[str], checker: Checker, where: str) -> Columns:
-    times = arrow.column("time")
-    if times.null_count:
-        raise FactError(f"{where}: {times.null_count} rows have no time")
-    moments = times.to_numpy().astype(np.int64)
-    if len(moments) and moments.min() < 0:
-        row = int(np.argmin(moments))
-        raise FactError(f"{where}, row {row + 1}: {moments[row]} lies before time 0, the start of the stream")
-    values, places = [], []
-    for place, column in enumerate(names):
-        encoded = arrow.column(column).combine_chunks().dictionary_encode()
-        if encoded.null_count:
-            raise FactError(f"{where}: the column `{column}` has {encoded.null_count} rows without a value")
+    def read(self, name: str, table: Any) -> Columns | list[Fact]:
+        """The facts of a table; as columns where their times are whole numbers, otherwise one by one."""
+        shape = self.shapes.get(name)
+        if shape is not None and isinstance(table, pyarrow().Table) and table.schema == shape[0]:
+            return self._columns(name, table)
+        where = f"table {name}"
+        known = self.checker.known(name, where)
+        arrow = as_arrow(table, where)
+        names = column_names(known)
+        check_header(known, arrow.column_names, where)
+        if "time" in when_names(known) and "time" in arrow.column_names:
+            plain = len(known.inputs) <= 1 and not {"from", "arrives"}.intersection(arrow.column_names)
+            if plain and pyarrow().types.is_integer(arrow.column("time").type):
+                places = [arrow.schema.get_field_index(column) for column in names]
+                kinds = [each.type for each in known.columns] or ["any"] * known.arity
+                columns = [
+                    (place, column, kind in ("any", "text") and is_text(arrow.column(place).type))
+                    for place, column, kind in zip(places, names, kinds, strict=True)
+                ]
+                self.shapes[name] = arrow.schema, known, arrow.schema.get_field_index("time"), columns
+                return self._columns(name, arrow)
+        return self._facts(known, arrow, names, where)
+
+    def _facts(self, known: Predicate, arrow: Any, names: list[str], where: str) -> list[Fact]:
+        header = [*names, *(column for column in when_names(known) if column in arrow.column_names)]
+        columns = [cells_of(arrow.column(column), f"{where}: the column `{column}`") for column in header]
+        rows = Rows(known, header, self.checker, lambda row: f"{where}, row {row}")
+        if not columns:
+            return [rows.fact((), row + 1) for row in range(arrow.num_rows)]
+        return [rows.fact(cells, row) for row, cells in enumerate(zip(*columns, strict=True), 1)]
+
+    def _columns(self, name: str, arrow: Any) -> Columns:
+        _, known, time, columns = self.shapes[name]
+        times = _whole(arrow.column(time))
+        if times.null_count:
+            raise FactError(f"table {name}: {times.null_count} rows have no time")
+        moments = times.to_numpy(zero_copy_only=False)
+        if moments.dtype != np.int64:
+            moments = moments.astype(np.int64)
+        return Columns(
+            name,
+            [
+                self._column(_whole(arrow.column(place)), column, known, index, texts)
+                for index, (place, column, texts) in enumerate(columns)
+            ],
+            moments,
+        )
+
+    def _column(self, array: Any, column: str, known: Predicate, index: int, texts: bool) -> Texts | Values:
+        where = f"table {known.name}"
+        if array.null_count:
+            raise FactError(f"{where}: the column `{column}` has {array.null_count} rows without a value")
+        if texts and len(array):
+            if pyarrow().types.is_large_string(array.type):
+                array = array.cast(pyarrow().string())
+            _, places, data = array.buffers()
+            begin = array.offset
+            ends = np.frombuffer(places, np.int32)[begin : begin + len(array) + 1]
+            return Texts(column, ends, 0 if data is None else data.address, array)
+        encoded = array.dictionary_encode()
         distinct = cells_of(encoded.dictionary, f"{where}: the column `{column}`")
-        kind = known.columns[place].type if place < len(known.columns) else "any"
-        if kind in ("any", "text") and is_text(encoded.dictionary.type):
-            values.append(distinct)
-        else:
-            values.append([checker.value(each, known, place, where) for each in distinct])
-        places.append(encoded.indices.to_numpy().astype(np.int64))
-    return Columns(name, values, places, moments)
+        values = [self.checker.value(each, known, index, where) for each in distinct]
+        return Values(column, values, encoded.indices.to_numpy().astype(np.int64))
+
+
+def _whole(column: Any) -> Any:
+    """A column in one piece."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def is_text(kind: Any) -> bool:

@@ -39,7 +39,7 @@ TABLE_BYTES, INDEX_BYTES = 8 * TABLE_FIELDS, 8 * INDEX_FIELDS
 WHEEL_SIZE = 64
 
 
-def _access(kind: Any, stores: bool) -> Any:
+def _access(kind: Any, stores: bool, align: int | None = None) -> Any:
     """A function that reads, or writes, a number at a place after an address. Arrays as variables of an inner loop
     would have their users counted again and again, which costs more than what is done with them."""
     result = types.float64 if kind == ir.DoubleType() else types.int64
@@ -47,9 +47,12 @@ def _access(kind: Any, stores: bool) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         place = builder.gep(builder.inttoptr(arguments[0], kind.as_pointer()), [arguments[1]])
         if stores:
-            builder.store(builder.trunc(arguments[2], kind) if kind == ir.IntType(32) else arguments[2], place)
+            value = arguments[2] if kind == ir.IntType(64) else builder.trunc(arguments[2], kind)
+            builder.store(value, place)
             return context.get_dummy_value()
-        value = builder.load(place)
+        value = builder.load(place, align=align)
+        if kind == ir.IntType(8):
+            return builder.zext(value, ir.IntType(64))
         return builder.sext(value, ir.IntType(64)) if kind == ir.IntType(32) else value
 
     if stores:
@@ -67,4 +70,7 @@ def _access(kind: Any, stores: bool) -> Any:
 
 get, put = _access(ir.IntType(64), False), _access(ir.IntType(64), True)
 get32, put32 = _access(ir.IntType(32), False), _access(ir.IntType(32), True)
+get8, put8 = _access(ir.IntType(8), False), _access(ir.IntType(8), True)
+get_word = _access(ir.IntType(64), False, align=1)
+"""Eight bytes that may begin anywhere."""
 get_float = _access(ir.DoubleType(), False)

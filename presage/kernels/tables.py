@@ -18,7 +18,7 @@ caller makes some and inserts all over again.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 
 from presage.kernels.groups import add_to_indexes, indexes_have_room
 from presage.kernels.hashing import EMPTY, GONE, first_place, hash_tuple, stride
@@ -362,7 +362,12 @@ def all_intervals(table):  # type: ignore[no-untyped-def]
     return rows, lows, highs
 
 
-@njit("int64(int64, int64, int32[:, ::1], int64[::1], int64[::1], int64)", cache=True)
+# Other kinds of numbers must not get here; arrays that are not ours may be read only.
+_ROWS = types.Array(types.int32, 2, "C", readonly=True)
+_CELLS = types.Array(types.int64, 1, "C", readonly=True)
+
+
+@njit(types.int64(types.int64, types.int64, _ROWS, _CELLS, _CELLS, types.int64), cache=True)
 def insert_all(table, indexes, tuples, starts, ends, begin):  # type: ignore[no-untyped-def]
     """The same for arrays."""
     return insert(table, indexes, tuples.ctypes.data, starts.ctypes.data, ends.ctypes.data, begin, len(starts))
