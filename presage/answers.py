@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, overload
 
-from presage.model.formulas import Atom
-from presage.model.printer import show_atom, show_number
-from presage.model.terms import Constant, Number
+from presage.model.printer import show_name, show_number
+from presage.model.terms import Number
 
 Value = str | int | Fraction
 
@@ -19,7 +19,18 @@ def json_value(value: Value) -> str | int:
     return show_number(value) if isinstance(value, Fraction) else value
 
 
-@dataclass(frozen=True, slots=True)
+@lru_cache(1 << 16)
+def _shown(value: Value) -> str:
+    return show_name(value) if isinstance(value, str) else show_number(value)
+
+
+def show_answer_atom(predicate: str, arguments: tuple[Value, ...]) -> str:
+    """A ground atom in canonical text; constants repeat from answer to answer."""
+    return f"{predicate}({', '.join([_shown(each) for each in arguments])})" if arguments else predicate
+
+
+# Not frozen, which would make each of the many answers of a step four times as dear.
+@dataclass(slots=True)
 class Answer:
     """What stands about one answer at a time `now`. Either `time` is set, or `start`, `end` and `bounds`."""
 
@@ -38,16 +49,21 @@ class Answer:
     decided_by: Number | None = None
     confidence: float | None = None
     ways: tuple[dict[str, Any], ...] = field(default=())
+    text: str | None = field(default=None, init=False, compare=False, repr=False)
+    """The canonical text, once it is known."""
 
     @property
     def answer(self) -> str:
         """The answer in canonical text, such as `malf(wt25)@0`."""
-        atom = show_atom(Atom(self.predicate, tuple(Constant(value) for value in self.arguments)))
-        if self.time is not None:
-            return f"{atom}@{show_number(self.time)}"
-        low = "" if self.start is None else show_number(self.start)
-        high = "inf" if self.end is None else show_number(self.end)
-        return f"{atom}@{self.bounds[:1] or '['}{low},{high}{self.bounds[1:] or ')'}"
+        if self.text is None:
+            atom = show_answer_atom(self.predicate, self.arguments)
+            if self.time is not None:
+                self.text = f"{atom}@{show_number(self.time)}"
+            else:
+                low = "" if self.start is None else show_number(self.start)
+                high = "inf" if self.end is None else show_number(self.end)
+                self.text = f"{atom}@{self.bounds[:1] or '['}{low},{high}{self.bounds[1:] or ')'}"
+        return self.text
 
     def __str__(self) -> str:
         return f"{self.status} {self.answer}"

@@ -23,15 +23,14 @@ from presage.engine.relation import Delta
 from presage.engine.state import fill_engine, read_state, save_engine
 from presage.errors import PresageError
 from presage.io.facts import Checker, Fact, FactError
-from presage.io.tables import Columns, TableReader, Texts
+from presage.io.tables import Columns, Listed, TableReader, Texts
+from presage.io.tuples import Given, TupleReader
+from presage.kernels.layout import FAR
 from presage.kernels.texts import span
 from presage.model.printer import show_number
 from presage.model.program import Program
 from presage.model.statements import Query
 from presage.model.terms import Constant, Number, Variable, number
-
-Given = tuple[Any, ...]
-"""A fact as a tuple: (predicate, arguments, time), where time may be (1, 5, "[)")."""
 
 
 class Reasoner:
@@ -55,7 +54,7 @@ class Reasoner:
         if report.findings.route.engine != "interval":
             raise PresageError(f"{source.name}: this program needs answer streams: {report.findings.route.reason}")
         self.checker = Checker(self.subject.program, self.subject.predicates, self.subject.discrete)
-        self.tables = TableReader(self.checker)
+        self.tables, self.tuples = TableReader(self.checker), TupleReader(self.checker)
         self.engine = make_engine(self.subject)
         self.now: Number | None = None
         self.late: list[Fact] = []
@@ -82,7 +81,8 @@ class Reasoner:
         confirmed by it. A fact that is wrong raises `FactError` and leaves the reasoner as it was."""
         moment = self.checker.time(now, "now")
         if not isinstance(facts, Mapping):
-            return self.step([self._given(given, index) for index, given in enumerate(facts)], moment)
+            columns, others = self.tuples.read(facts)
+            return self.step(others, moment, columns)
         checked: list[Fact] = []
         tables: list[Columns] = []
         for name, table in facts.items():
@@ -94,20 +94,6 @@ class Reasoner:
                 checked.extend(read)
         return self.step(checked, moment, tables)
 
-    def _given(self, given: Given, index: int) -> Fact:
-        where = f"fact {index + 1}"
-        if not isinstance(given, tuple) or len(given) != 3:
-            raise FactError(f'{where}: a fact is (predicate, arguments, time), such as ("temp", ("wt25", "high"), 0)')
-        name, arguments, when = given
-        entry: dict[str, Any] = {"pred": name, "args": list(arguments)}
-        if isinstance(when, tuple):
-            if len(when) != 3:
-                raise FactError(f'{where}: an interval is (from, to, bounds), such as (1, 5, "[)")')
-            entry.update({"from": when[0], "to": when[1], "bounds": when[2]})
-        else:
-            entry["time"] = when
-        return self.checker.fact(entry, where)
-
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
         """The same for facts that are checked already."""
         if self.now is not None and now <= self.now:
@@ -116,28 +102,23 @@ class Reasoner:
             raise PresageError(f"{now} is not a whole number, as times of the discrete timeline are")
         late = [fact for fact in facts if self.checker.is_late(fact, now)]
         taken = [fact for fact in facts if not self.checker.is_late(fact, now)] if late else facts
-        numbered = [(table, self._number(table)) for table in tables]
-        self._refine(taken, tables, now)
+        measured = [(table, self._number(table), *self._measure(table, now)) for table in tables]
+        self._refine(taken, now, max((most for _, _, most, _ in measured), default=0))
         self.late.extend(late)
         self.now = now
         columns = self._columns(taken)
-        for table, rows in numbered:
-            self._add_table(columns, table, rows, now)
+        for table, rows, _, too_late in measured:
+            self._add_table(columns, table, rows, too_late, now)
         new = self.engine.advance(now, columns)
         self._standing = self._answers(new, now)
         return self._standing
 
-    def _refine(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> None:
+    def _refine(self, facts: Sequence[Fact], now: Number, most: int) -> None:
         """Makes the grid finer where the data needs it; what is remembered moves with it. Refuses times that
         are too large, or too fine for how large others are, before anything changes."""
         times = [time for fact in facts for time in (fact.low, fact.high) if time is not None]
         finer = self.engine.grid if self.subject.discrete else self.engine.grid.refined(times)
-        farthest = max([self.farthest, now, *times])
-        for table in tables:
-            least, most, _ = span(table.times, 0)
-            if least < 0:
-                table.refuse_times_before_start()
-            farthest = max(farthest, most)
+        farthest = max([self.farthest, now, most, *times])
         if not finer.holds(farthest):
             raise FactError(
                 f"times up to {show_number(farthest)} in steps of 1/{finer.per_unit} are more than the engine can "
@@ -150,7 +131,8 @@ class Reasoner:
     def _columns(self, facts: Sequence[Fact]) -> dict[str, Any]:
         by_name: dict[str, list[Fact]] = {}
         for fact in facts:
-            by_name.setdefault(fact.predicate, []).append(fact)
+            if self.engine.is_read(fact.predicate):
+                by_name.setdefault(fact.predicate, []).append(fact)
         grid, symbols = self.engine.grid, self.engine.symbols
         columns = {}
         for name, group in by_name.items():
@@ -166,28 +148,49 @@ class Reasoner:
         return columns
 
     def _number(self, table: Columns) -> Any:
-        """The constants of a table's rows as numbers."""
-        symbols, where = self.engine.symbols, f"table {table.predicate}"
+        """The constants of a table's rows as numbers; `None` where nothing reads them."""
+        symbols, is_read = self.engine.symbols, self.engine.is_read(table.predicate)
         numbers = []
         for column in table.columns:
-            if isinstance(column, Texts):
-                try:
-                    numbers.append(symbols.number_texts(column.places, column.address))
-                except UnicodeDecodeError:
-                    raise FactError(f"{where}: the column `{column.name}` has text that is not UTF-8") from None
-            else:
-                numbers.append(symbols.number_all(column.distinct)[column.places])
+            try:
+                if not is_read:
+                    if isinstance(column, Texts) and not column.is_readable():
+                        raise ValueError
+                elif isinstance(column, Texts):
+                    numbers.append(symbols.number_texts(len(column), column.places, column.data))
+                elif isinstance(column, Listed):
+                    numbers.append(symbols.number_all(column.values))
+                else:
+                    numbers.append(symbols.number_all(column.distinct)[column.places])
+            except ValueError:
+                where = f"table {table.predicate}: the column `{column.name}`"
+                raise FactError(f"{where} has text that is not UTF-8") from None
+        if not is_read:
+            return None
         if len(numbers) == 1:
             return numbers[0].reshape(-1, 1)
         return np.column_stack(numbers) if numbers else np.zeros((len(table), 1), np.int32)
 
-    def _add_table(self, columns: dict[str, Any], table: Columns, rows: Any, now: Number) -> None:
-        limit = math.ceil(now - (self.subject.predicates[table.predicate].delay or 0))
+    def _measure(self, table: Columns, now: Number) -> tuple[int, int]:
+        """How far a table's times go, and how many of its rows are too late."""
+        least, most, late = span(table.times, self._limit(table, now))
+        if least < 0:
+            table.refuse_times_before_start()
+        return most, late
+
+    def _limit(self, table: Columns, now: Number) -> int:
+        """The first time at which a row may still come; `now` may turn out too large only later."""
+        return min(math.ceil(now - (self.subject.predicates[table.predicate].delay or 0)), FAR)
+
+    def _add_table(self, columns: dict[str, Any], table: Columns, rows: Any, late: int, now: Number) -> None:
         times = table.times
-        if span(times, limit)[2]:
-            late = times < limit
-            self.late.extend(self._late_rows(table, late))
-            rows, times = rows[~late], times[~late]
+        if late:
+            too_late = times < self._limit(table, now)
+            self.late.extend(self._late_rows(table, too_late))
+            times = times[~too_late]
+            rows = rows if rows is None else rows[~too_late]
+        if rows is None:
+            return
         scale = self.engine.grid.per_unit * self.engine.grid.step
         cells = times * scale if scale > 1 else times
         before = columns.get(table.predicate)
@@ -239,10 +242,12 @@ class Reasoner:
         def make() -> list[Answer]:
             answers = []
             for query, rows, low, high in found:
+                names = places_of(query)
                 for row, start, end in zip(rows.tolist(), low.tolist(), high.tolist(), strict=True):
-                    arguments = tuple(values[each] for each in row)
-                    answers.append(self._answer(query, arguments, grid, start, end, now))
-            return sorted(answers, key=lambda answer: answer.answer)
+                    arguments = tuple([values[each] for each in row])
+                    bindings = {name: arguments[place] for name, place in names}
+                    answers.append(_answer(query.atom.predicate, arguments, bindings, grid, start, end, now))
+            return sorted(answers, key=_text)
 
         return Answers(sum(len(low) for _, _, low, _ in found), make)
 
@@ -259,23 +264,18 @@ class Reasoner:
         rows, low, high = rows[wanted], low[wanted], high[wanted]
         if not len(low):
             return None
-        order = np.lexsort((low, *rows.T[::-1]))
-        rows, low, high = rows[order], low[order], high[order]
+        row = delta.row[wanted]
+        order = np.argsort(row, kind="stable")
+        ordered = row[order]
+        if not (ordered[1:] == ordered[:-1]).any():
+            return rows, low, high
+        order = np.lexsort((low, row))
+        row, rows, low, high = row[order], rows[order], low[order], high[order]
         # A piece goes on where the one before it, of the same tuple, ends.
         apart = np.ones(len(low), bool)
-        apart[1:] = (rows[1:] != rows[:-1]).any(axis=1) | (low[1:] > high[:-1] + 1)
+        apart[1:] = (row[1:] != row[:-1]) | (low[1:] > high[:-1] + 1)
         starts = np.flatnonzero(apart)
         return rows[starts], low[starts], np.maximum.reduceat(high, starts)
-
-    def _answer(
-        self, query: Query, arguments: tuple[Value, ...], grid: Grid, low: int, high: int, now: Number
-    ) -> Answer:
-        span = grid.span(low, high)
-        name, bindings = query.atom.predicate, bindings_of(query, arguments)
-        if span.low == span.high and span.closed_low and span.closed_high:
-            return Answer(now, "confirmed", name, arguments, bindings, time=span.low)
-        bounds = ("[" if span.closed_low else "(") + ("]" if span.closed_high else ")")
-        return Answer(now, "confirmed", name, arguments, bindings, start=span.low, end=span.high, bounds=bounds)
 
     def save(self) -> bytes:
         """The reasoner's memory, for `restore`."""
@@ -327,10 +327,24 @@ def _arrow_column(values: list[Any]) -> Any:
     return pa.array([None if value is None else str(value) for value in values], pa.string())
 
 
-def bindings_of(query: Query, arguments: tuple[Value, ...]) -> dict[str, Value]:
-    """The values of a query's variables."""
-    return {
-        asked.name: value
-        for asked, value in zip(query.atom.arguments, arguments, strict=True)
+def places_of(query: Query) -> list[tuple[str, int]]:
+    """The query's variables, and at which argument each stands."""
+    return [
+        (asked.name, place)
+        for place, asked in enumerate(query.atom.arguments)
         if isinstance(asked, Variable) and not asked.is_anonymous
-    }
+    ]
+
+
+def _text(answer: Answer) -> str:
+    return answer.answer
+
+
+def _answer(
+    name: str, arguments: Any, bindings: dict[str, Value], grid: Grid, low: int, high: int, now: Number
+) -> Answer:
+    if low == high and (time := grid.point(low)) is not None:
+        return Answer(now, "confirmed", name, arguments, bindings, time)
+    span = grid.span(low, high)
+    bounds = ("[" if span.closed_low else "(") + ("]" if span.closed_high else ")")
+    return Answer(now, "confirmed", name, arguments, bindings, start=span.low, end=span.high, bounds=bounds)

@@ -27,7 +27,7 @@ from presage.kernels.layout import FAR
 from presage.kernels.operators import dilate_all
 from presage.model.terms import Number
 from presage.plan.lags import NEVER, Lags, offsets
-from presage.plan.nodes import Join, Known, Plan
+from presage.plan.nodes import Join, Known, Plan, reads
 
 # Below so many constants it is not worth looking which are still used.
 FEW_SYMBOLS = 10_000
@@ -55,6 +55,7 @@ class Engine:
             relation.table[layout.FROM_ZERO] = plan.sources[name].kind in ("input", "derived")
             if lags.keep[name] != INF and plan.sources[name].kind != "static":
                 relation.forgets(self._bucket(lags.keep[name]))
+        self.read = {name for node in plan.nodes for name, _ in reads(node)}
         self.members: dict[int, list[str]] = {}
         for name, number in lags.component.items():
             self.members.setdefault(number, []).append(name)
@@ -185,6 +186,10 @@ class Engine:
         if lag == INF or self.now is None:
             return self._final_at_start(name)
         return max(self._cells(self.now - lag), self._final_at_start(name))
+
+    def is_read(self, name: str) -> bool:
+        """Whether anything depends on a relation; the others need not be remembered."""
+        return name in self.read or name in self.watched
 
     def insert(self, name: str, rows: Symbols32, low: Ints, high: Ints) -> None:
         if not len(low):

@@ -61,9 +61,9 @@ class Symbols:
         known = self.numbers
         return np.array([known[value] if value in known else self._add(value) for value in values], np.int32)
 
-    def number_texts(self, places: Ints, address: int) -> Ints:
+    def number_texts(self, count: int, places: int, data: int) -> Ints:
         """The numbers of a column of texts; see `Texts`."""
-        return self.texts.find(places, address, self.number)
+        return self.texts.find(count, places, data, self.number)
 
     def value(self, number: int) -> Value:
         found = self.values[number]

@@ -6,6 +6,7 @@ engine; other times are made exact one by one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,13 +23,24 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(slots=True)
 class Texts:
-    """A column of texts as Arrow holds them: where each begins, and one place more, in the bytes at an address."""
+    """A column of texts as Arrow holds them: their bytes at the address `data`, and at the address `places` where each
+    begins and where the last one ends."""
 
     name: str
-    places: npt.NDArray[np.int32]
-    address: int
+    places: int
+    data: int
     array: Any
     """Keeps the bytes alive."""
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def is_readable(self) -> bool:
+        try:
+            self.array.validate(full=True)
+        except pyarrow().ArrowInvalid:
+            return False
+        return True
 
     def value(self, row: int) -> Value:
         found: str = self.array[row].as_py()
@@ -48,11 +60,22 @@ class Values:
 
 
 @dataclass(slots=True)
+class Listed:
+    """A column as a value for each row."""
+
+    name: str
+    values: Sequence[Value]
+
+    def value(self, row: int) -> Value:
+        return self.values[row]
+
+
+@dataclass(slots=True)
 class Columns:
     """Point facts of one predicate at whole-number times."""
 
     predicate: str
-    columns: list[Texts | Values]
+    columns: list[Texts | Values | Listed]
     times: Ints
 
     def __len__(self) -> int:
@@ -151,9 +174,7 @@ class TableReader:
             if pyarrow().types.is_large_string(array.type):
                 array = array.cast(pyarrow().string())
             _, places, data = array.buffers()
-            begin = array.offset
-            ends = np.frombuffer(places, np.int32)[begin : begin + len(array) + 1]
-            return Texts(column, ends, 0 if data is None else data.address, array)
+            return Texts(column, places.address + 4 * array.offset, 0 if data is None else data.address, array)
         encoded = array.dictionary_encode()
         distinct = cells_of(encoded.dictionary, f"{where}: the column `{column}`")
         values = [self.checker.value(each, known, index, where) for each in distinct]

@@ -1,8 +1,8 @@
 """Texts of whole columns as numbers, without making an object of each.
 
 Texts that have been seen lie one after the other in `bytes`; of each `begins` says where, `lengths` how long it is,
-`codes` what it hashes to, and `numbers` what its number is. `slots` is an open-addressing hash of them. A column has its
-texts one after the other too, and where each begins.
+`codes` what it hashes to, and `numbers` what its number is. `slots` is an open-addressing hash of them. All these are
+given by their addresses. A column has its texts one after the other too, and where each begins.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from presage.kernels.layout import get8, get_word, put8
+from presage.kernels.layout import get, get8, get32, get_word, put8
 
 EMPTY = -1
+SLOTS, MASK, BYTES, BEGINS, CODES, LENGTHS, NUMBERS, FIELDS = range(8)
 
 
 @njit(cache=True)
@@ -42,22 +43,30 @@ def _same(place, other, length):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def find(slots, begins, lengths, codes, numbers, bytes_, places, data, found):  # type: ignore[no-untyped-def]
+def find(table, places, data, found):  # type: ignore[no-untyped-def]
     """The numbers of a column's texts, -1 where one has not been seen; gives how many have not."""
-    mask, known, unknown = len(slots) - 1, bytes_.ctypes.data, 0
+    slots, mask, known, begins = get(table, SLOTS), get(table, MASK), get(table, BYTES), get(table, BEGINS)
+    codes, lengths, numbers = get(table, CODES), get(table, LENGTHS), get(table, NUMBERS)
+    unknown = 0
     for index in range(len(found)):
-        place, length = data + np.int64(places[index]), np.int64(places[index + 1]) - np.int64(places[index])
+        begin = get32(places, index)
+        place, length = data + begin, get32(places, index + 1) - begin
         code = _hash(place, length)
         at = (code >> 20) & mask
         number = np.int64(-1)
-        while slots[at] != EMPTY:
-            entry = slots[at]
-            if codes[entry] == code and lengths[entry] == length and _same(known + begins[entry], place, length):
-                number = np.int64(numbers[entry])
+        while True:
+            entry = get32(slots, at)
+            if entry == EMPTY:
+                unknown += 1
+                break
+            if (
+                get(codes, entry) == code
+                and get32(lengths, entry) == length
+                and _same(known + get(begins, entry), place, length)
+            ):
+                number = get32(numbers, entry)
                 break
             at = (at + 1) & mask
-        if number < 0:
-            unknown += 1
         found[index] = number
     return unknown
 
