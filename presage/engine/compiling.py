@@ -22,7 +22,7 @@ from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
 from presage.model.terms import Constant, Variable
 from presage.plan.lags import Lags
-from presage.plan.nodes import Dilate, Erode, Join, Literal, Node, Plan, Reach, Since
+from presage.plan.nodes import Dilate, Erode, Join, Literal, Plan, Reach, Since
 
 Spec = tuple[int, int, int]
 """A column, what it does, and its variable or symbol."""
@@ -49,7 +49,7 @@ class Trigger:
     fields: dict[int, int]
     roots: dict[tuple[object, ...], Step] = field(default_factory=dict)
     columns: tuple[int, ...] = ()
-    node: Node | None = None
+    join: OutsideJoin | None = None
     """What is done with the findings, where that is not a plain insertion."""
 
 
@@ -63,8 +63,7 @@ class Code:
     specs: Ints
     checks: Ints
     found: Ints
-    nodes: dict[int, Node]
-    widths: dict[int, int]
+    joins: dict[int, OutsideJoin]
     stack: Ints
     bound: Ints
     wanted: Ints
@@ -102,10 +101,6 @@ class Compiler:
     def _relation(self, name: str) -> Relation:
         return self.store.relations[name]
 
-    def _head(self, node: Node) -> int:
-        """The table that gains; what is beyond the horizon must wait outside."""
-        return driver.ELSEWHERE if node.head in self.lags.clipped else self._relation(node.head).number
-
     # Operators.
 
     def _operator(self, node: Erode | Since, kind: int, source: str) -> Trigger:
@@ -115,14 +110,13 @@ class Compiler:
             {
                 driver.KIND: kind,
                 driver.SOURCE: self._relation(source).number,
-                driver.HEAD: self._head(node),
+                driver.HEAD: self._relation(node.head).number,
                 driver.NEAR: near,
                 driver.FAR_OFF: far,
                 driver.OPEN_NEAR: node.reach.open_near,
                 driver.OPEN_FAR: node.reach.open_far,
                 driver.GRID: self.grid.step,
             },
-            node=node,
         )
         self.triggers.append(trigger)
         return trigger
@@ -152,9 +146,10 @@ class Compiler:
                     names.setdefault(argument.name, len(names))
         early, computed, checks = assignments(node, names)
         inexact = [each for each in early if not _is_exact(each)]
-        outside = bool(node.negated or computed or checks or inexact) or node.head in self.lags.clipped
+        outside = bool(node.negated or computed or checks or inexact)
+        own: OutsideJoin | None = None
         if outside:
-            self.joins[id(node)] = self._outside(node, names, inexact, computed, checks)
+            own = self.joins[id(node)] = self._outside(node, names, inexact, computed, checks)
         given = {each.name for literal in node.literals for each in literal.arguments if isinstance(each, Variable)}
         for start, literal in enumerate(node.literals):
             source = self._relation(literal.relation)
@@ -167,7 +162,7 @@ class Compiler:
                         driver.SOURCE: source.number,
                         driver.HEAD: driver.ELSEWHERE if outside else self._relation(node.head).number,
                     },
-                    node=node if outside else None,
+                    join=own,
                 )
                 self.triggers.append(trigger)
                 if not outside:
@@ -296,7 +291,7 @@ class Compiler:
         self.triggers.sort(key=lambda trigger: trigger.component)
         writer = _Writer()
         triggers = np.zeros((len(self.triggers), driver.TRIGGER_FIELDS), np.int64)
-        nodes, widths = {}, {}
+        joins = {}
         last = max(self.lags.component.values(), default=0)
         starts = np.zeros(last + 2, np.int64)
         for number, trigger in enumerate(self.triggers):
@@ -305,17 +300,12 @@ class Compiler:
             triggers[number, driver.ROOT] = writer.tree(trigger.roots)
             triggers[number, driver.SPEC] = writer.specs_of(tuple((column, 0, 0) for column in trigger.columns))
             starts[trigger.component + 1] += 1
-            if trigger.fields[driver.HEAD] == driver.ELSEWHERE:
-                assert trigger.node is not None
-                nodes[number] = trigger.node
-                join = self.joins.get(id(trigger.node))
-                widths[number] = (
-                    self._relation(trigger.node.head).width if join is None else max(1, len(join.variables))
-                )
+            if trigger.join is not None:
+                joins[number] = trigger.join
         return Code(
             triggers, np.cumsum(starts),
             writer.array(writer.steps, matching.STEP_FIELDS), writer.array(writer.specs, 3),
-            writer.array(writer.checks, 5), writer.array(writer.found, matching.FOUND_FIELDS), nodes, widths,
+            writer.array(writer.checks, 5), writer.array(writer.found, matching.FOUND_FIELDS), joins,
             np.zeros((self.depth + 1, matching.STACK_FIELDS), np.int64),
             np.zeros(self.variables, np.int32), np.zeros(self.variables, np.int32),
         )  # fmt: skip

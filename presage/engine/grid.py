@@ -60,14 +60,14 @@ class Grid:
 
     def time(self, cell: int) -> Number:
         """The time of a point, or the lower end of a gap."""
-        return number(Fraction(cell // self.step, self.per_unit))
+        whole, part = divmod(cell // self.step, self.per_unit)
+        return whole if not part else number(Fraction(cell // self.step, self.per_unit))
 
     def point(self, cell: int) -> Number | None:
         """The time of a cell, or `None` if it is a gap or infinite."""
         if (cell % 2 and not self.discrete) or not -FAR < cell < FAR:
             return None
-        whole, part = divmod(cell, self.step * self.per_unit)
-        return self.time(cell) if part else whole
+        return self.time(cell)
 
     def span(self, low: int, high: int) -> Span:
         """A range of cells as an interval."""

@@ -63,6 +63,10 @@ class OutsideJoin:
     symbols: Symbols
     store: Store
 
+    @property
+    def width(self) -> int:
+        return max(1, len(self.variables))
+
     def finish(self, rows: Rows) -> Rows:
         """Bindings of the literals for which the comparisons are true, computed values included."""
         rows = self._compared(rows, self.comparisons)

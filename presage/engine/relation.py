@@ -26,6 +26,7 @@ _FEW = 16
 _LONG_LOG = 1 << 16
 _ROWS = {"columns": np.int32, "low": np.int64, "high": np.int64, "after": np.int32, "linked": np.int32}
 _POOL = {"pool_low": np.int64, "pool_high": np.int64, "pool_after": np.int32}
+_AHEAD = {"ahead_columns": np.int32, "ahead_low": np.int64, "ahead_high": np.int64}
 _LOG = {"log_row": np.int32, "log_low": np.int64, "log_high": np.int64}
 
 
@@ -112,6 +113,8 @@ class Relation:
         self._resize(_ROWS, layout.CAPACITY, _FEW)
         self._resize(_POOL, layout.POOL_CAPACITY, _FEW)
         self.new_log(_FEW)
+        self._resize(_AHEAD, layout.AHEAD_CAPACITY, 1)
+        table[[layout.AHEAD, layout.BEYOND]] = 0, 2 * FAR
         self._new_slots(2 * _FEW)
         self._set("wheel", np.full(layout.WHEEL_SIZE, tables.LAST, np.int32))
         for index in self.indexes.values():
@@ -149,7 +152,7 @@ class Relation:
     def _resize(self, kinds: dict[str, Any], field: int, capacity: int) -> None:
         """Arrays of another capacity, with what they held. Memory beyond what is used is not touched."""
         for name, kind in kinds.items():
-            size = capacity * self.width if name == "columns" else capacity
+            size = capacity * self.width if name.endswith("columns") else capacity
             larger = np.empty(size, kind)
             if name in self.arrays:
                 held = self.arrays[name][:size]
@@ -233,6 +236,9 @@ class Relation:
             if (groups + entry[layout.GROUP_GRAVES]) * 5 >= heads * 3:
                 self._fill(index, heads if groups * 10 < heads * 3 else _power(_larger(groups, more) * 3 // 2))
                 filled = True
+        if table[layout.AHEAD] == table[layout.AHEAD_CAPACITY]:
+            self._resize(_AHEAD, layout.AHEAD_CAPACITY, _larger(int(table[layout.AHEAD]), more))
+            filled = True
         if table[layout.LOG] == table[layout.LOG_CAPACITY] or not filled:
             self._resize(_LOG, layout.LOG_CAPACITY, _larger(int(table[layout.LOG_CAPACITY]), more))
 
@@ -244,6 +250,21 @@ class Relation:
             if done == count:
                 return
             self.make_room(count - done)
+
+    def hold_back(self, cell: int) -> None:
+        """What lies after a cell is put aside from now on."""
+        self.table[layout.BEYOND] = cell
+
+    def put_aside(self) -> tuple[Symbols32, Ints, Ints]:
+        """What has been put aside; from now on it is the caller's."""
+        count = int(self.table[layout.AHEAD])
+        self.table[layout.AHEAD] = 0
+        columns = self.arrays["ahead_columns"].reshape(-1, self.width)
+        return (
+            columns[:count].copy(),
+            self.arrays["ahead_low"][:count].copy(),
+            self.arrays["ahead_high"][:count].copy(),
+        )
 
     # Forgetting.
 
@@ -290,7 +311,7 @@ class Relation:
         )
 
 
-_FIELD = {name: getattr(layout, name.upper()) for name in (*_ROWS, *_POOL, *_LOG, "slots", "wheel")}
+_FIELD = {name: getattr(layout, name.upper()) for name in (*_ROWS, *_POOL, *_LOG, *_AHEAD, "slots", "wheel")}
 
 
 def _larger(used: int, more: int) -> int:

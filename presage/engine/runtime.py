@@ -61,6 +61,7 @@ class Engine:
             self.members.setdefault(number, []).append(name)
         self.settled = self._settled()
         self._compile()
+        self.start()
 
     def _settled(self) -> list[str]:
         """Relations that are asked for absence, or by which others become final, and settle with their lag. Components
@@ -92,7 +93,9 @@ class Engine:
 
     def _make_output(self, size: int) -> None:
         """Room for what is found."""
-        width = max([relation.width for relation in self.relations.values()] + list(self.code.widths.values()))
+        width = max(
+            [relation.width for relation in self.relations.values()] + [join.width for join in self.code.joins.values()]
+        )
         self.output = np.empty(size * width, np.int32), np.empty(size, np.int64), np.empty(size, np.int64)
         code = self.code
         arrays: dict[int, Any] = {
@@ -132,6 +135,10 @@ class Engine:
 
     # One step of the stream.
 
+    def start(self) -> None:
+        """Nothing is derived ahead before the first step."""
+        self._hold_back(-1)
+
     def begin(self, known: list[Known]) -> None:
         """Puts in the program's own facts."""
         for fact in known:
@@ -147,9 +154,12 @@ class Engine:
         self.now = now
         if len(self.symbols) > self.most_symbols:
             self._free_symbols(facts)
-        for name, waiting in self.ahead.items():
-            for rows, low, high in waiting.take(self._ahead_cell()):
-                self.insert(name, rows, low, high)
+        if self.ahead:
+            limit = self._cells(Fraction(now) + self.horizon)
+            self._hold_back(limit)
+            for name, waiting in self.ahead.items():
+                for rows, low, high in waiting.take(limit):
+                    self.insert(name, rows, low, high)
         for name, (rows, low, high) in facts.items():
             self.insert(name, rows, low, high)
         for name in self.settled:
@@ -160,6 +170,7 @@ class Engine:
             else:
                 self._settle(first, last)
         new = {name: found for name in self.watched if (found := self.relations[name].news()) is not None}
+        self.collect()
         self.forget_news()
         cutoffs = self._cells(now) - self.keeps
         forget(self.store.address, self.store.indexes_address, cutoffs)
@@ -169,10 +180,6 @@ class Engine:
         """All has been seen by all."""
         self.store.empty_logs()
         self.code.triggers[:, driver.SEEN] = 0
-
-    def _ahead_cell(self) -> int:
-        assert self.now is not None
-        return self._cells(Fraction(self.now) + self.horizon)
 
     def _final_at_start(self, name: str) -> int:
         """Predicates are final before time 0, where nothing holds."""
@@ -192,17 +199,18 @@ class Engine:
         return name in self.read or name in self.watched
 
     def insert(self, name: str, rows: Symbols32, low: Ints, high: Ints) -> None:
-        if not len(low):
-            return
-        if name in self.ahead:
-            limit = self._ahead_cell() if self.now is not None else -1
-            later = high > limit
-            if later.any():
-                self.ahead[name].put(rows[later], np.maximum(low[later], limit + 1), high[later])
-                high = np.minimum(high, limit)
-                keep = low <= high
-                rows, low, high = rows[keep], low[keep], high[keep]
         self.relations[name].insert(rows, low, high)
+
+    def _hold_back(self, cell: int) -> None:
+        """Relations that derive themselves ever later are derived up to a cell; what lies after it waits."""
+        self.collect()
+        for name in self.ahead:
+            self.relations[name].hold_back(cell)
+
+    def collect(self) -> None:
+        """Takes what relations have put aside to where it waits."""
+        for name, waiting in self.ahead.items():
+            waiting.put(*self.relations[name].put_aside())
 
     def next_wake(self) -> Number | None:
         """The earliest time at which something may be decided though nothing arrives."""
@@ -265,19 +273,15 @@ class Engine:
     def _work_outside(self, number: int) -> None:
         """Takes what a trigger finds to where more than the kernels is needed."""
         code = self.code
-        trigger, node, width = code.triggers[number], code.nodes[number], code.widths[number]
+        trigger, join = code.triggers[number], code.joins[number]
         seen, count = driver.evaluate(self._work_at(), trigger.ctypes.data)
         if seen == trigger[driver.SEEN]:
             self._make_output(4 * len(self.output[1]))
             return
         trigger[driver.SEEN] = seen
         tuples, low, high = self.output
-        found = tuples[: count * width].reshape(-1, width).copy(), low[:count].copy(), high[:count].copy()
-        if not isinstance(node, Join):
-            self.insert(node.head, *found)
-        else:
-            join = self.joins[id(node)]
-            self._conclude(join, join.finish(Rows(*found)))
+        found = tuples[: count * join.width].reshape(-1, join.width).copy(), low[:count].copy(), high[:count].copy()
+        self._conclude(join, join.finish(Rows(*found)))
 
     def _final_for(self, join: OutsideJoin, final: dict[str, int]) -> int:
         """Up to which cell of the rule's time all that it negates is final."""
@@ -366,6 +370,7 @@ class Engine:
     def rescale(self, grid: Grid) -> None:
         """Moves everything to a finer grid."""
         factor = grid.per_unit // self.grid.per_unit
+        self.collect()
         self.grid = grid
         for relation in self.relations.values():
             relation.rescale(factor)

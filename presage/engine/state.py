@@ -39,6 +39,7 @@ def _read(value: Any) -> Any:
 
 def save_engine(engine: Engine, fingerprint: str, extra: dict[str, Any]) -> bytes:
     arrays: dict[str, Any] = {}
+    engine.collect()
     names = list(engine.relations)
     for index, name in enumerate(names):
         relation = engine.relations[name]
@@ -118,7 +119,9 @@ def fill_engine(engine: Engine, header: dict[str, Any], arrays: dict[str, Any]) 
     for index, name in enumerate(engine.ahead):
         _fill_waiting(engine.ahead[name], arrays, f"a{index}")
     engine.now = _read(header["now"])
-    if engine.now is not None:
+    if engine.now is None:
+        engine.start()
+    else:
         engine.forget_news()
 
 

@@ -34,7 +34,7 @@ class Texts:
         self._locate()
 
     def _locate(self) -> None:
-        arrays = self.slots, self.bytes, self.begins, self.codes, self.lengths, self.numbers
+        arrays: tuple[Any, ...] = self.slots, self.bytes, self.begins, self.codes, self.lengths, self.numbers
         fields = texts.SLOTS, texts.BYTES, texts.BEGINS, texts.CODES, texts.LENGTHS, texts.NUMBERS
         for field, array in zip(fields, arrays, strict=True):
             self.table[field] = array.ctypes.data

@@ -56,7 +56,7 @@ class Values:
     places: Ints
 
     def value(self, row: int) -> Value:
-        return self.distinct[self.places[row]]
+        return self.distinct[int(self.places[row])]
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ The arrays of a table:
   looks up at its end. Intervals of a row neither overlap nor touch
 * `SLOTS`: open-addressing hash of tuples, holding rows; `EMPTY` or `GONE` otherwise
 * `WHEEL`, `LINKED`: rows chained by when they can be forgotten; a row is in one chain, or `UNLINKED`
+* `AHEAD_COLUMNS`, `AHEAD_LOW`, `AHEAD_HIGH`: what lies later than `BEYOND`, put aside for whoever empties them
 * `LOG_ROW`, `LOG_LOW`, `LOG_HIGH`: what was added since the log was last emptied, piece by piece
 
 A table is given by the address of its description (`layout.py`). Inserting is idempotent: where room runs out, the
@@ -24,6 +25,12 @@ from presage.kernels.groups import add_to_indexes, indexes_have_room
 from presage.kernels.hashing import EMPTY, GONE, first_place, hash_tuple, stride
 from presage.kernels.layout import (
     AFTER,
+    AHEAD,
+    AHEAD_CAPACITY,
+    AHEAD_COLUMNS,
+    AHEAD_HIGH,
+    AHEAD_LOW,
+    BEYOND,
     BUCKET,
     CAPACITY,
     COLUMNS,
@@ -135,11 +142,16 @@ def insert(table, indexes, tuples, starts, ends, begin, count):  # type: ignore[
         get(table, CUTOFF),
     )
     from_zero, forgets, indexed = get(table, FROM_ZERO), get(table, FORGETS), get(table, INDEXED)
+    beyond = get(table, BEYOND)
     index = begin
     while index < count:
         start, end = get(starts, index), get(ends, index)
         if from_zero and start < 0:
             start = np.int64(0)
+        if end > beyond:
+            if start <= end and not _put_aside(table, tuples + 4 * index * width, max(start, beyond + 1), end):
+                break
+            end = beyond
         if start > end:
             index += 1
             continue
@@ -241,6 +253,20 @@ def insert(table, indexes, tuples, starts, ends, begin, count):  # type: ignore[
     put(table, LOG, log)
     put(table, LATEST, latest)
     return index
+
+
+@njit(cache=True)
+def _put_aside(table, wanted, start, end):  # type: ignore[no-untyped-def]
+    """Notes what lies too far ahead to be in the table yet; gives whether there was room."""
+    count, width = get(table, AHEAD), get(table, WIDTH)
+    if count == get(table, AHEAD_CAPACITY):
+        return False
+    for column in range(width):
+        put32(get(table, AHEAD_COLUMNS), count * width + column, get32(wanted, column))
+    put(get(table, AHEAD_LOW), count, start)
+    put(get(table, AHEAD_HIGH), count, end)
+    put(table, AHEAD, count + 1)
+    return True
 
 
 @njit(cache=True)

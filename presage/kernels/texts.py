@@ -36,10 +36,10 @@ def _same(place, other, length):  # type: ignore[no-untyped-def]
     for word in range(words):
         if get_word(place, word) != get_word(other, word):
             return False
-    for byte in range(words << 3, length):
-        if get8(place, byte) != get8(other, byte):
-            return False
-    return True
+    byte = words << 3
+    while byte < length and get8(place, byte) == get8(other, byte):
+        byte += 1
+    return byte == length
 
 
 @njit(cache=True)
@@ -96,7 +96,10 @@ def spread(slots, codes, count):  # type: ignore[no-untyped-def]
         slots[at] = entry
 
 
-@njit(types.UniTuple(types.int64, 3)(types.Array(types.int64, 1, "C", readonly=True), types.int64), cache=True)
+_TIMES = types.Array(types.int64, 1, "C", readonly=True)
+
+
+@njit(types.Tuple((types.int64, types.int64, types.int64))(_TIMES, types.int64), cache=True)
 def span(times, limit):  # type: ignore[no-untyped-def]
     """The least and the greatest of some times, and how many lie before a limit."""
     least, most, before = times[0], times[0], 0
