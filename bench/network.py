@@ -113,8 +113,8 @@ def measure(size: int) -> Iterator[Row]:
             _speed(facts, our_time),
             f"MeTeoR, batch {_speed(facts, their_time)}",
             their_time / our_time,
-            f"{intervals}; ours in {len(steps)} steps from {kind}; theirs without loading, ours without making objects of "
-            f"the answers ({making:.2f} s)",
+            f"{intervals}; ours in {len(steps)} steps from {kind}; theirs without loading, ours without making objects "
+            f"of the answers ({making:.2f} s)",
         )
 
 

@@ -109,7 +109,7 @@ def measure(data: Path | None) -> Iterator[Row]:
             _speed(stream, our_time),
             f"MeTeoR, batch {_speed(stream, their_time)}",
             their_time / our_time,
-            f"{count:,} answers, equal; ours in {len(tuples)} steps from {kind}, theirs at once; theirs without loading, "
+            f"{count:,} answers, equal; ours in {len(tuples)} steps from {kind}, theirs at once and without loading, "
             f"ours without making objects of the answers ({making:.2f} s)",
         )
     yield from _cold(stream, lines)

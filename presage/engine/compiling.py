@@ -22,7 +22,7 @@ from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
 from presage.model.terms import Constant, Variable
 from presage.plan.lags import Lags
-from presage.plan.nodes import Dilate, Erode, Join, Literal, Plan, Reach, Since
+from presage.plan.nodes import Dilate, Erode, Join, Literal, Plan, Reach, Since, reads
 
 Spec = tuple[int, int, int]
 """A column, what it does, and its variable or symbol."""
@@ -287,6 +287,24 @@ class Compiler:
 
     # Arrays.
 
+    def _copies(self, trigger: Trigger) -> bool:
+        """Whether all that a table passes on goes to the head as it is."""
+        source = self.store.relation(trigger.fields[driver.SOURCE])
+        if trigger.join is not None or len(trigger.roots) != 1 or source.number not in self.store.passing:
+            return False
+        (root,) = trigger.roots.values()
+        if root.children or root.checks or len(root.found) != 1 or root.fields[matching.FIXED] != FAR:
+            return False
+        columns, fields = root.found[0]
+        return (
+            root.rest == tuple((place, BIND, place) for place in range(source.arity))
+            and columns == tuple((0, BIND, place) for place in range(source.arity))
+            and fields[matching.NEAR] == fields[matching.FAR_OFF] == 0
+            and not fields[matching.OPEN_NEAR] | fields[matching.OPEN_FAR]
+            and fields[matching.AT] == FAR
+            and fields[matching.LEAST] <= 0
+        )
+
     def _arrays(self) -> Code:
         self.triggers.sort(key=lambda trigger: trigger.component)
         writer = _Writer()
@@ -298,6 +316,8 @@ class Compiler:
             for place, value in trigger.fields.items():
                 triggers[number, place] = value
             triggers[number, driver.ROOT] = writer.tree(trigger.roots)
+            if self._copies(trigger):
+                triggers[number, driver.KIND] = driver.COPY
             triggers[number, driver.SPEC] = writer.specs_of(tuple((column, 0, 0) for column in trigger.columns))
             starts[trigger.component + 1] += 1
             if trigger.join is not None:
@@ -333,7 +353,7 @@ class _Writer:
         first = self._level(roots, todo)
         while todo:
             row, step = todo.pop()
-            row[matching.CHILD] = self._level(step.children, todo)
+            row[matching.CHILD] = row[matching.LIVE_CHILD] = self._level(step.children, todo)
         return first
 
     def _level(self, steps: dict[tuple[object, ...], Step], todo: list[tuple[list[int], Step]]) -> int:
@@ -353,7 +373,7 @@ class _Writer:
             row[matching.CHILD] = -1
             todo.append((row, step))
         for own, following in zip(numbers, [*numbers, -1][1:], strict=True):
-            self.steps[own][matching.SIBLING] = following
+            self.steps[own][matching.SIBLING] = self.steps[own][matching.LIVE_SIBLING] = following
         return numbers[0] if numbers else -1
 
     def _found(self, step: Step) -> int:
@@ -367,6 +387,19 @@ class _Writer:
             following = len(self.found)
             self.found.append(row)
         return following
+
+
+def only_passed_on(plan: Plan) -> set[str]:
+    """Inputs that rules have as their only literal, or dilate: nothing ever looks them up."""
+    asked: set[str] = {node.head for node in plan.nodes}
+    for node in plan.nodes:
+        if isinstance(node, Join):
+            asked |= {literal.relation for literal in node.negated}
+            if len(node.literals) > 1:
+                asked |= {literal.relation for literal in node.literals}
+        elif not isinstance(node, Dilate):
+            asked |= {name for name, _ in reads(node)}
+    return {name for name, source in plan.sources.items() if source.kind == "input" and name not in asked}
 
 
 def distances(reach: Reach, grid: Grid) -> tuple[int, int]:

@@ -50,6 +50,7 @@ class Store:
         self.tables = np.zeros((len(arities), layout.TABLE_FIELDS), np.int64)
         self.indexes = np.zeros((_FEW, layout.INDEX_FIELDS), np.int64)
         self.count = 0
+        self.passing: list[int] = []
         self.address: int = self.tables.ctypes.data
         self.indexes_address: int = self.indexes.ctypes.data
         self.relations = {name: Relation(self, number, arity) for number, (name, arity) in enumerate(arities.items())}
@@ -74,6 +75,15 @@ class Store:
                 if long[relation.number] and relation.table[layout.LOG] * 16 < relation.table[layout.LOG_CAPACITY]:
                     relation.new_log(_FEW)
         self.tables[:, layout.LOG] = 0
+        if self.passing:
+            self.tables[self.passing, layout.ROWS] = self.tables[self.passing, layout.LIVE] = 0
+
+    def pass_on(self, name: str) -> None:
+        """A relation that is only passed on, never looked up, is not remembered."""
+        number = self.relations[name].number
+        self.tables[number, layout.PASSES] = 1
+        self.tables[number, layout.FORGETS] = 0
+        self.passing.append(number)
 
 
 class Index:

@@ -9,13 +9,14 @@ horizon of relations that derive themselves ever later.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from presage.analysis.differences import INF, Bound
-from presage.engine.compiling import Compiler, distances
+from presage.engine.compiling import Compiler, distances, only_passed_on
 from presage.engine.grid import ENDLESS, Grid
 from presage.engine.joining import OutsideJoin, Rows
 from presage.engine.relation import Delta, Ints, Store, Symbols32, finer
@@ -38,7 +39,10 @@ Facts = dict[str, tuple[Symbols32, Ints, Ints]]
 
 
 class Engine:
-    def __init__(self, plan: Plan, lags: Lags, symbols: Symbols, grid: Grid, horizon: Number) -> None:
+    def __init__(
+        self, plan: Plan, lags: Lags, symbols: Symbols, grid: Grid, horizon: Number, watched: Iterable[str] = ()
+    ) -> None:
+        """Of `watched` relations each step gives what is new."""
         self.plan, self.lags, self.symbols, self.grid = plan, lags, symbols, grid
         self.horizon = horizon
         self.now: Number | None = None
@@ -46,7 +50,7 @@ class Engine:
         self.relations = self.store.relations
         self.ahead: dict[str, Waiting] = {name: Waiting() for name in lags.clipped}
         self.final = {name: self._final_at_start(name) for name in plan.sources}
-        self.watched: set[str] = set()
+        self.watched = set(watched)
         self.most_symbols = FEW_SYMBOLS
         # Joins that conclude from absence have rows that wait, in the order of the plan.
         self.negating = [node for node in plan.nodes if isinstance(node, Join) and node.negated]
@@ -56,6 +60,8 @@ class Engine:
             if lags.keep[name] != INF and plan.sources[name].kind != "static":
                 relation.forgets(self._bucket(lags.keep[name]))
         self.read = {name for node in plan.nodes for name, _ in reads(node)}
+        for name in only_passed_on(plan) - self.watched:
+            self.store.pass_on(name)
         self.members: dict[int, list[str]] = {}
         for name, number in lags.component.items():
             self.members.setdefault(number, []).append(name)
@@ -121,7 +127,7 @@ class Engine:
     def _bucket(self, keep: Bound) -> int:
         if keep in (INF, NEVER):
             return self.grid.step * 64
-        return max(self.grid.step, int(self._cells(max(keep, 0)) // 2))
+        return max(self.grid.step, int(self._cells(max(keep, 0))))
 
     def _cells(self, length: Bound) -> int:
         """A length of time as cells, infinite ones included; rounded down to the grid."""

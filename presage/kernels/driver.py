@@ -9,9 +9,12 @@ from __future__ import annotations
 from numba import njit
 
 from presage.kernels.layout import (
+    COLUMNS,
     HIGHS,
     INDEXES,
     LOG,
+    LOG_HIGH,
+    LOG_LOW,
     LOWS,
     STARTS,
     TABLE_BYTES,
@@ -30,7 +33,8 @@ from presage.kernels.tables import insert
     KIND, SOURCE, HEAD, SEEN, ROOT, OTHER, INDEX, SPEC, NEAR, FAR_OFF, OPEN_NEAR, OPEN_FAR, GRID, AHEAD,
     TRIGGER_FIELDS,
 ) = range(15)  # fmt: skip
-JOIN, SHRINK, SINCE_LEFT, SINCE_RIGHT = range(4)
+JOIN, SHRINK, SINCE_LEFT, SINCE_RIGHT, COPY = range(5)
+# A join that gives to its head just what a table passes on to it is a COPY.
 ELSEWHERE = -1
 TRIGGER_BYTES = 8 * TRIGGER_FIELDS
 
@@ -79,6 +83,15 @@ def run(work, first, last):  # type: ignore[no-untyped-def]
                     continue
                 busy = True
                 head = tables + get(trigger, HEAD) * TABLE_BYTES
+                if get(trigger, KIND) == COPY:
+                    count = get(source, LOG)
+                    done = insert(
+                        head, get(work, INDEXES), get(source, COLUMNS), get(source, LOG_LOW), get(source, LOG_HIGH),
+                        get(trigger, SEEN), count,
+                    )  # fmt: skip
+                    put(trigger, SEEN, done)
+                    if done < count:
+                        return TABLE_FULL, component, get(trigger, HEAD), count - done
                 while get(trigger, SEEN) < get(source, LOG):
                     seen, count = evaluate(work, trigger)
                     if seen == get(trigger, SEEN):

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from presage.kernels.groups import remove_from_indexes
-from presage.kernels.hashing import GONE, first_place, hash_tuple, stride
+from presage.kernels.hashing import EMPTY, GONE, first_place, hash_tuple, stride
 from presage.kernels.layout import (
     AFTER,
     BUCKET,
@@ -20,13 +20,23 @@ from presage.kernels.layout import (
     FAR,
     FORGETS,
     GRAVES,
+    GROUP_GRAVES,
+    GROUPS,
+    HEAD_MASK,
+    HEADS,
     HIGH,
+    INDEX_BYTES,
     INDEXED,
+    LATEST,
     LINKED,
     LIVE,
     LOW,
+    NEXT_INDEX,
+    POOL,
     POOL_AFTER,
+    POOL_FREE,
     POOL_HIGH,
+    POOL_LIVE,
     ROW_FREE,
     ROWS,
     SLOT_MASK,
@@ -36,6 +46,7 @@ from presage.kernels.layout import (
     WHEEL_AT,
     WHEEL_SIZE,
     WIDTH,
+    fill32,
     get,
     get32,
     put,
@@ -52,7 +63,10 @@ def forget(tables, indexes, cutoffs):  # type: ignore[no-untyped-def]
         if get(table, FORGETS):
             put(table, CUTOFF, cutoff)
             begin, end = get(table, WHEEL_AT), cutoff >> get(table, BUCKET)
-            if end > begin:
+            if get(table, LATEST) < cutoff and get(table, LIVE) * 8 > get(table, SLOT_MASK):
+                _forget_all(table, indexes)
+                put(table, WHEEL_AT, max(begin, end))
+            elif end > begin:
                 put(table, WHEEL_AT, end)
                 wheel = get(table, WHEEL)
                 for turn in range(min(end - begin, WHEEL_SIZE)):
@@ -61,6 +75,24 @@ def forget(tables, indexes, cutoffs):  # type: ignore[no-untyped-def]
                     put32(wheel, bucket, LAST)
                     if row >= 0:
                         _forget_chain(table, indexes, row, cutoff)
+
+
+@njit(cache=True)
+def _forget_all(table, indexes):  # type: ignore[no-untyped-def]
+    """Empties a table that is not nearly empty: that is less work than to remove its rows."""
+    for field in (ROWS, LIVE, POOL, POOL_LIVE, GRAVES):
+        put(table, field, 0)
+    put(table, ROW_FREE, -1)
+    put(table, POOL_FREE, -1)
+    fill32(get(table, SLOTS), get(table, SLOT_MASK) + 1, EMPTY)
+    fill32(get(table, WHEEL), WHEEL_SIZE, LAST)
+    number = get(table, INDEXED)
+    while number >= 0:
+        index = indexes + number * INDEX_BYTES
+        fill32(get(index, HEADS), get(index, HEAD_MASK) + 1, EMPTY)
+        put(index, GROUPS, 0)
+        put(index, GROUP_GRAVES, 0)
+        number = get(index, NEXT_INDEX)
 
 
 @njit(cache=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import types
+from numba import njit, types
 from numba.extending import intrinsic
 
 FAR = 1 << 61
@@ -20,10 +20,10 @@ FAR = 1 << 61
 (
     WIDTH, CAPACITY, ROWS, ROW_FREE, LIVE, POOL_CAPACITY, POOL, POOL_FREE, POOL_LIVE, SLOT_MASK, GRAVES, LATEST,
     LOG_CAPACITY, LOG, INDEXED, FROM_ZERO, FORGETS, BUCKET, WHEEL_AT, CUTOFF,
-    BEYOND, AHEAD_CAPACITY, AHEAD, AHEAD_COLUMNS, AHEAD_LOW, AHEAD_HIGH,
+    BEYOND, PASSES, AHEAD_CAPACITY, AHEAD, AHEAD_COLUMNS, AHEAD_LOW, AHEAD_HIGH,
     COLUMNS, LOW, HIGH, AFTER, POOL_LOW, POOL_HIGH, POOL_AFTER, SLOTS, LINKED, WHEEL, LOG_ROW, LOG_LOW, LOG_HIGH,
     TABLE_FIELDS,
-) = range(40)  # fmt: skip
+) = range(41)  # fmt: skip
 
 # An index: `KEY` is the address of its column numbers, `NEXT_INDEX` the next index of the same table.
 KEY, KEYS, HEADS, HEAD_MASK, GROUPS, GROUP_GRAVES, FOLLOWING, PRECEDING, NEXT_INDEX, INDEX_FIELDS = range(10)
@@ -75,3 +75,9 @@ get8, put8 = _access(ir.IntType(8), False), _access(ir.IntType(8), True)
 get_word = _access(ir.IntType(64), False, align=1)
 """Eight bytes that may begin anywhere."""
 get_float = _access(ir.DoubleType(), False)
+
+
+@njit(cache=True)
+def fill32(address, count, value):  # type: ignore[no-untyped-def]
+    for index in range(count):
+        put32(address, index, value)

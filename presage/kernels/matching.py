@@ -58,11 +58,12 @@ from presage.kernels.tables import FREE, find_row
 BIND, SAME, CONSTANT = 0, 1, 2
 
 # A step: how its rows are found (by the whole tuple, by an index, all of them, or it is the row of an earlier step),
-# which columns bind or are compared, which comparisons follow, where to go on, and what has been found then.
+# which columns bind or are compared, which comparisons follow, where to go on, and what has been found then. Where to
+# go on is said twice: at all, and for the pieces at hand.
 (
     TABLE, HOW, WHERE, SHIFT, FIXED, KEY_AT, KEY_COUNT, REST_AT, REST_COUNT, CHECK_AT, CHECK_COUNT,
-    CHILD, SIBLING, FOUND, STEP_FIELDS,
-) = range(15)  # fmt: skip
+    CHILD, SIBLING, FOUND, LIVE_CHILD, LIVE_SIBLING, STEP_FIELDS,
+) = range(17)  # fmt: skip
 WHOLE, GROUP, ALL, AGAIN = range(4)
 
 # What has been found: the head's columns, how its time lies to that of the first literal, and its fixed time, if any.
@@ -74,6 +75,9 @@ EQUAL, UNEQUAL, LESS, AT_MOST = range(4)
 # The stack: step, row, next interval (`START` for the row's own), the time that is left.
 START = -3
 AT_STEP, AT_ROW, AT_NODE, AT_LOW, AT_HIGH, STACK_FIELDS = range(6)
+
+# So many pieces are looked through before they are walked from.
+AT_ONCE = 8192
 
 # Sizes of all these.
 STEP_BYTES, FOUND_BYTES, FRAME_BYTES = 8 * STEP_FIELDS, 8 * FOUND_FIELDS, 8 * STACK_FIELDS
@@ -193,18 +197,58 @@ def _next_row(work, step, table, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _prune(work, root, log_low, begin, end):  # type: ignore[no-untyped-def]
+    """Leaves out, for some pieces, second steps to tables in which nothing has held as late as they ask, and first
+    steps from which nothing is left; gives the first root. All other steps stay as they are."""
+    earliest = get(log_low, begin)
+    for piece in range(begin + 1, end):
+        earliest = min(earliest, get(log_low, piece))
+    steps, tables = get(work, STEPS), get(work, TABLES)
+    first, before = np.int64(-1), np.int64(-1)
+    while root >= 0:
+        step = steps + root * STEP_BYTES
+        live, last = np.int64(-1), np.int64(-1)
+        child = get(step, CHILD)
+        while child >= 0:
+            inner = steps + child * STEP_BYTES
+            latest = get(tables + get(inner, TABLE) * TABLE_BYTES, LATEST)
+            if get(step, FIXED) != FAR or get(inner, FIXED) != FAR or latest - get(inner, SHIFT) >= earliest:
+                if live < 0:
+                    live = child
+                else:
+                    put(steps + last * STEP_BYTES, LIVE_SIBLING, child)
+                put(inner, LIVE_SIBLING, -1)
+                last = child
+            child = get(inner, SIBLING)
+        put(step, LIVE_CHILD, live)
+        if live >= 0 or get(step, FOUND) >= 0:
+            if first < 0:
+                first = root
+            else:
+                put(steps + before * STEP_BYTES, LIVE_SIBLING, root)
+            put(step, LIVE_SIBLING, -1)
+            before = root
+        root = get(step, SIBLING)
+    return first
+
+
+@njit(cache=True)
 def match(work, source, root, begin, end):  # type: ignore[no-untyped-def]
     """Walks from the pieces `begin` to `end` of a table's log. Gives up to which piece all was found, and how much."""
     columns, width = get(source, COLUMNS), get(source, WIDTH)
     log_row, log_low, log_high = get(source, LOG_ROW), get(source, LOG_LOW), get(source, LOG_HIGH)
     count = np.int64(0)
+    end = min(end, begin + AT_ONCE)
+    root = _prune(work, root, log_low, begin, end)
+    if root < 0:
+        return end, count
     for piece in range(begin, end):
         row, complete = get32(log_row, piece), count
         put(get(work, STACK), AT_ROW, row)
         following = root
         while following >= 0:
             step = get(work, STEPS) + following * STEP_BYTES
-            following = get(step, SIBLING)
+            following = get(step, LIVE_SIBLING)
             low, high, fixed = get(log_low, piece), get(log_high, piece), get(step, FIXED)
             if fixed != FAR:
                 if fixed < low or fixed > high:
@@ -216,8 +260,8 @@ def match(work, source, root, begin, end):  # type: ignore[no-untyped-def]
                 continue
             if get(step, FOUND) >= 0:
                 count = _emit(work, get(step, FOUND), low, high, count)
-            if count >= 0 and get(step, CHILD) >= 0:
-                count = _walk(work, get(step, CHILD), low, high, count)
+            if count >= 0 and get(step, LIVE_CHILD) >= 0:
+                count = _walk(work, get(step, LIVE_CHILD), low, high, count)
             if count < 0:
                 return piece, complete
     return end, count
@@ -301,8 +345,8 @@ def _walk(work, first, low, high, count):  # type: ignore[no-untyped-def]
                 node = np.int64(START)
             continue
         # Nothing more here: the next branch, or back.
-        if get(step, SIBLING) >= 0:
-            step = steps + get(step, SIBLING) * STEP_BYTES
+        if get(step, LIVE_SIBLING) >= 0:
+            step = steps + get(step, LIVE_SIBLING) * STEP_BYTES
             table = tables + get(step, TABLE) * TABLE_BYTES
             entering = True
             continue

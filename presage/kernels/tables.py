@@ -10,6 +10,7 @@ The arrays of a table:
 * `SLOTS`: open-addressing hash of tuples, holding rows; `EMPTY` or `GONE` otherwise
 * `WHEEL`, `LINKED`: rows chained by when they can be forgotten; a row is in one chain, or `UNLINKED`
 * `AHEAD_COLUMNS`, `AHEAD_LOW`, `AHEAD_HIGH`: what lies later than `BEYOND`, put aside for whoever empties them
+* `PASSES`: whether the table only passes on what comes and is emptied with its log; its tuples need not differ
 * `LOG_ROW`, `LOG_LOW`, `LOG_HIGH`: what was added since the log was last emptied, piece by piece
 
 A table is given by the address of its description (`layout.py`). Inserting is idempotent: where room runs out, the
@@ -50,6 +51,7 @@ from presage.kernels.layout import (
     LOG_LOW,
     LOG_ROW,
     LOW,
+    PASSES,
     POOL,
     POOL_AFTER,
     POOL_CAPACITY,
@@ -127,8 +129,38 @@ def link(table, row, end):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _append(table, tuples, starts, ends, begin, count):  # type: ignore[no-untyped-def]
+    """The same for a table that only passes on what comes: nothing is looked up, and row and place in the log agree."""
+    columns, width, low, high = get(table, COLUMNS), get(table, WIDTH), get(table, LOW), get(table, HIGH)
+    log_row, log_low, log_high = get(table, LOG_ROW), get(table, LOG_LOW), get(table, LOG_HIGH)
+    row, latest = get(table, ROWS), get(table, LATEST)
+    room = min(get(table, CAPACITY), get(table, LOG_CAPACITY))
+    index = begin
+    while index < count and row < room:
+        start, end = max(get(starts, index), 0), get(ends, index)
+        if start <= end:
+            for column in range(width):
+                put32(columns, row * width + column, get32(tuples, index * width + column))
+            put(low, row, start)
+            put(high, row, end)
+            put32(get(table, AFTER), row, LAST)
+            put32(log_row, row, row)
+            put(log_low, row, start)
+            put(log_high, row, end)
+            latest = max(latest, end)
+            row += 1
+        index += 1
+    for field in (ROWS, LIVE, LOG):
+        put(table, field, row)
+    put(table, LATEST, latest)
+    return index
+
+
+@njit(cache=True)
 def insert(table, indexes, tuples, starts, ends, begin, count):  # type: ignore[no-untyped-def]
     """Adds intervals to tuples, from `begin` to `count`; what is new goes to the log. Gives how far it came."""
+    if get(table, PASSES):
+        return _append(table, tuples, starts, ends, begin, count)
     columns, slots, linked = get(table, COLUMNS), get(table, SLOTS), get(table, LINKED)
     low, high, after = get(table, LOW), get(table, HIGH), get(table, AFTER)
     pool_low, pool_high, pool_after = get(table, POOL_LOW), get(table, POOL_HIGH), get(table, POOL_AFTER)

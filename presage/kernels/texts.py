@@ -99,7 +99,7 @@ def spread(slots, codes, count):  # type: ignore[no-untyped-def]
 _TIMES = types.Array(types.int64, 1, "C", readonly=True)
 
 
-@njit(types.Tuple((types.int64, types.int64, types.int64))(_TIMES, types.int64), cache=True)
+@njit(types.Tuple((types.int64, types.int64, types.int64))(_TIMES, types.int64), cache=True)  # type: ignore[no-untyped-call]
 def span(times, limit):  # type: ignore[no-untyped-def]
     """The least and the greatest of some times, and how many lie before a limit."""
     least, most, before = times[0], times[0], 0
