@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -110,19 +111,30 @@ def as_arrow(table: Any, where: str) -> Any:
     raise FactError(f"{where}: a {type(table).__name__} is not a table (Arrow, pandas and Polars are)")
 
 
+@dataclass(slots=True)
+class _Shape:
+    """What a predicate's table looks like: which columns say what, and which arguments are texts."""
+
+    kind: type
+    schema: Any
+    known: Predicate
+    time: int
+    columns: list[tuple[int, str, bool]]
+
+
 class TableReader:
     """Reads tables for a program. What a predicate's table looked like is remembered: the next one mostly looks the
     same."""
 
     def __init__(self, checker: Checker) -> None:
         self.checker = checker
-        self.shapes: dict[str, tuple[Any, Predicate, int, list[tuple[int, str, bool]]]] = {}
+        self.shapes: dict[str, _Shape] = {}
 
     def read(self, name: str, table: Any) -> Columns | list[Fact]:
         """The facts of a table; as columns where their times are whole numbers, otherwise one by one."""
         shape = self.shapes.get(name)
-        if shape is not None and isinstance(table, pyarrow().Table) and table.schema == shape[0]:
-            return self._columns(name, table)
+        if shape is not None and type(table) is shape.kind and table.schema == shape.schema:
+            return self._columns(name, table, shape)
         where = f"table {name}"
         known = self.checker.known(name, where)
         arrow = as_arrow(table, where)
@@ -137,8 +149,9 @@ class TableReader:
                     (place, column, kind in ("any", "text") and is_text(arrow.column(place).type))
                     for place, column, kind in zip(places, names, kinds, strict=True)
                 ]
-                self.shapes[name] = arrow.schema, known, arrow.schema.get_field_index("time"), columns
-                return self._columns(name, arrow)
+                time = arrow.schema.get_field_index("time")
+                shape = self.shapes[name] = _Shape(type(arrow), arrow.schema, known, time, columns)
+                return self._columns(name, arrow, shape)
         return self._facts(known, arrow, names, where)
 
     def _facts(self, known: Predicate, arrow: Any, names: list[str], where: str) -> list[Fact]:
@@ -149,41 +162,47 @@ class TableReader:
             return [rows.fact((), row + 1) for row in range(arrow.num_rows)]
         return [rows.fact(cells, row) for row, cells in enumerate(zip(*columns, strict=True), 1)]
 
-    def _columns(self, name: str, arrow: Any) -> Columns:
-        _, known, time, columns = self.shapes[name]
-        times = _whole(arrow.column(time))
+    def _columns(self, name: str, arrow: Any, shape: _Shape) -> Columns:
+        times = _whole(arrow.column(shape.time))
         if times.null_count:
             raise FactError(f"table {name}: {times.null_count} rows have no time")
         moments = times.to_numpy(zero_copy_only=False)
         if moments.dtype != np.int64:
             moments = moments.astype(np.int64)
-        return Columns(
-            name,
-            [
-                self._column(_whole(arrow.column(place)), column, known, index, texts)
-                for index, (place, column, texts) in enumerate(columns)
-            ],
-            moments,
-        )
+        found: list[Texts | Values | Listed] = []
+        for index, (place, column, texts) in enumerate(shape.columns):
+            array = _whole(arrow.column(place))
+            if array.null_count:
+                raise FactError(f"table {name}: the column `{column}` has {array.null_count} rows without a value")
+            if texts and len(array):
+                found.append(_texts(array, column))
+            else:
+                found.append(self._values(array, column, shape.known, index))
+        return Columns(name, found, moments)
 
-    def _column(self, array: Any, column: str, known: Predicate, index: int, texts: bool) -> Texts | Values:
+    def _values(self, array: Any, column: str, known: Predicate, index: int) -> Values:
         where = f"table {known.name}"
-        if array.null_count:
-            raise FactError(f"{where}: the column `{column}` has {array.null_count} rows without a value")
-        if texts and len(array):
-            if pyarrow().types.is_large_string(array.type):
-                array = array.cast(pyarrow().string())
-            _, places, data = array.buffers()
-            return Texts(column, places.address + 4 * array.offset, 0 if data is None else data.address, array)
         encoded = array.dictionary_encode()
         distinct = cells_of(encoded.dictionary, f"{where}: the column `{column}`")
         values = [self.checker.value(each, known, index, where) for each in distinct]
         return Values(column, values, encoded.indices.to_numpy().astype(np.int64))
 
 
+def _texts(array: Any, column: str) -> Texts:
+    _, places, data = array.buffers()
+    if array.type != _string():
+        return _texts(array.cast(_string()), column)
+    return Texts(column, places.address + 4 * array.offset, 0 if data is None else data.address, array)
+
+
 def _whole(column: Any) -> Any:
     """A column in one piece."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+@cache
+def _string() -> Any:
+    return pyarrow().string()
 
 
 def is_text(kind: Any) -> bool:
