@@ -100,6 +100,8 @@ class Reasoner:
             raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {now}")
         if self.subject.discrete and not isinstance(now, int):
             raise PresageError(f"{now} is not a whole number, as times of the discrete timeline are")
+        columns_of_facts, facts = self.tuples.sort(facts)
+        tables = [*tables, *columns_of_facts]
         late = [fact for fact in facts if self.checker.is_late(fact, now)]
         taken = [fact for fact in facts if not self.checker.is_late(fact, now)] if late else facts
         measured = [(table, self._number(table), *self._measure(table, now)) for table in tables]

@@ -84,5 +84,6 @@ class Grid:
         """A grid that also has the given times; the same if it has them already."""
         per_unit = self.per_unit
         for time in times:
-            per_unit = math.lcm(per_unit, Fraction(time).denominator)
+            if not isinstance(time, int):
+                per_unit = math.lcm(per_unit, time.denominator)
         return self if per_unit == self.per_unit else Grid(self.discrete, per_unit)

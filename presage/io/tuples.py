@@ -6,7 +6,7 @@ taken by the column; all others one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,32 @@ class TupleReader:
                     tables.append(columns)
         others.sort(key=lambda other: other[0])
         return tables, [self._fact(each, number) for number, each in others]
+
+    def sort(self, facts: Sequence[Fact]) -> tuple[list[Columns], Sequence[Fact]]:
+        """The same for facts that are checked already."""
+        groups: dict[str, list[Fact]] = {}
+        others: list[Fact] = []
+        plain = self.plain
+        for fact in facts:
+            low = fact.low
+            if (
+                low is fact.high
+                and type(low) is int
+                and low <= _MOST
+                and fact.arrives is None
+                and fact.predicate in plain
+            ):
+                groups.setdefault(fact.predicate, []).append(fact)
+            else:
+                others.append(fact)
+        tables = []
+        for name, group in groups.items():
+            columns: list[Any] = [
+                Listed(str(place + 1), values)
+                for place, values in enumerate(zip(*[fact.arguments for fact in group], strict=True))
+            ]
+            tables.append(Columns(name, columns, np.array([fact.low for fact in group], np.int64)))
+        return tables, others
 
     def _fact(self, given: Given, number: int) -> Fact:
         where = f"fact {number + 1}"
