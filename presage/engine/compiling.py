@@ -21,7 +21,7 @@ from presage.kernels.matching import BIND, CONSTANT, SAME
 from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
 from presage.model.terms import Constant, Variable
-from presage.plan.lags import Lags
+from presage.plan.lags import Lags, offsets
 from presage.plan.nodes import Dilate, Erode, Join, Literal, Plan, Reach, Since, reads
 
 Spec = tuple[int, int, int]
@@ -128,10 +128,11 @@ class Compiler:
             index = right.add_index(node.columns) if node.columns else spreading.EVERY
         # A left side without columns has one row, which stands at no column of the right.
         columns = node.columns or (-1,)
-        for kind, source, other in (
-            (driver.SINCE_LEFT, node.left, right),
-            (driver.SINCE_RIGHT, node.right, left),
-        ):
+        sides = [(driver.SINCE_RIGHT, node.right, left)]
+        if any(source == node.left for source, _, _, _ in offsets(node, self.plan.discrete)):
+            # Where there is no time between the two, the left side gives nothing, and is not waited for.
+            sides.append((driver.SINCE_LEFT, node.left, right))
+        for kind, source, other in sides:
             trigger = self._operator(node, kind, source)
             trigger.columns = columns
             trigger.fields |= {driver.OTHER: other.number, driver.INDEX: index, driver.AHEAD: node.ahead}
