@@ -247,8 +247,8 @@ def _without_echoes(problems: list[Diagnostic], unread: frozenset[str]) -> list[
 def check_text(
     text: str, name: str = "<program>", *, horizon: int = DEFAULT_HORIZON, chase_limit: int | None = None
 ) -> Report:
-    """Checks a program; what is wrong with it is in the report, never raised. Reading a program and making a reasoner of
-    it ask for the same report: the last few are kept."""
+    """Checks a program; what is wrong with it is in the report, never raised. Reading a program and making a reasoner
+    of it ask for the same report: the last few are kept."""
     parsed = reading.read(text, name)
     program, problems = normalise(parsed.program)
     predicates, found = find_predicates(program)

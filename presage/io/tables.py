@@ -115,7 +115,7 @@ def as_arrow(table: Any, where: str) -> Any:
 class _Shape:
     """What a predicate's table looks like: which columns say what, and which arguments are texts."""
 
-    kind: type
+    kind: Any
     schema: Any
     known: Predicate
     time: int
