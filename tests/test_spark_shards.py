@@ -129,7 +129,7 @@ def in_batch(job: Job, given: Given) -> list[dict[str, Any]]:
     for row in events.to_pylist():
         exact = row["arrival"] if row["arrival"] is not None else str(row["unit"])
         arrivals.setdefault(job.checker.time(exact, ""), set()).add(row["parts"] or 1)
-    end = max(arrivals) + job.reasoner().settling
+    end = max(arrivals) + job.reasoner().longest_lag
     moments = () if job.discrete else tuple((time, batch.math.lcm(*arrivals[time])) for time in sorted(arrivals))
     clock = batch.Clock(min(arrivals), end, moments)
     alone = pa.table({"shard": pa.array([0], pa.int32()), "unit": [-1], "source": pa.array([-1], pa.int32())})
