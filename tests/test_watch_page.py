@@ -202,6 +202,8 @@ def test_looking_back(turbines: Watched, visit: Any) -> None:
     slider.focus()
     slider.press("Home")
     slider.press("ArrowRight")
+    # Each move is told by the server; a second one before that would start from the old place.
+    expect(person.page.locator("#where")).to_have_text("looking back: time 0, step 1 of 5")
     slider.press("ArrowRight")
     expect(person.page.locator("#where")).to_have_text("looking back: time 1, step 2 of 5")
     expect(person.lane("malf(wt25)@0")).to_have_attribute("data-status", "possible")
