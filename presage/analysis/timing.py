@@ -33,7 +33,7 @@ from presage.model.formulas import (
     walk,
 )
 from presage.model.statements import Rule
-from presage.model.terms import Arithmetic, Negative, Now, Number, Term
+from presage.model.terms import Now, Number, subterms
 from presage.model.time import Interval, Pin
 from presage.model.windows import RowsWindow, TimeWindow, Window
 
@@ -293,7 +293,7 @@ def _timed_variables(rule: Rule) -> set[str]:
     groups = []
     for comparison in compared:
         names = {variable.name for variable in variables(comparison)}
-        if any(isinstance(part, Now) for side in (comparison.left, comparison.right) for part in _parts(side)):
+        if any(isinstance(part, Now) for side in (comparison.left, comparison.right) for part in subterms(side)):
             names.add(NOW)
         groups.append(names)
         for name in names:
@@ -305,15 +305,6 @@ def _timed_variables(rule: Rule) -> set[str]:
             todo.extend(names - found)
             found |= names
     return found if len(found) <= MOST_TIMES else {NOW, *pinned}
-
-
-def _parts(term: Term) -> Iterator[Term]:
-    yield term
-    if isinstance(term, Negative):
-        yield from _parts(term.term)
-    elif isinstance(term, Arithmetic):
-        yield from _parts(term.left)
-        yield from _parts(term.right)
 
 
 def time_rule(rule: Rule, discrete: bool) -> RuleTiming:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 from presage.evidence.proof import InputFact, Record, Value
@@ -23,7 +22,18 @@ from presage.model.formulas import (
     walk,
 )
 from presage.model.statements import Distribution, Input, Rule
-from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable, number, term_variables
+from presage.model.terms import (
+    Arithmetic,
+    Constant,
+    Negative,
+    Now,
+    Number,
+    Term,
+    Variable,
+    number,
+    subterms,
+    term_variables,
+)
 
 Values = dict[str, Value]
 Row = tuple[Value | None, ...]
@@ -46,7 +56,7 @@ def is_about_one_time(record: Record, rule: Rule) -> bool:
                 return True
             case Comparison(left=left, right=right):
                 values.update(each.name for term in (left, right) for each in term_variables(term))
-                return not any(isinstance(term, Now) for term in (*_parts(left), *_parts(right)))
+                return not any(isinstance(term, Now) for term in (*subterms(left), *subterms(right)))
             case Pinned(formula=inner, pin=pin):
                 if pin.base is not None:
                     times.add(pin.base.name if isinstance(pin.base, Variable) else "now")
@@ -61,15 +71,6 @@ def is_about_one_time(record: Record, rule: Rule) -> bool:
                 return False
 
     return all(look(formula, False) for formula in rule.formulas()) and len(times) < 2 and not times & values
-
-
-def _parts(term: Term) -> Iterator[Term]:
-    yield term
-    if isinstance(term, Negative):
-        yield from _parts(term.term)
-    elif isinstance(term, Arithmetic):
-        yield from _parts(term.left)
-        yield from _parts(term.right)
 
 
 def static_rows(record: Record) -> dict[str, list[Row]]:

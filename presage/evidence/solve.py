@@ -7,7 +7,6 @@ variables open whose values are not known, and takes what hangs on them for poss
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -15,6 +14,7 @@ from fractions import Fraction
 from presage.errors import PresageError
 from presage.evidence.proof import Value
 from presage.evidence.times import ALWAYS, NEVER, Line, Times, hull, meet, union, without
+from presage.model import values
 from presage.model.formulas import (
     And,
     Atom,
@@ -30,16 +30,13 @@ from presage.model.formulas import (
     Top,
     walk,
 )
-from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable, number, term_variables
+from presage.model.terms import Constant, Now, Number, Term, Variable, subterms, term_variables
 from presage.model.time import Pin
 
 Binding = dict[str, Value]
 Solution = tuple[Binding, Times]
 Pattern = tuple[Value | None, ...]
 """Arguments; `None` where any value is asked for, or where it is open."""
-
-_ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul}
-_ORDER = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 class NotExplained(PresageError):
@@ -290,35 +287,13 @@ def as_number(value: object) -> Number:
 
 def value_of(term: Term, binding: Binding) -> Value | None:
     """The value of a term; none where it cannot be computed."""
-    match term:
-        case Constant(value=value):
-            return value
-        case Variable(name=name):
-            return binding.get(name)
-        case Negative(term=inner):
-            value_below = value_of(inner, binding)
-            return None if value_below is None or isinstance(value_below, str) else number(-value_below)
-        case Arithmetic(operator=sign, left=left, right=right):
-            first, second = value_of(left, binding), value_of(right, binding)
-            if first is None or second is None or isinstance(first, str) or isinstance(second, str):
-                return None
-            if sign == "/":
-                return None if second == 0 else number(Fraction(first) / second)
-            found: Number = _ARITHMETIC[sign](first, second)
-            return number(found)
-        case _:
-            raise NotExplained("explanations do not know times among the values")
+    if any(isinstance(part, Now) for part in subterms(term)):
+        raise NotExplained("explanations do not know times among the values")
+    return values.value_of(term, binding.get)
 
 
 def compare(comparison: Comparison, binding: Binding) -> bool:
-    first, second = value_of(comparison.left, binding), value_of(comparison.right, binding)
-    if first is None or second is None:
-        return False
-    if comparison.operator in ("=", "!="):
-        return (first == second) == (comparison.operator == "=")
-    if isinstance(first, str) != isinstance(second, str):
-        return False
-    return bool(_ORDER[comparison.operator](first, second))
+    return values.is_true(comparison.operator, value_of(comparison.left, binding), value_of(comparison.right, binding))
 
 
 def head_atom(head: Formula) -> Atom:

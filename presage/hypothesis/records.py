@@ -269,7 +269,7 @@ class Matcher:
         for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
             if isinstance(one, Variable):
                 where = self.pattern.terms.get(one.name)
-                value = value_of(other, known)
+                value: Value | None = value_of(other, known)
                 if where == place and not is_time:
                     return value
                 if (

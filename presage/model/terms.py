@@ -69,15 +69,19 @@ class Arithmetic:
 Term = Union[Constant, Variable, Now, Negative, Arithmetic, "Duration", "Timestamp"]
 
 
+def subterms(term: Term) -> Iterator[Term]:
+    """The term and all terms in it, from left to right, with repetitions."""
+    yield term
+    if isinstance(term, Negative):
+        yield from subterms(term.term)
+    elif isinstance(term, Arithmetic):
+        yield from subterms(term.left)
+        yield from subterms(term.right)
+
+
 def term_variables(term: Term) -> Iterator[Variable]:
     """The variables of a term, from left to right, with repetitions."""
-    if isinstance(term, Variable):
-        yield term
-    elif isinstance(term, Negative):
-        yield from term_variables(term.term)
-    elif isinstance(term, Arithmetic):
-        yield from term_variables(term.left)
-        yield from term_variables(term.right)
+    return (part for part in subterms(term) if isinstance(part, Variable))
 
 
 def shown(name: str) -> str:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import operator as compare
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any, TypeVar
 
 from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable, number
 
 Value = str | Number
+V = TypeVar("V")
 NOW = "now"
+"""What the time at which a rule is looked at is called; no variable has this name."""
+ORDER: dict[str, Callable[[Any, Any], bool]] = {
+    "<": compare.lt,
+    "<=": compare.le,
+    ">": compare.gt,
+    ">=": compare.ge,
+}
 
 
-def value_of(term: Term, known: Callable[[str], Value | None]) -> Value | None:
-    """The exact value of a term; `None` where there is none: an open variable, a sum of texts, a division by 0."""
+def value_of(term: Term, known: Callable[[str], V | None]) -> Value | V | None:
+    """The exact value of a term; `None` where there is none: an open variable, a sum of texts, a division by 0.
+    Where variables may stand for other things than texts and numbers, such as invented values, so may the result."""
     match term:
         case Constant(value=written):
             return written
@@ -22,10 +33,10 @@ def value_of(term: Term, known: Callable[[str], Value | None]) -> Value | None:
             return known(NOW)
         case Negative(term=inner):
             below = value_of(inner, known)
-            return None if below is None or isinstance(below, str) else number(-below)
+            return number(-below) if isinstance(below, (int, Fraction)) else None
         case Arithmetic(operator=operator, left=left, right=right):
             first, second = value_of(left, known), value_of(right, known)
-            if first is None or second is None or isinstance(first, str) or isinstance(second, str):
+            if not isinstance(first, (int, Fraction)) or not isinstance(second, (int, Fraction)):
                 return None
             match operator:
                 case "+":
@@ -40,22 +51,14 @@ def value_of(term: Term, known: Callable[[str], Value | None]) -> Value | None:
             return None
 
 
-def is_true(operator: str, left: Value | None, right: Value | None) -> bool:
+def is_true(operator: str, left: Any, right: Any) -> bool:
     """A text and a number are different, and neither is smaller; what has no value compares with nothing."""
     if left is None or right is None:
         return False
     if operator == "=":
-        return left == right
+        return bool(left == right)
     if operator == "!=":
-        return left != right
-    if isinstance(left, str) != isinstance(right, str):
-        return False
-    match operator:
-        case "<":
-            return left < right  # type: ignore[operator]
-        case "<=":
-            return left <= right  # type: ignore[operator]
-        case ">":
-            return left > right  # type: ignore[operator]
-        case _:
-            return left >= right  # type: ignore[operator]
+        return bool(left != right)
+    texts = isinstance(left, str) and isinstance(right, str)
+    numbers = isinstance(left, (int, Fraction)) and isinstance(right, (int, Fraction))
+    return (texts or numbers) and bool(ORDER[operator](left, right))

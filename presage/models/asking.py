@@ -9,6 +9,7 @@ from functools import cached_property
 from presage.analysis.timeline import pin_variables
 from presage.model.formulas import variables
 from presage.model.statements import Question, Rule
+from presage.model.values import NOW
 from presage.models.compiling import Compiler, Unsettled
 from presage.models.expressions import Expression, some_of
 from presage.models.formulas import Evaluator, Solution, uses_now
@@ -17,7 +18,7 @@ from presage.models.ordering import Ordering
 from presage.models.solving import consequences
 from presage.models.streams import Facts
 from presage.models.times import NEVER, Times
-from presage.models.values import NOW, Value
+from presage.models.values import Value
 from presage.models.world import World
 
 Values = tuple[tuple[str, Value], ...]

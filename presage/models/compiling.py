@@ -28,12 +28,13 @@ from presage.model.formulas import (
     Windowed,
     walk,
 )
+from presage.model.values import NOW
 from presage.model.windows import RowsWindow, TimeWindow, Window
 from presage.models.expressions import FALSE, TRUE, Expression, Literal, all_of, negated, some_of
 from presage.models.formulas import Evaluator, arguments_of, distances
 from presage.models.streams import Row, Stream, matched
 from presage.models.times import FAR, Times
-from presage.models.values import NOW, Binding, Ground, Value, compares
+from presage.models.values import Binding, Ground, Value, compares
 from presage.models.windows import length, select, visible
 
 MOST_CASES = 4_000

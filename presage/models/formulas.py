@@ -33,11 +33,12 @@ from presage.model.formulas import (
 )
 from presage.model.terms import Arithmetic, Negative, Now, Term, Variable
 from presage.model.time import Interval, Pin
+from presage.model.values import NOW
 from presage.model.windows import TimeWindow, Window
 from presage.models.ordering import Ordering, determined
 from presage.models.streams import Facts, Stream
 from presage.models.times import EVER, FAR, NEVER, Times, since, until
-from presage.models.values import NOW, Arguments, Binding, Value, compares, linear, solved, value_of
+from presage.models.values import Arguments, Binding, Value, compares, linear, solved, value_of
 from presage.models.windows import length, reach, selections
 
 Solution = tuple[dict[str, Value], Times]

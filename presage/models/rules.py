@@ -27,11 +27,12 @@ from presage.model.formulas import (
 from presage.model.statements import Rule
 from presage.model.terms import Now, Variable
 from presage.model.time import Pin
+from presage.model.values import NOW
 from presage.models.formulas import Evaluator, Solution, arguments_of, distances, uses_now
 from presage.models.ordering import Ordering
 from presage.models.settling import Lags, settled_after
 from presage.models.times import FAR, Times
-from presage.models.values import NOW, Binding, Ground, Invented, Value
+from presage.models.values import Binding, Ground, Invented, Value
 from presage.models.windows import length
 
 

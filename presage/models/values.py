@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Union
+from typing import Union
 
+from presage.model import values
 from presage.model.formulas import Comparison
-from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable, number
-
-NOW = "now"
-"""What bindings call the time at which a rule is looked at; no variable has this name."""
+from presage.model.terms import Arithmetic, Negative, Number, Term, Variable, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,58 +27,15 @@ Arguments = tuple[Value, ...]
 Ground = tuple[str, Arguments]
 """A ground atom: predicate and arguments."""
 
-_ORDER: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
-def is_number(value: Value | None) -> bool:
-    return isinstance(value, (int, Fraction))
-
 
 def value_of(term: Term, binding: Binding) -> Value | None:
     """The value of a term; none if a variable is open, or where arithmetic has no result."""
-    match term:
-        case Constant(value=value):
-            return value
-        case Variable(name=name):
-            return binding.get(name)
-        case Now():
-            return binding[NOW]
-        case Negative(term=inner):
-            value_inside = value_of(inner, binding)
-            return number(-value_inside) if isinstance(value_inside, (int, Fraction)) else None
-        case Arithmetic(operator=sign, left=left, right=right):
-            first, second = value_of(left, binding), value_of(right, binding)
-            if not isinstance(first, (int, Fraction)) or not isinstance(second, (int, Fraction)):
-                return None
-            return computed(sign, first, second)
-        case _:
-            raise TypeError(f"{term} is not a term of a normalised program")
-
-
-def computed(sign: str, first: Number, second: Number) -> Number | None:
-    if sign == "+":
-        return number(first + second)
-    if sign == "-":
-        return number(first - second)
-    if sign == "*":
-        return number(first * second)
-    return None if second == 0 else number(Fraction(first) / second)
+    return values.value_of(term, binding.get)
 
 
 def compares(comparison: Comparison, binding: Binding) -> bool:
-    """Whether a comparison is true; numbers and texts are never less or greater than one another."""
-    first, second = value_of(comparison.left, binding), value_of(comparison.right, binding)
-    if first is None or second is None:
-        return False
-    if comparison.operator in ("=", "!="):
-        return (first == second) == (comparison.operator == "=")
-    same_kind = (is_number(first) and is_number(second)) or (isinstance(first, str) and isinstance(second, str))
-    return same_kind and _ORDER[comparison.operator](first, second)
+    """Whether a comparison is true."""
+    return values.is_true(comparison.operator, value_of(comparison.left, binding), value_of(comparison.right, binding))
 
 
 def linear(term: Term, unknown: str, binding: Binding) -> tuple[Number, Number] | None:

@@ -11,7 +11,7 @@ from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.model.formulas import Atom, Comparison, Formula, Over, Pinned, walk
 from presage.model.statements import Horizon, Rule
-from presage.model.terms import Arithmetic, Constant, Negative, Term
+from presage.model.terms import Constant, Term, subterms
 from presage.models.rules import RuleView
 from presage.models.settling import Lags
 from presage.models.streams import Facts, Stream
@@ -125,16 +125,7 @@ def _constants(formula: Formula) -> Iterator[Value]:
         else:
             continue
         for term in terms:
-            yield from (part.value for part in _parts(term) if isinstance(part, Constant))
-
-
-def _parts(term: Term) -> Iterator[Term]:
-    yield term
-    if isinstance(term, Negative):
-        yield from _parts(term.term)
-    elif isinstance(term, Arithmetic):
-        yield from _parts(term.left)
-        yield from _parts(term.right)
+            yield from (part.value for part in subterms(term) if isinstance(part, Constant))
 
 
 def last_time(subject: Subject, given: Iterable[Fact]) -> int:
