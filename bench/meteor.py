@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bench.common import peer, silent, timed
+from presage.answers import Answers
 
 Spans = dict[tuple[str, ...], list[tuple[int, int]]]
 """For each tuple the closed intervals, coalesced, over which it holds."""
@@ -44,6 +45,16 @@ def spans_of(found: Iterable[tuple[Any, Any]]) -> Spans:
             closed.append((int(interval.left_value), int(interval.right_value)))
         spans[tuple(term.name for term in entity)] = coalesced(closed)
     return spans
+
+
+def spans_of_answers(steps: list[Answers]) -> Spans:
+    """The same for our answers, given step by step."""
+    found: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    for answers in steps:
+        for answer in answers:
+            span = (answer.start, answer.end) if answer.time is None else (answer.time, answer.time)
+            found.setdefault(answer.arguments, []).append(span)  # type: ignore[arg-type]
+    return {entity: coalesced(spans) for entity, spans in found.items()}
 
 
 def coalesced(intervals: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, overload
 
-from presage.model.formulas import Atom
-from presage.model.printer import show_atom, show_number
+from presage.model.printer import show_name, show_number
 from presage.model.statements import Query
-from presage.model.terms import Constant, Number, Variable
+from presage.model.terms import Number, Variable
 
 Value = str | int | Fraction
 
@@ -24,7 +24,20 @@ INCONSISTENT = "inconsistent"
 """The status of a step without any model: it says nothing about an atom."""
 
 
-@dataclass(frozen=True, slots=True)
+@lru_cache(1 << 16)
+def _shown(value: Value | Variable) -> str:
+    if isinstance(value, Variable):
+        return value.name
+    return show_name(value) if isinstance(value, str) else show_number(value)
+
+
+def show_answer_atom(predicate: str, arguments: tuple[Value | Variable, ...]) -> str:
+    """An atom in canonical text; constants repeat from answer to answer."""
+    return f"{predicate}({', '.join([_shown(each) for each in arguments])})" if arguments else predicate
+
+
+# Not frozen, which would make each of the many answers of a step four times as dear.
+@dataclass(slots=True)
 class Answer:
     """What stands about one answer at a time `now`. Either `time` is set, or `start`, `end` and `bounds`."""
 
@@ -47,14 +60,20 @@ class Answer:
     """All ways, where there are several; each has the five fields above."""
     open_time: str = ""
     """The name of the answer's time while it is not bound."""
+    text: str | None = field(default=None, init=False, compare=False, repr=False)
+    """The canonical text, once it is known."""
 
     @property
     def answer(self) -> str:
         """The answer in canonical text, such as `malf(wt25)@0`."""
+        if self.text is None:
+            self.text = self._text()
+        return self.text
+
+    def _text(self) -> str:
         if self.status == INCONSISTENT:
             return ""
-        terms = tuple(value if isinstance(value, Variable) else Constant(value) for value in self.arguments)
-        atom = show_atom(Atom(self.predicate, terms))
+        atom = show_answer_atom(self.predicate, self.arguments)
         if self.open_time:
             return f"{atom}@{self.open_time}"
         if self.time is not None:
@@ -113,16 +132,21 @@ def shown_name(predicate: str) -> str:
     return predicate.split("#")[0]
 
 
+def binding_places(query: Query) -> list[tuple[str, int]]:
+    """What an answer's bindings are called, and at which argument each stands."""
+    places = [
+        (asked.name, place)
+        for place, asked in enumerate(query.atom.arguments)
+        if isinstance(asked, Variable) and not asked.is_anonymous
+    ]
+    if shown_name(query.atom.predicate) != query.atom.predicate:
+        places.insert(0, ("line", 0))  # a broken constraint
+    return places
+
+
 def bindings_of(query: Query, arguments: tuple[Any, ...]) -> dict[str, Any]:
     """The values of a query's variables."""
-    found: dict[str, Any] = {
-        asked.name: value
-        for asked, value in zip(query.atom.arguments, arguments, strict=True)
-        if isinstance(asked, Variable) and not asked.is_anonymous
-    }
-    if shown_name(query.atom.predicate) != query.atom.predicate:
-        found = {"line": arguments[0], **found}  # a broken constraint
-    return found
+    return {name: arguments[place] for name, place in binding_places(query)}
 
 
 class Answers(Sequence[Answer]):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -245,10 +246,12 @@ def _without_echoes(problems: list[Diagnostic], unread: frozenset[str]) -> list[
     return [each for each in problems if each.code not in echoes]
 
 
+@lru_cache(maxsize=8)
 def check_text(
     text: str, name: str = "<program>", *, horizon: int = DEFAULT_HORIZON, chase_limit: int | None = None
 ) -> Report:
-    """Checks a program; what is wrong with it is in the report, never raised."""
+    """Checks a program; what is wrong with it is in the report, never raised. Reading a program and making a reasoner
+    of it ask for the same report: the last few are kept."""
     parsed = reading.read(text, name)
     program, problems = normalise(parsed.program)
     predicates, found = find_predicates(program)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from presage.answers import Answer, Answers, bindings_of, shown_name
+from presage.confirming import numbers_of
 from presage.errors import PresageError
 from presage.hypothesis import saving
 from presage.hypothesis.bulk.engine import Bulk, Values, changes
@@ -22,7 +23,7 @@ from presage.hypothesis.settle import Settle
 from presage.hypothesis.unfold import Unfolder
 from presage.hypothesis.ways import Way, texts
 from presage.io.facts import Fact, FactError
-from presage.io.tables import Coded, Columns, Texts
+from presage.io.tables import Columns
 from presage.model.statements import Query
 from presage.model.terms import Constant, Number, Variable
 from presage.model.values import Value
@@ -126,14 +127,9 @@ class Supposing:
         points = list(self._points(facts, now))
         bulk.take_points(points)
         for table in tables:
-            bulk.take(table.predicate, [self._numbers(bulk, each) for each in table.arguments], table.times)
+            bulk.take(table.predicate, [numbers_of(each, bulk.symbols) for each in table.arguments], table.times)
         self.last = self._asked(bulk.step(now))
         return self._columns_as_answers(self.last, bulk.symbols.values, now)
-
-    def _numbers(self, bulk: Bulk, column: Texts | Coded) -> Any:
-        if isinstance(column, Texts):
-            return bulk.texts.number_all(column.offsets, column.data, column.some)
-        return bulk.symbols.number_all(column.values)[column.places]
 
     def _asked(self, parts: list[Rows]) -> list[Rows]:
         """The rows that some query asks for."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bench import by_hand, closure, hypothetical, memory, network, shortstop
+from bench.meteor import spans_of_answers
 
 
 def test_the_loop_by_hand() -> None:
@@ -18,8 +19,8 @@ def test_the_loop_by_hand() -> None:
 
 def test_tuples_and_tables_of_shortstop(tmp_path: Path) -> None:
     steps = shortstop.in_steps(list(islice(shortstop.make_stream(), 3000)))
-    found = shortstop.by_push(steps)
-    assert found == shortstop.by_push(shortstop.as_tables(steps)) and found
+    found = spans_of_answers(shortstop.by_push(steps))
+    assert found == spans_of_answers(shortstop.by_push(shortstop.as_tables(steps))) and found
     assert len(shortstop.read_stream(tmp_path)) == len(shortstop.read_stream(None))
 
 
@@ -37,7 +38,9 @@ def test_network_flags_what_is_often_received() -> None:
         *(("Signal", ("s",), (time, time)) for time in (0, 2, 4, 6, 8, 20)),
     ]
     # Received from 0 to 8, so near until 10 and often from 4 on; b is told at 4 and hears of it until 3 later.
-    assert network.by_push(facts) == {("a", "s"): [(4, 10)], ("b", "s"): [(4, 10)]}
+    steps = network.in_steps(facts)
+    for given in (steps, network.as_tables(steps)):
+        assert spans_of_answers(network.by_push(given)) == {("a", "s"): [(4, 10)], ("b", "s"): [(4, 10)]}
 
 
 def test_filled_reasoners_remember_what_they_were_given() -> None:

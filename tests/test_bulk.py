@@ -58,7 +58,7 @@ def held(reasoner: presage.Reasoner) -> dict[str, set[tuple[object, ...]]]:
     """What is in memory of each predicate, point by point, as far back as it must be."""
     found: dict[str, set[tuple[object, ...]]] = {}
     assert reasoner.now is not None
-    if reasoner._engine is None:
+    if reasoner._confirming is None:
         return found
     for name in reasoner.subject.predicates:
         since = reasoner.now - max(0, reasoner.engine.lags.keep[name])

@@ -72,7 +72,7 @@ def make_engine(subject: Subject, *, per_unit: int = 1, symbols: Symbols | None 
         for time in numbers_of(plan):
             per_unit = math.lcm(per_unit, Fraction(time).denominator)
         grid = Grid(False, per_unit)
-    engine = Engine(plan, lags, symbols or Symbols(), grid, horizon)
-    engine.watched = {query.atom.predicate for query in subject.queries}
+    watched = {query.atom.predicate for query in subject.queries}
+    engine = Engine(plan, lags, symbols or Symbols(), grid, horizon, watched)
     engine.begin(plan.known)
     return engine

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from presage.engine.relation import Ints
+from presage.engine.relation import Symbols32
 from presage.engine.symbols import Symbols, Value
 from presage.model.formulas import Comparison
 from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable
@@ -28,7 +28,7 @@ _VECTOR = {
 }
 
 
-def holds(comparison: Comparison, bindings: Ints, variables: dict[str, int], symbols: Symbols) -> Mask:
+def holds(comparison: Comparison, bindings: Symbols32, variables: dict[str, int], symbols: Symbols) -> Mask:
     """For each row whether the comparison is true."""
     if comparison.operator in ("=", "!="):
         left, right = (
@@ -44,16 +44,16 @@ def holds(comparison: Comparison, bindings: Ints, variables: dict[str, int], sym
     return np.array([_exactly(comparison, row, variables, symbols) for row in bindings], bool).reshape(len(bindings))
 
 
-def _column(term: Term, bindings: Ints, variables: dict[str, int], symbols: Symbols) -> Ints | None:
+def _column(term: Term, bindings: Symbols32, variables: dict[str, int], symbols: Symbols) -> Symbols32 | None:
     """The symbols of a plain variable or constant: equal symbols are equal values."""
     if isinstance(term, Variable):
         return bindings[:, variables[term.name]]
     if isinstance(term, Constant):
-        return np.full(len(bindings), symbols.number(term.value), np.int64)
+        return np.full(len(bindings), symbols.number(term.value), np.int32)
     return None
 
 
-def _floats(term: Term, bindings: Ints, variables: dict[str, int], symbols: Symbols) -> Floats | None:
+def _floats(term: Term, bindings: Symbols32, variables: dict[str, int], symbols: Symbols) -> Floats | None:
     """The values of a term as floats, if every one of them is exact."""
     found: Floats
     match term:
@@ -80,19 +80,19 @@ def _floats(term: Term, bindings: Ints, variables: dict[str, int], symbols: Symb
     return found if bool((np.abs(found) < _SAFE).all()) else None
 
 
-def value(term: Term, row: Ints, variables: dict[str, int], symbols: Symbols) -> Value | None:
+def value(term: Term, row: Symbols32, variables: dict[str, int], symbols: Symbols) -> Value | None:
     """The exact value of a term in a row of symbols."""
     return value_of(term, lambda name: symbols.value(int(row[variables[name]])))
 
 
-def _exactly(comparison: Comparison, row: Ints, variables: dict[str, int], symbols: Symbols) -> bool:
+def _exactly(comparison: Comparison, row: Symbols32, variables: dict[str, int], symbols: Symbols) -> bool:
     left, right = value(comparison.left, row, variables, symbols), value(comparison.right, row, variables, symbols)
     return is_true(comparison.operator, left, right)
 
 
-def computed(term: Term, bindings: Ints, variables: dict[str, int], symbols: Symbols) -> tuple[Ints, Mask]:
+def computed(term: Term, bindings: Symbols32, variables: dict[str, int], symbols: Symbols) -> tuple[Symbols32, Mask]:
     """The symbols of a term's values, and where it has one."""
     values = [value(term, row, variables, symbols) for row in bindings]
     known = np.array([each is not None for each in values], bool).reshape(len(bindings))
-    numbers = np.array([0 if each is None else symbols.number(each) for each in values], np.int64)
+    numbers = np.array([0 if each is None else symbols.number(each) for each in values], np.int32)
     return numbers.reshape(len(bindings)), known

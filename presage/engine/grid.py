@@ -8,10 +8,11 @@ become plain ranges of integers, and truth over dense time is exact integer arit
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from presage.kernels.joins import FAR
+from presage.kernels.layout import FAR
 from presage.model.terms import Number, number
 
 ENDLESS = 2 * FAR
@@ -60,7 +61,14 @@ class Grid:
 
     def time(self, cell: int) -> Number:
         """The time of a point, or the lower end of a gap."""
-        return number(Fraction(cell // self.step, self.per_unit))
+        whole, part = divmod(cell // self.step, self.per_unit)
+        return whole if not part else number(Fraction(cell // self.step, self.per_unit))
+
+    def point(self, cell: int) -> Number | None:
+        """The time of a cell, or `None` if it is a gap or infinite."""
+        if (cell % 2 and not self.discrete) or not -FAR < cell < FAR:
+            return None
+        return self.time(cell)
 
     def span(self, low: int, high: int) -> Span:
         """A range of cells as an interval."""
@@ -73,9 +81,10 @@ class Grid:
         """Whether a time, and what operators add to it, stays within the integers of the engine."""
         return time * self.per_unit * self.step < FAR >> 10
 
-    def refined(self, times: list[Number]) -> Grid:
+    def refined(self, times: Iterable[Number]) -> Grid:
         """A grid that also has the given times; the same if it has them already."""
         per_unit = self.per_unit
         for time in times:
-            per_unit = math.lcm(per_unit, Fraction(time).denominator)
+            if not isinstance(time, int):
+                per_unit = math.lcm(per_unit, time.denominator)
         return self if per_unit == self.per_unit else Grid(self.discrete, per_unit)

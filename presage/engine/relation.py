@@ -1,49 +1,100 @@
-"""A relation in memory: tuples of symbols with the times at which they hold.
+"""Relations in memory: tuples of symbols with the times at which they hold.
 
-Wraps the arrays of `kernels.tables`: grows them, keeps the indexes the plan joins on, and knows which
-rows to look at when the past is forgotten. The cost of every operation follows what it touches.
+A relation owns the arrays of a table of `kernels.tables`: it makes and grows them, and keeps the indexes the plan
+joins on. `Store` has the relations of an engine, and the descriptions of their tables that kernels work with. The cost
+of every operation follows what it touches.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from presage.kernels import tables
-from presage.kernels.joins import FAR
+from presage.kernels import forgetting, layout, tables
+from presage.kernels.groups import fill_index
+from presage.kernels.hashing import EMPTY
+from presage.kernels.layout import FAR
 
 Ints = npt.NDArray[np.int64]
+Symbols32 = npt.NDArray[np.int32]
+
+_FEW = 16
+# A log that was once long is given back from here on.
+_LONG_LOG = 1 << 16
+_ROWS = {"columns": np.int32, "low": np.int64, "high": np.int64, "after": np.int32, "linked": np.int32}
+_POOL = {"pool_low": np.int64, "pool_high": np.int64, "pool_after": np.int32}
+_AHEAD = {"ahead_columns": np.int32, "ahead_low": np.int64, "ahead_high": np.int64}
+_LOG = {"log_row": np.int32, "log_low": np.int64, "log_high": np.int64}
 
 
 @dataclass(slots=True)
 class Delta:
-    """What an insertion added: pieces of rows, each with the coalesced interval it belongs to now."""
+    """What a step added to a relation, piece by piece."""
 
-    row: Ints
+    row: Symbols32
+    tuples: Symbols32
     low: Ints
     high: Ints
-    whole_low: Ints
-    whole_high: Ints
-    earliest: int
-    """Where the first piece starts."""
 
     def __len__(self) -> int:
         return len(self.row)
 
 
+class Store:
+    """The relations of an engine."""
+
+    def __init__(self, arities: dict[str, int]) -> None:
+        self.tables = np.zeros((len(arities), layout.TABLE_FIELDS), np.int64)
+        self.indexes = np.zeros((_FEW, layout.INDEX_FIELDS), np.int64)
+        self.count = 0
+        self.passing: list[int] = []
+        self.address: int = self.tables.ctypes.data
+        self.indexes_address: int = self.indexes.ctypes.data
+        self.relations = {name: Relation(self, number, arity) for number, (name, arity) in enumerate(arities.items())}
+
+        self.by_number = list(self.relations.values())
+
+    def relation(self, number: int) -> Relation:
+        return self.by_number[number]
+
+    def new_index(self) -> int:
+        if self.count == len(self.indexes):
+            self.indexes = np.concatenate([self.indexes, np.zeros_like(self.indexes)])
+            self.indexes_address = self.indexes.ctypes.data
+        self.count += 1
+        return self.count - 1
+
+    def empty_logs(self) -> None:
+        """What is new has been seen by all."""
+        long = self.tables[:, layout.LOG_CAPACITY] > _LONG_LOG
+        if long.any():
+            for relation in self.by_number:
+                if long[relation.number] and relation.table[layout.LOG] * 16 < relation.table[layout.LOG_CAPACITY]:
+                    relation.new_log(_FEW)
+        self.tables[:, layout.LOG] = 0
+        if self.passing:
+            self.tables[self.passing, layout.ROWS] = self.tables[self.passing, layout.LIVE] = 0
+
+    def pass_on(self, name: str) -> None:
+        """A relation that is only passed on, never looked up, is not remembered."""
+        number = self.relations[name].number
+        self.tables[number, layout.PASSES] = 1
+        self.tables[number, layout.FORGETS] = 0
+        self.passing.append(number)
+
+
 class Index:
     """Rows grouped by some columns."""
 
-    __slots__ = ("following", "heads", "key", "preceding", "state")
+    __slots__ = ("arrays", "key", "number")
 
-    def __init__(self, key: tuple[int, ...], capacity: int) -> None:
+    def __init__(self, key: tuple[int, ...], number: int) -> None:
         self.key = np.array(key, np.int64)
-        self.heads = np.full(_power(capacity * 2), tables.EMPTY, np.int64)
-        self.following = np.full(capacity, -1, np.int64)
-        self.preceding = np.full(capacity, -1, np.int64)
-        self.state = np.zeros(2, np.int64)
+        self.number = number
+        self.arrays: dict[str, Any] = {}
 
 
 def _power(least: int) -> int:
@@ -51,158 +102,230 @@ def _power(least: int) -> int:
 
 
 class Relation:
-    def __init__(self, arity: int) -> None:
-        self.arity = arity
+    def __init__(self, store: Store, number: int, arity: int) -> None:
+        self.store, self.number, self.arity = store, number, arity
         self.width = max(1, arity)
+        self.table = store.tables[number]
+        self.address: int = self.table.ctypes.data
+        self.arrays: dict[str, Any] = {}
         self.indexes: dict[tuple[int, ...], Index] = {}
-        self.bucket = 1
         self.clear()
 
     def clear(self) -> None:
-        """Empties the relation; its indexes stay."""
-        capacity = 16
-        self.columns = np.zeros((capacity, self.width), np.int64)
-        self.first = np.full(capacity, -1, np.int64)
-        self.low = np.zeros(capacity, np.int64)
-        self.high = np.zeros(capacity, np.int64)
-        self.after = np.full(capacity, -1, np.int64)
-        self.slots = np.full(_power(capacity * 2), tables.EMPTY, np.int64)
-        self.rows_free = np.zeros(capacity, np.int64)
-        self.pool_free = np.zeros(capacity, np.int64)
-        self.counts = np.zeros(6, np.int64)
-        self.indexes = {key: Index(key, capacity) for key in self.indexes}
-        # When rows may be forgotten: for a stretch of time, the rows with an interval that ends in it.
-        self.expiring: dict[int, list[Ints]] = {}
-        # The last cell at which anything has ever held.
-        self.latest = -(1 << 62)
+        """Empties the relation; its indexes stay, and so does what it says of forgetting."""
+        table = self.table
+        table[layout.WIDTH] = self.width
+        table[layout.ROWS : layout.LATEST] = 0
+        table[[layout.LATEST, layout.CUTOFF]] = -2 * FAR
+        table[[layout.ROW_FREE, layout.POOL_FREE]] = -1
+        table[layout.INDEXED] = next(iter(self.indexes.values())).number if self.indexes else -1
+        self.arrays = {}
+        self._resize(_ROWS, layout.CAPACITY, _FEW)
+        self._resize(_POOL, layout.POOL_CAPACITY, _FEW)
+        self.new_log(_FEW)
+        self._resize(_AHEAD, layout.AHEAD_CAPACITY, 1)
+        table[[layout.AHEAD, layout.BEYOND]] = 0, 2 * FAR
+        self._new_slots(2 * _FEW)
+        self._set("wheel", np.full(layout.WHEEL_SIZE, tables.LAST, np.int32))
+        for index in self.indexes.values():
+            self._link_index(index)
+            self._fill(index, 2 * _FEW)
 
     def __len__(self) -> int:
-        return int(self.counts[tables.LIVE])
+        return int(self.table[layout.LIVE])
 
     @property
     def intervals(self) -> int:
-        return int(self.counts[tables.POOL] - self.counts[tables.POOL_FREE])
+        return int(self.table[layout.LIVE] + self.table[layout.POOL_LIVE])
 
     @property
-    def nbytes(self) -> int:
-        own = (self.columns, self.first, self.low, self.high, self.after, self.slots, self.rows_free, self.pool_free)
-        return sum(array.nbytes for array in own) + sum(
-            index.heads.nbytes + index.following.nbytes + index.preceding.nbytes for index in self.indexes.values()
+    def latest(self) -> int:
+        """The last cell at which anything has ever held."""
+        return int(self.table[layout.LATEST])
+
+    @latest.setter
+    def latest(self, cell: int) -> None:
+        self.table[layout.LATEST] = cell
+
+    @property
+    def columns(self) -> Symbols32:
+        """The tuples by row."""
+        found: Symbols32 = self.arrays["columns"].reshape(-1, self.width)
+        return found
+
+    # Arrays, and where they are.
+
+    def _set(self, name: str, array: Any) -> None:
+        self.arrays[name] = array
+        self.table[_FIELD[name]] = array.ctypes.data
+
+    def _resize(self, kinds: dict[str, Any], field: int, capacity: int) -> None:
+        """Arrays of another capacity, with what they held. Memory beyond what is used is not touched."""
+        for name, kind in kinds.items():
+            size = capacity * self.width if name.endswith("columns") else capacity
+            larger = np.empty(size, kind)
+            if name in self.arrays:
+                held = self.arrays[name][:size]
+                larger[: len(held)] = held
+            self._set(name, larger)
+        self.table[field] = capacity
+
+    def new_log(self, capacity: int) -> None:
+        for name in _LOG:
+            self.arrays.pop(name, None)
+        self._resize(_LOG, layout.LOG_CAPACITY, capacity)
+        self.table[layout.LOG] = 0
+
+    def _new_slots(self, size: int) -> None:
+        self._set("slots", np.full(size, EMPTY, np.int32))
+        self.table[layout.SLOT_MASK] = size - 1
+        tables.rehash(self.address)
+
+    def add_index(self, key: tuple[int, ...]) -> int:
+        """The number of the index on some columns."""
+        if key not in self.indexes:
+            index = self.indexes[key] = Index(key, self.store.new_index())
+            self._link_index(index)
+            self._fill(index, _power(4 * len(self)))
+        return self.indexes[key].number
+
+    def _link_index(self, index: Index) -> None:
+        """Chains the indexes of this relation, and makes room in this one for every row."""
+        entry = self.store.indexes[index.number]
+        entry[layout.KEY], entry[layout.KEYS] = index.key.ctypes.data, len(index.key)
+        numbers = [each.number for each in self.indexes.values()]
+        for own, following in zip(numbers, [*numbers[1:], -1], strict=True):
+            self.store.indexes[own, layout.NEXT_INDEX] = following
+        self.table[layout.INDEXED] = numbers[0]
+        self._resize_index(index, int(self.table[layout.CAPACITY]), 0)
+
+    def _resize_index(self, index: Index, capacity: int, used: int) -> None:
+        for name, field in (("following", layout.FOLLOWING), ("preceding", layout.PRECEDING)):
+            larger = np.empty(capacity, np.int32)
+            if used:
+                larger[:used] = index.arrays[name][:used]
+            index.arrays[name] = larger
+            self.store.indexes[index.number, field] = larger.ctypes.data
+
+    def _fill(self, index: Index, size: int) -> None:
+        heads = index.arrays["heads"] = np.full(size, EMPTY, np.int32)
+        entry = self.store.indexes[index.number]
+        entry[layout.HEADS], entry[layout.HEAD_MASK] = heads.ctypes.data, size - 1
+        entry[layout.GROUPS] = entry[layout.GROUP_GRAVES] = 0
+        fill_index(
+            entry.ctypes.data,
+            int(self.table[layout.COLUMNS]),
+            self.width,
+            int(self.table[layout.AFTER]),
+            int(self.table[layout.ROWS]),
         )
 
-    def add_index(self, key: tuple[int, ...]) -> None:
-        if key and key not in self.indexes:
-            index = self.indexes[key] = Index(key, len(self.first))
-            rows = tables.live_rows(self.first, self.counts)
-            tables.index_add(self.columns, index.heads, index.following, index.preceding, index.state, index.key, rows)
+    # Room.
 
-    def _make_room(self, more: int) -> None:
-        rows = int(self.counts[tables.ROWS]) + more
-        if rows > len(self.first):
-            capacity = max(rows, 2 * len(self.first))
-            self.columns = _grown(self.columns, capacity, 0)
-            self.first = _grown(self.first, capacity, -1)
-            self.rows_free = _grown(self.rows_free, capacity, 0)
+    def make_room(self, more: int) -> None:
+        """Enlarges what is full, for so many more rows perhaps."""
+        table, filled = self.table, False
+        if table[layout.ROW_FREE] < 0 and table[layout.ROWS] == table[layout.CAPACITY]:
+            used = int(table[layout.ROWS])
+            capacity = _larger(used, more)
+            self._resize(_ROWS, layout.CAPACITY, capacity)
             for index in self.indexes.values():
-                index.following = _grown(index.following, capacity, -1)
-                index.preceding = _grown(index.preceding, capacity, -1)
-        pool = int(self.counts[tables.POOL]) + more
-        if pool > len(self.low):
-            capacity = max(pool, 2 * len(self.low))
-            self.low = _grown(self.low, capacity, 0)
-            self.high = _grown(self.high, capacity, 0)
-            self.after = _grown(self.after, capacity, -1)
-            self.pool_free = _grown(self.pool_free, capacity, 0)
-        used = int(self.counts[tables.LIVE] + self.counts[tables.TOMBS]) + more
-        if used * 2 > len(self.slots):
-            live = int(self.counts[tables.LIVE]) + more
-            self.slots = np.full(_power(live * 4), tables.EMPTY, np.int64)
-            tables.rehash(self.columns, self.first, self.slots, self.counts, self.width)
+                self._resize_index(index, capacity, used)
+            filled = True
+        if table[layout.POOL_FREE] < 0 and table[layout.POOL] == table[layout.POOL_CAPACITY]:
+            self._resize(_POOL, layout.POOL_CAPACITY, _larger(int(table[layout.POOL]), more))
+            filled = True
+        live, size = int(table[layout.LIVE]), int(table[layout.SLOT_MASK]) + 1
+        if live + table[layout.GRAVES] >= size * 3 // 5:
+            # Mostly graves: clearing them is enough.
+            self._new_slots(size if live * 10 < size * 3 else _power(_larger(live, more) * 3 // 2))
+            filled = True
         for index in self.indexes.values():
-            if (int(index.state.sum()) + more) * 2 > len(index.heads):
-                self._rebuild(index, int(index.state[0]) + more)
+            entry = self.store.indexes[index.number]
+            groups, heads = int(entry[layout.GROUPS]), int(entry[layout.HEAD_MASK]) + 1
+            if (groups + entry[layout.GROUP_GRAVES]) * 5 >= heads * 3:
+                self._fill(index, heads if groups * 10 < heads * 3 else _power(_larger(groups, more) * 3 // 2))
+                filled = True
+        if table[layout.AHEAD] == table[layout.AHEAD_CAPACITY]:
+            self._resize(_AHEAD, layout.AHEAD_CAPACITY, _larger(int(table[layout.AHEAD]), more))
+            filled = True
+        if table[layout.LOG] == table[layout.LOG_CAPACITY] or not filled:
+            self._resize(_LOG, layout.LOG_CAPACITY, _larger(int(table[layout.LOG_CAPACITY]), more))
 
-    def _rebuild(self, index: Index, groups: int) -> None:
-        index.heads = np.full(_power(groups * 4), tables.EMPTY, np.int64)
-        index.state[:] = 0
-        rows = tables.live_rows(self.first, self.counts)
-        tables.index_add(self.columns, index.heads, index.following, index.preceding, index.state, index.key, rows)
+    def insert(self, rows: Symbols32, low: Ints, high: Ints) -> None:
+        """Adds intervals to tuples; what is new goes to the log."""
+        count, done = len(low), 0
+        while True:
+            done = tables.insert_all(self.address, self.store.indexes_address, rows, low, high, done)
+            if done == count:
+                return
+            self.make_room(count - done)
 
-    def insert(self, rows: Ints, low: Ints, high: Ints) -> Delta:
-        """Adds intervals to tuples; gives what is new."""
-        self._make_room(len(rows))
-        row, piece_low, piece_high, whole_low, whole_high, fresh = tables.insert(
-            self.columns, self.first, self.low, self.high, self.after, self.slots,
-            self.rows_free, self.pool_free, self.counts, rows, low, high, self.width,
-        )  # fmt: skip
-        if len(fresh):
-            for index in self.indexes.values():
-                tables.index_add(
-                    self.columns, index.heads, index.following, index.preceding, index.state, index.key, fresh
-                )
-        earliest = int(piece_low.min()) if len(row) else 0
-        delta = Delta(row, piece_low, piece_high, whole_low, whole_high, earliest)
-        if not len(row):
-            return delta
-        self.latest = max(self.latest, int(delta.whole_high.max()))
-        self._note_expiry(delta)
-        return delta
+    def hold_back(self, cell: int) -> None:
+        """What lies after a cell is put aside from now on."""
+        self.table[layout.BEYOND] = cell
 
-    def _note_expiry(self, delta: Delta) -> None:
-        finite = delta.whole_high < FAR
-        if not finite.any():
-            return
-        buckets = delta.whole_high[finite] // self.bucket
-        rows = delta.row[finite]
-        least, most = int(buckets.min()), int(buckets.max())
-        if least == most:
-            self.expiring.setdefault(least, []).append(rows)
-            return
-        order = np.argsort(buckets, kind="stable")
-        ordered, rows = buckets[order], rows[order]
-        edges = np.flatnonzero(np.diff(ordered)) + 1
-        for part, number in zip(np.split(rows, edges), ordered[np.r_[0, edges]], strict=True):
-            self.expiring.setdefault(int(number), []).append(part)
+    def put_aside(self) -> tuple[Symbols32, Ints, Ints]:
+        """What has been put aside; from now on it is the caller's."""
+        count = int(self.table[layout.AHEAD])
+        self.table[layout.AHEAD] = 0
+        columns = self.arrays["ahead_columns"].reshape(-1, self.width)
+        return (
+            columns[:count].copy(),
+            self.arrays["ahead_low"][:count].copy(),
+            self.arrays["ahead_high"][:count].copy(),
+        )
 
-    def forget(self, cutoff: int) -> int:
-        """Drops what ended before the cutoff; gives the number of tuples that are gone."""
-        due = [number for number in self.expiring if (number + 1) * self.bucket <= cutoff]
-        gone = 0
-        for number in due:
-            candidates = np.concatenate(self.expiring.pop(number))
-            emptied = tables.expire(
-                self.columns, self.first, self.low, self.high, self.after, self.slots,
-                self.rows_free, self.pool_free, self.counts, candidates, cutoff, self.width,
-            )  # fmt: skip
-            if len(emptied):
-                for index in self.indexes.values():
-                    tables.index_remove(
-                        self.columns, index.heads, index.following, index.preceding, index.state, index.key, emptied
-                    )
-                tables.release(self.rows_free, self.counts, emptied)
-                gone += len(emptied)
-        return gone
+    # Forgetting.
+
+    def forgets(self, cells: int) -> None:
+        """Rows may be forgotten, and are looked at about every so many cells of time."""
+        table = self.table
+        first = int(table[layout.WHEEL_AT]) << int(table[layout.BUCKET])
+        table[layout.FORGETS] = 1
+        table[layout.BUCKET] = max(0, cells.bit_length() - 1)
+        table[layout.WHEEL_AT] = first >> int(table[layout.BUCKET])
+        self.arrays["wheel"][:] = tables.LAST
+        forgetting.link_all(self.address)
 
     def rescale(self, factor: int) -> None:
         """Moves all intervals to a grid that is finer by a factor."""
-        self.low = finer(self.low, factor, False)
-        self.high = finer(self.high, factor, True)
-        self.bucket *= factor
-        self.latest = int(finer(np.array([self.latest]), factor, True)[0])
+        used = int(self.table[layout.ROWS])
+        live = self.arrays["after"][:used] != tables.FREE
+        for name, are_ends in (("low", False), ("high", True)):
+            own, pool = self.arrays[name], self.arrays[f"pool_{name}"]
+            own[:used] = np.where(live, finer(own[:used], factor, are_ends), own[:used])
+            log = self.arrays[f"log_{name}"]
+            filled, logged = int(self.table[layout.POOL]), int(self.table[layout.LOG])
+            pool[:filled] = finer(pool[:filled], factor, are_ends)
+            log[:logged] = finer(log[:logged], factor, are_ends)
+        self.table[layout.LATEST] = finer(self.table[layout.LATEST : layout.LATEST + 1], factor, True)[0]
+        self.table[layout.WHEEL_AT] *= factor
+        self.table[layout.CUTOFF] = -2 * FAR
 
-    def rows(self) -> Ints:
-        return tables.live_rows(self.first, self.counts)  # type: ignore[no-any-return]
+    # Contents.
 
-    def contents(self, rows: Ints | None = None) -> tuple[Ints, Ints, Ints]:
+    def contents(self) -> Delta:
         """Tuples with their intervals, one line for each interval."""
-        chosen = self.rows() if rows is None else rows
-        row, low, high = tables.all_intervals(self.first, self.low, self.high, self.after, chosen)
-        return self.columns[row, : self.arity], low, high
+        row, low, high = tables.all_intervals(self.address)
+        return Delta(row, self.columns[row], low, high)
 
-    def everything(self) -> Delta:
-        """All that is held, as if it had just been added."""
-        row, low, high = tables.all_intervals(self.first, self.low, self.high, self.after, self.rows())
-        return Delta(row, low, high, low, high, int(low.min()) if len(low) else 0)
+    def news(self) -> Delta | None:
+        """What the log has."""
+        count = int(self.table[layout.LOG])
+        if not count:
+            return None
+        row = self.arrays["log_row"][:count].copy()
+        return Delta(
+            row, self.columns[row], self.arrays["log_low"][:count].copy(), self.arrays["log_high"][:count].copy()
+        )
+
+
+_FIELD = {name: getattr(layout, name.upper()) for name in (*_ROWS, *_POOL, *_LOG, *_AHEAD, "slots", "wheel")}
+
+
+def _larger(used: int, more: int) -> int:
+    return max(2 * used, min(used + more, 4 * used), _FEW)
 
 
 def finer(cells: Ints, factor: int, are_ends: bool) -> Ints:
@@ -210,9 +333,3 @@ def finer(cells: Ints, factor: int, are_ends: bool) -> Ints:
     shift = 1 if are_ends else -1
     moved = np.where(cells % 2 == 0, cells * factor, (cells + shift) * factor - shift)
     return np.where(np.abs(cells) >= FAR, cells, moved)
-
-
-def _grown(array: Ints, capacity: int, fill: int) -> Ints:
-    larger = np.full((capacity, *array.shape[1:]), fill, np.int64)
-    larger[: len(array)] = array
-    return larger

@@ -1,76 +1,133 @@
 """The engine at work: facts in, what follows from them out, step by step.
 
-Everything new in a relation (a delta) goes to the inboxes of the nodes that read it. Components of
+Everything new in a relation goes to its log, and what reads it looks there (`kernels/driver.py`). Components of
 relations are worked off in order, each to its fixpoint. Absence is concluded only where a relation is
-final: rows that wait for that lie in the node's queue, ordered by time, and so do facts beyond the
+final: rows that wait for that lie in the join's queue, ordered by time, and so do facts beyond the
 horizon of relations that derive themselves ever later.
 """
 
 from __future__ import annotations
 
 import math
-from collections import deque
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from presage.analysis.differences import INF, Bound
+from presage.engine.compiling import Compiler, distances, only_passed_on
 from presage.engine.grid import ENDLESS, Grid
-from presage.engine.joining import CompiledJoin, Rows, compile_join
-from presage.engine.relation import Delta, Ints, Relation
-from presage.engine.since import run_since
+from presage.engine.joining import OutsideJoin, Rows
+from presage.engine.relation import Delta, Ints, Store, Symbols32, finer
 from presage.engine.symbols import Symbols
 from presage.engine.waiting import Waiting
-from presage.kernels import operators
-from presage.kernels.joins import FAR
+from presage.kernels import driver, layout
+from presage.kernels.forgetting import forget
+from presage.kernels.layout import FAR
+from presage.kernels.operators import dilate_all
 from presage.model.terms import Number
 from presage.plan.lags import NEVER, Lags, offsets
-from presage.plan.nodes import Dilate, Erode, Join, Known, Node, Plan, Reach, Since, reads
+from presage.plan.nodes import Join, Known, Plan, reads
 
 # Below so many constants it is not worth looking which are still used.
 FEW_SYMBOLS = 10_000
+# Findings that are worked on at a time.
+SOME = 4096
 
-
-@dataclass(slots=True)
-class Worker:
-    """A node with what it has to do."""
-
-    node: Node
-    component: int
-    join: CompiledJoin | None = None
-    inbox: list[tuple[int, Delta]] = field(default_factory=list)
-    waiting: Waiting = field(default_factory=Waiting)
+Facts = dict[str, tuple[Symbols32, Ints, Ints]]
 
 
 class Engine:
-    def __init__(self, plan: Plan, lags: Lags, symbols: Symbols, grid: Grid, horizon: Number) -> None:
+    def __init__(
+        self, plan: Plan, lags: Lags, symbols: Symbols, grid: Grid, horizon: Number, watched: Iterable[str] = ()
+    ) -> None:
+        """Of `watched` relations each step gives what is new."""
         self.plan, self.lags, self.symbols, self.grid = plan, lags, symbols, grid
         self.horizon = horizon
         self.now: Number | None = None
-        self.relations = {name: Relation(source.arity) for name, source in plan.sources.items()}
-        for name, relation in self.relations.items():
-            relation.bucket = self._bucket(lags.keep[name])
+        self.store = Store({name: source.arity for name, source in plan.sources.items()})
+        self.relations = self.store.relations
         self.ahead: dict[str, Waiting] = {name: Waiting() for name in lags.clipped}
         self.final = {name: self._final_at_start(name) for name in plan.sources}
-        self.new: dict[str, list[Delta]] = {}
-        self.watched: set[str] = set()
+        self.watched = set(watched)
         self.most_symbols = FEW_SYMBOLS
-        self.workers: list[Worker] = []
-        self.readers: dict[str, list[tuple[Worker, int]]] = {name: [] for name in plan.sources}
-        self.active: dict[int, deque[Worker]] = {}
-        for node in plan.nodes:
-            self._add(node)
-        self.components = sorted(set(lags.component.values()))
-        self.negating: dict[int, list[Worker]] = {}
-        for worker in self.workers:
-            if isinstance(worker.node, Join) and worker.node.negated:
-                self.negating.setdefault(worker.component, []).append(worker)
+        # Joins that conclude from absence have rows that wait, in the order of the plan.
+        self.negating = [node for node in plan.nodes if isinstance(node, Join) and node.negated]
+        self.waiting = {id(node): Waiting() for node in self.negating}
+        for name, relation in self.relations.items():
+            relation.table[layout.FROM_ZERO] = plan.sources[name].kind in ("input", "derived")
+            if lags.keep[name] != INF and plan.sources[name].kind != "static":
+                relation.forgets(self._bucket(lags.keep[name]))
+        self.read = {name for node in plan.nodes for name, _ in reads(node)}
+        for name in only_passed_on(plan) - self.watched:
+            self.store.pass_on(name)
+        self.members: dict[int, list[str]] = {}
+        for name, number in lags.component.items():
+            self.members.setdefault(number, []).append(name)
+        self.settled = self._settled()
+        self._compile()
+        self.start()
+
+    def _settled(self) -> list[str]:
+        """Relations that are asked for absence, or by which others become final, and settle with their lag. Components
+        that conclude from them come later."""
+        inner = self.lags.internal_negation
+        asked = {literal.relation for node in self.negating for literal in node.negated}
+        for node in self.plan.nodes:
+            if self.lags.component[node.head] in inner:
+                asked |= {source for source, _, _, _ in offsets(node, self.plan.discrete)}
+        return [name for name in self.relations if name in asked and self.lags.component[name] not in inner]
+
+    def _compile(self) -> None:
+        """Makes the plan ready for the grid."""
+        compiler = Compiler(self.plan, self.lags, self.store, self.symbols, self.grid)
+        self.code = compiler.compile()
+        self.joins: dict[int, OutsideJoin] = compiler.joins
+        self.constants = compiler.constants
+        self._make_output(SOME)
+        self.keeps = np.array([self._kept_cells(name) for name in self.relations], np.int64)
+        # Components that conclude from absence are worked off one by one, those between them in one go.
+        special = {self.lags.component[node.head] for node in self.negating}
+        self.stretches: list[tuple[int, int]] = []
+        for number in range(len(self.code.starts) - 1):
+            if self.stretches and number not in special and self.stretches[-1][0] not in special:
+                self.stretches[-1] = (self.stretches[-1][0], number + 1)
+            else:
+                self.stretches.append((number, number + 1))
+        self.special = special
+
+    def _make_output(self, size: int) -> None:
+        """Room for what is found."""
+        width = max(
+            [relation.width for relation in self.relations.values()] + [join.width for join in self.code.joins.values()]
+        )
+        self.output = np.empty(size * width, np.int32), np.empty(size, np.int64), np.empty(size, np.int64)
+        code = self.code
+        arrays: dict[int, Any] = {
+            layout.TABLES: self.store.tables, layout.TRIGGERS: code.triggers, layout.STARTS: code.starts,
+            layout.STEPS: code.steps, layout.SPECS: code.specs, layout.CHECKS: code.checks,
+            layout.FOUND_TUPLES: code.found, layout.STACK: code.stack, layout.BOUND: code.bound,
+            layout.WANTED: code.wanted, layout.TUPLES: self.output[0], layout.LOWS: self.output[1],
+            layout.HIGHS: self.output[2],
+        }  # fmt: skip
+        self.work = np.zeros(layout.WORK_FIELDS, np.int64)
+        for field, array in arrays.items():
+            self.work[field] = array.ctypes.data
+        self.work[layout.ROOM] = size
+        self.address: int = self.work.ctypes.data
+
+    def _kept_cells(self, name: str) -> int:
+        """How long what has ended is kept, rounded up to the grid."""
+        keep = self.lags.keep[name]
+        if keep in (INF, NEVER):
+            return 0
+        return math.ceil(Fraction(keep) * self.grid.per_unit) * self.grid.step
 
     def _bucket(self, keep: Bound) -> int:
         if keep in (INF, NEVER):
             return self.grid.step * 64
-        return max(self.grid.step, int(self._cells(max(keep, 0)) // 4))
+        return max(self.grid.step, int(self._cells(max(keep, 0))))
 
     def _cells(self, length: Bound) -> int:
         """A length of time as cells, infinite ones included; rounded down to the grid."""
@@ -78,50 +135,57 @@ class Engine:
             return ENDLESS
         if length == NEVER:
             return -ENDLESS
+        if isinstance(length, int):
+            return length * self.grid.per_unit * self.grid.step
         return math.floor(Fraction(length) * self.grid.per_unit) * self.grid.step
 
-    def _add(self, node: Node) -> None:
-        worker = Worker(node, self.lags.component[node.head])
-        if isinstance(node, Join):
-            worker.join = compile_join(node, self.relations, self.symbols, self.grid)
-        elif isinstance(node, Since):
-            self.relations[node.right].add_index(node.columns)
-        self.workers.append(worker)
-        for slot, (name, absent) in enumerate(reads(node)):
-            if not absent:
-                self.readers[name].append((worker, slot))
-
     # One step of the stream.
+
+    def start(self) -> None:
+        """Nothing is derived ahead before the first step."""
+        self._hold_back(-1)
 
     def begin(self, known: list[Known]) -> None:
         """Puts in the program's own facts."""
         for fact in known:
-            row = np.array([[self.symbols.number(each.value) for each in fact.arguments] or [0]], np.int64)
+            row = np.array([[self.symbols.number(each.value) for each in fact.arguments] or [0]], np.int32)
             low = -ENDLESS if fact.low is None else self.grid.cells(fact.low, None, fact.closed_low)[0]
             high = ENDLESS
             if fact.high is not None:
                 high = self.grid.cells(fact.high, fact.high)[1] - (0 if fact.closed_high else 1)
             self.insert(fact.relation, row, np.array([low], np.int64), np.array([high], np.int64))
 
-    def advance(self, now: Number, facts: dict[str, tuple[Ints, Ints, Ints]]) -> dict[str, list[Delta]]:
+    def advance(self, now: Number, facts: Facts) -> dict[str, Delta]:
         """Takes in what arrives at `now`; gives what is new in the watched relations."""
         self.now = now
         if len(self.symbols) > self.most_symbols:
             self._free_symbols(facts)
-        for name, waiting in self.ahead.items():
-            for rows, low, high in waiting.take(self._ahead_cell()):
-                self.insert(name, rows, low, high)
+        if self.ahead:
+            limit = self._cells(Fraction(now) + self.horizon)
+            self._hold_back(limit)
+            for name, waiting in self.ahead.items():
+                for rows, low, high in waiting.take(limit):
+                    self.insert(name, rows, low, high)
         for name, (rows, low, high) in facts.items():
             self.insert(name, rows, low, high)
-        for number in self.components:
-            self._work(number)
-        new, self.new = self.new, {}
-        self._forget()
+        for name in self.settled:
+            self.final[name] = self.final_cap(name)
+        for first, last in self.stretches:
+            if first in self.special:
+                self._work(first)
+            else:
+                self._settle(first, last)
+        new = {name: found for name in self.watched if (found := self.relations[name].news()) is not None}
+        self.collect()
+        self.forget_news()
+        cutoffs = self._cells(now) - self.keeps
+        forget(self.store.address, self.store.indexes_address, cutoffs)
         return new
 
-    def _ahead_cell(self) -> int:
-        assert self.now is not None
-        return self._cells(Fraction(self.now) + self.horizon)
+    def forget_news(self) -> None:
+        """All has been seen by all."""
+        self.store.empty_logs()
+        self.code.triggers[:, driver.SEEN] = 0
 
     def _final_at_start(self, name: str) -> int:
         """Predicates are final before time 0, where nothing holds."""
@@ -136,58 +200,46 @@ class Engine:
             return self._final_at_start(name)
         return max(self._cells(self.now - lag), self._final_at_start(name))
 
-    def insert(self, name: str, rows: Ints, low: Ints, high: Ints) -> None:
-        if not len(low):
-            return
-        kind = self.plan.sources[name].kind
-        if kind in ("input", "derived"):
-            low = np.maximum(low, 0)
-            keep = low <= high
-            if not keep.all():
-                rows, low, high = rows[keep], low[keep], high[keep]
-        if name in self.ahead:
-            limit = self._ahead_cell() if self.now is not None else -1
-            later = high > limit
-            if later.any():
-                self.ahead[name].put(rows[later], np.maximum(low[later], limit + 1), high[later])
-                high = np.minimum(high, limit)
-                keep = low <= high
-                rows, low, high = rows[keep], low[keep], high[keep]
-        if not len(low):
-            return
-        delta = self.relations[name].insert(rows, low, high)
-        if not len(delta):
-            return
-        if name in self.watched:
-            self.new.setdefault(name, []).append(delta)
-        for worker, slot in self.readers[name]:
-            if not worker.inbox:
-                self.active.setdefault(worker.component, deque()).append(worker)
-            worker.inbox.append((slot, delta))
+    def is_read(self, name: str) -> bool:
+        """Whether anything depends on a relation; the others need not be remembered."""
+        return name in self.read or name in self.watched
+
+    def insert(self, name: str, rows: Symbols32, low: Ints, high: Ints) -> None:
+        self.relations[name].insert(rows, low, high)
+
+    def _hold_back(self, cell: int) -> None:
+        """Relations that derive themselves ever later are derived up to a cell; what lies after it waits."""
+        self.collect()
+        for name in self.ahead:
+            self.relations[name].hold_back(cell)
+
+    def collect(self) -> None:
+        """Takes what relations have put aside to where it waits."""
+        for name, waiting in self.ahead.items():
+            waiting.put(*self.relations[name].put_aside())
 
     def next_wake(self) -> Number | None:
         """The earliest time at which something may be decided though nothing arrives."""
-        times = [time for worker in self.workers if (time := self._wakes(worker)) is not None]
+        times = [time for node in self.negating if (time := self._wakes(node)) is not None]
         for waiting in self.ahead.values():
             start = waiting.first()
             if start is not None and start < FAR:
                 times.append(self.grid.time(start) - self.horizon)
         return min(times, default=None)
 
-    def _wakes(self, worker: Worker) -> Number | None:
-        if worker.join is None or not worker.join.negated:
-            return None
-        start = worker.waiting.first()
+    def _wakes(self, node: Join) -> Number | None:
+        start = self.waiting[id(node)].first()
         if start is None or start >= FAR:
             return None
         wake: Number | None = None
-        for literal, _, _, shift, fixed in worker.join.negated:
+        for absent in self.joins[id(node)].negated:
+            literal = absent.literal
             lag = self.lags.lag[literal.relation]
             if lag == INF:
                 return None
             if isinstance(lag, float):
                 continue
-            cell = fixed if literal.at is not None else max(start, 0) + shift
+            cell = absent.fixed if literal.at is not None else max(start, 0) + absent.shift
             if not self.grid.discrete and cell % 2:
                 cell += 1
             time = self.grid.time(cell) + lag
@@ -197,58 +249,79 @@ class Engine:
     # Components.
 
     def _work(self, number: int) -> None:
+        joins = [self.joins[id(node)] for node in self.negating if self.lags.component[node.head] == number]
         if number in self.lags.internal_negation:
-            self._work_through_time(number)
+            self._work_through_time(number, joins)
             return
-        for worker in self.negating.get(number, ()):
-            self._release(worker, self._final_for(worker, self.final))
-        self._settle(number)
-        for name, own in self.lags.component.items():
-            if own == number:
-                self.final[name] = self.final_cap(name)
+        for join in joins:
+            self._release(join, self._final_for(join, self.final))
+        self._settle(number, number + 1)
 
-    def _settle(self, number: int) -> None:
-        queue = self.active.get(number)
-        while queue:
-            worker = queue.popleft()
-            inbox, worker.inbox = worker.inbox, []
-            for slot, delta in inbox:
-                self._run(worker, slot, delta)
+    def _settle(self, first: int, last: int) -> None:
+        """Works off components until nothing in them is new."""
+        while True:
+            end, first, number, more = driver.run(self._work_at(), first, last)
+            if end == driver.DONE:
+                return
+            if end == driver.TABLE_FULL:
+                self.store.relation(number).make_room(more)
+            elif end == driver.OUTPUT_FULL:
+                self._make_output(4 * len(self.output[1]))
+            else:
+                self._work_outside(number)
 
-    def _final_for(self, worker: Worker, final: dict[str, int]) -> int:
+    def _work_at(self) -> int:
+        """The address of what the kernels work with. Constants and indexes may have moved."""
+        self.work[layout.INDEXES] = self.store.indexes_address
+        self.work[layout.FLOATS] = self.symbols.floats_address
+        return self.address
+
+    def _work_outside(self, number: int) -> None:
+        """Takes what a trigger finds to where more than the kernels is needed."""
+        code = self.code
+        trigger, join = code.triggers[number], code.joins[number]
+        seen, count = driver.evaluate(self._work_at(), trigger.ctypes.data)
+        if seen == trigger[driver.SEEN]:
+            self._make_output(4 * len(self.output[1]))
+            return
+        trigger[driver.SEEN] = seen
+        tuples, low, high = self.output
+        found = tuples[: count * join.width].reshape(-1, join.width).copy(), low[:count].copy(), high[:count].copy()
+        self._conclude(join, join.finish(Rows(*found)))
+
+    def _final_for(self, join: OutsideJoin, final: dict[str, int]) -> int:
         """Up to which cell of the rule's time all that it negates is final."""
-        assert worker.join is not None
         limit = ENDLESS
-        for literal, _, _, shift, _ in worker.join.negated:
-            own = final[literal.relation]
-            if literal.at is not None:
-                limit = min(limit, ENDLESS if own >= self.grid.cell(literal.at) else -ENDLESS)
+        for absent in join.negated:
+            own = final[absent.literal.relation]
+            if absent.literal.at is not None:
+                limit = min(limit, ENDLESS if own >= absent.fixed else -ENDLESS)
             elif own < FAR:
-                limit = min(limit, own - shift if own > -FAR else own)
+                limit = min(limit, own - absent.shift if own > -FAR else own)
         return limit
 
-    def _work_through_time(self, number: int) -> None:
+    def _work_through_time(self, number: int, joins: list[OutsideJoin]) -> None:
         """A component that depends on its own absence: worked off along time, as far as each part of it
         becomes final by what is final before it."""
-        names = [name for name, own in self.lags.component.items() if own == number]
+        names = self.members[number]
         caps = {name: self.final_cap(name) for name in names}
         edges: dict[str, list[tuple[str, Bound]]] = {name: [] for name in names}
-        for worker in self.workers:
-            if worker.component == number:
-                for source, _, high, _ in offsets(worker.node, self.plan.discrete):
-                    edges[worker.node.head].append((source, high))
-        workers = self.negating[number]
-        self._settle(number)
+        for node in self.plan.nodes:
+            if self.lags.component[node.head] == number:
+                for source, _, high, _ in offsets(node, self.plan.discrete):
+                    edges[node.head].append((source, high))
+        self._settle(number, number + 1)
         while True:
-            for worker in workers:
-                self._release(worker, self._final_for(worker, self.final))
-            self._settle(number)
-            if not any(worker.waiting.has(self._final_for(worker, {**self.final, **caps})) for worker in workers):
+            for join in joins:
+                self._release(join, self._final_for(join, self.final))
+            self._settle(number, number + 1)
+            able = {**self.final, **caps}
+            if not any(self.waiting[id(join.node)].has(self._final_for(join, able)) for join in joins):
                 self.final.update(caps)
                 # What became final last may let the rest through.
-                for worker in workers:
-                    self._release(worker, self._final_for(worker, self.final))
-                self._settle(number)
+                for join in joins:
+                    self._release(join, self._final_for(join, self.final))
+                self._settle(number, number + 1)
                 return
             moved = False
             for name in names:
@@ -263,127 +336,77 @@ class Engine:
             if not moved:
                 return
 
-    # Nodes.
+    # Joins with absence, comparisons or computed values.
 
-    def _run(self, worker: Worker, slot: int, delta: Delta) -> None:
-        node = worker.node
-        if isinstance(node, Join):
-            assert worker.join is not None
-            rows = worker.join.run(slot, delta)
-            if len(rows):
-                self._conclude(worker, rows)
-        elif isinstance(node, Dilate):
-            rows_of = self.relations[node.source].columns[delta.row]
-            self.insert_moved(node.head, rows_of, *operators.dilate(delta.low, delta.high, *self.distances(node.reach)))
-        elif isinstance(node, Erode):
-            rows_of = self.relations[node.source].columns[delta.row]
-            distances = self.distances(node.reach)
-            low, high = operators.erode(delta.whole_low, delta.whole_high, *distances)
-            # Only what needs the new piece is new; the rest has been said, and may be forgotten.
-            about = operators.dilate(delta.low, delta.high, distances[0], distances[1], False, False)
-            self.insert_moved(node.head, rows_of, np.maximum(low, about[0]), np.minimum(high, about[1]))
-        else:
-            run_since(self, node, slot, delta)
-
-    def distances(self, reach: Reach) -> tuple[int, int, bool, bool]:
-        near = -ENDLESS if reach.near is None else self.grid.cell(reach.near)
-        far = ENDLESS if reach.far is None else self.grid.cell(reach.far)
-        return near, far, reach.open_near, reach.open_far
-
-    def insert_moved(self, name: str, rows: Ints, low: Ints, high: Ints) -> None:
-        keep = low <= high
-        if keep.all():
-            self.insert(name, rows, low, high)
-        elif keep.any():
-            self.insert(name, rows[keep], low[keep], high[keep])
-
-    def _conclude(self, worker: Worker, rows: Rows) -> None:
-        assert worker.join is not None
-        if worker.join.negated:
-            limit = self._final_for(worker, self.final)
+    def _conclude(self, join: OutsideJoin, rows: Rows) -> None:
+        if join.negated:
+            limit = self._final_for(join, self.final)
             later = rows.high > limit
             if later.any():
                 low = np.maximum(rows.low[later], limit + 1) if limit > -FAR else rows.low[later]
-                worker.waiting.put(rows.bindings[later], low, rows.high[later])
+                self.waiting[id(join.node)].put(rows.bindings[later], low, rows.high[later])
                 rows = Rows(rows.bindings, rows.low, np.minimum(rows.high, limit))
                 rows = rows.picked(rows.low <= rows.high)
-            rows = worker.join.without_negated(rows)
-        self._insert_heads(worker, rows)
+            rows = join.without_negated(rows)
+        self._insert_heads(join, rows)
 
-    def _release(self, worker: Worker, limit: int) -> None:
-        assert worker.join is not None
-        for bindings, low, high in worker.waiting.take(limit):
+    def _release(self, join: OutsideJoin, limit: int) -> None:
+        waiting = self.waiting[id(join.node)]
+        for bindings, low, high in waiting.take(limit):
             later = high > limit
             if later.any() and limit < FAR:
-                worker.waiting.put(bindings[later], np.full(int(later.sum()), limit + 1, np.int64), high[later])
-            rows = worker.join.without_negated(Rows(bindings, low, np.minimum(high, limit)))
-            self._insert_heads(worker, rows)
+                waiting.put(bindings[later], np.full(int(later.sum()), limit + 1, np.int64), high[later])
+            rows = join.without_negated(Rows(bindings, low, np.minimum(high, limit)))
+            self._insert_heads(join, rows)
 
-    def _insert_heads(self, worker: Worker, rows: Rows) -> None:
+    def _insert_heads(self, join: OutsideJoin, rows: Rows) -> None:
         if not len(rows):
             return
-        assert worker.join is not None
-        node = worker.join.node
+        node = join.node
         low, high = rows.low, rows.high
         if node.head_at is not None:
             low = high = np.full(len(rows), self.grid.cell(node.head_at), np.int64)
         elif not node.head_reach.is_nothing:
-            low, high = operators.dilate(low, high, *self.distances(node.head_reach))
-        self.insert_moved(node.head, worker.join.heads(rows), low, high)
+            reach = node.head_reach
+            low, high = dilate_all(low, high, *distances(reach, self.grid), reach.open_near, reach.open_far)
+        self.insert(node.head, join.heads(rows), low, high)
 
     # Finer time.
 
     def rescale(self, grid: Grid) -> None:
         """Moves everything to a finer grid."""
         factor = grid.per_unit // self.grid.per_unit
+        self.collect()
+        self.grid = grid
         for relation in self.relations.values():
             relation.rescale(factor)
-        for worker in self.workers:
-            worker.waiting.rescale(factor)
-        for waiting in self.ahead.values():
+        for waiting in (*self.waiting.values(), *self.ahead.values()):
             waiting.rescale(factor)
-        self.final = {name: _finer(cell, factor, True) for name, cell in self.final.items()}
+        ends = finer(np.array(list(self.final.values()), np.int64), factor, True)
+        self.final = dict(zip(self.final, ends.tolist(), strict=True))
         self.regrid(grid)
 
     def regrid(self, grid: Grid) -> None:
-        """Makes the nodes ready for a grid; what is remembered must be on it already."""
+        """Makes the plan ready for a grid; what is remembered must be on it already."""
         self.grid = grid
-        for worker in self.workers:
-            if isinstance(worker.node, Join):
-                worker.join = compile_join(worker.node, self.relations, self.symbols, grid)
+        for name, relation in self.relations.items():
+            if relation.table[layout.FORGETS]:
+                relation.forgets(self._bucket(self.lags.keep[name]))
+        self._compile()
 
     # Forgetting.
 
-    def _forget(self) -> None:
-        assert self.now is not None
-        for name, relation in self.relations.items():
-            keep = self.lags.keep[name]
-            if keep != INF and self.plan.sources[name].kind != "static":
-                since = -ENDLESS if keep == NEVER else self._cells(self.now - keep)
-                relation.forget(self._cells(self.now) if keep == NEVER else since)
-
-    def _free_symbols(self, facts: dict[str, tuple[Ints, Ints, Ints]]) -> None:
+    def _free_symbols(self, facts: Facts) -> None:
         """Gives back the numbers of constants that nothing refers to any more."""
-        used = [relation.columns[relation.rows()].ravel() for relation in self.relations.values()]
+        used = [relation.contents().tuples.ravel() for relation in self.relations.values()]
         used += [rows.ravel() for rows, _, _ in facts.values()]
-        for waiting in (*self.ahead.values(), *(worker.waiting for worker in self.workers)):
+        for waiting in (*self.ahead.values(), *self.waiting.values()):
             used += [rows.ravel() for rows, _, _ in waiting.everything()]
-        for worker in self.workers:
-            if worker.join is not None:
-                used.append(np.array(worker.join.constants, np.int64))
-        numbers = np.concatenate(used)
-        # Bindings of variables that are computed later are not set yet.
-        self.symbols.keep_only(numbers[(numbers >= 0) & (numbers < len(self.symbols.values))])
+        used.append(np.array(self.constants, np.int32))
+        self.symbols.keep_only(np.concatenate(used))
         self.most_symbols = 2 * len(self.symbols) + FEW_SYMBOLS
 
     @property
     def remembered(self) -> int:
         """How many tuple intervals are in memory."""
         return sum(relation.intervals for relation in self.relations.values())
-
-
-def _finer(cell: int, factor: int, is_end: bool) -> int:
-    """A cell on a grid that is finer by a factor; a gap becomes its first or last cell."""
-    if abs(cell) >= FAR or cell % 2 == 0:
-        return cell if abs(cell) >= FAR else cell * factor
-    return (cell + 1) * factor - 1 if is_end else (cell - 1) * factor + 1

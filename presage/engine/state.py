@@ -23,7 +23,7 @@ from presage.engine.waiting import Waiting
 from presage.errors import PresageError
 from presage.model.terms import Number, number
 
-FORMAT = 1
+FORMAT = 2
 
 
 class StateError(PresageError):
@@ -54,14 +54,15 @@ def save_engine(
 
 
 def _engine_header(engine: Engine, arrays: dict[str, Any]) -> dict[str, Any]:
+    engine.collect()
     names = list(engine.relations)
     for index, name in enumerate(names):
         relation = engine.relations[name]
-        delta = relation.everything()
-        arrays[f"r{index}"] = relation.columns[delta.row]
-        arrays[f"r{index}t"] = np.column_stack([delta.low, delta.high])
-    for index, worker in enumerate(engine.workers):
-        _save_waiting(arrays, f"w{index}", worker.waiting)
+        held = relation.contents()
+        arrays[f"r{index}"] = held.tuples
+        arrays[f"r{index}t"] = np.column_stack([held.low, held.high])
+    for index, node in enumerate(engine.negating):
+        _save_waiting(arrays, f"w{index}", engine.waiting[id(node)])
     for index, name in enumerate(engine.ahead):
         _save_waiting(arrays, f"a{index}", engine.ahead[name])
     return {
@@ -105,6 +106,7 @@ def fill_engine(engine: Engine, header: dict[str, Any], arrays: dict[str, Any]) 
     symbols.numbers.clear()
     symbols.values.clear()
     symbols.unused.clear()
+    symbols.texts.clear()
     for value in header["symbols"]:
         if value is None:
             symbols.unused.append(len(symbols.values))
@@ -120,14 +122,15 @@ def fill_engine(engine: Engine, header: dict[str, Any], arrays: dict[str, Any]) 
         relation.insert(arrays[f"r{index}"], times[:, 0].copy(), times[:, 1].copy())
         relation.latest = header["latest"][index]
         engine.final[name] = header["final"][index]
-    for index, worker in enumerate(engine.workers):
-        _fill_waiting(worker.waiting, arrays, f"w{index}")
-        worker.inbox.clear()
+    for index, node in enumerate(engine.negating):
+        _fill_waiting(engine.waiting[id(node)], arrays, f"w{index}")
     for index, name in enumerate(engine.ahead):
         _fill_waiting(engine.ahead[name], arrays, f"a{index}")
-    engine.active.clear()
-    engine.new.clear()
     engine.now = _read(header["now"])
+    if engine.now is None:
+        engine.start()
+    else:
+        engine.forget_news()
 
 
 def _fill_waiting(waiting: Waiting, arrays: dict[str, Any], name: str) -> None:

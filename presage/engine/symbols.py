@@ -13,8 +13,10 @@ from itertools import repeat
 import numpy as np
 import numpy.typing as npt
 
+from presage.engine.texts import TextColumn, Texts
+
 Value = str | int | Fraction
-Ints = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int32]
 # Whole numbers up to here, and their sums, are exact as floats.
 _EXACT = 1 << 52
 
@@ -24,8 +26,10 @@ class Symbols:
         self.numbers: dict[Value, int] = {}
         self.values: list[Value | None] = []
         self.unused: list[int] = []
+        self.texts = Texts()
         # For comparisons by columns: the value as a float where that is exact, otherwise not a number.
         self.floats = np.zeros(16, np.float64)
+        self.floats_address: int = self.floats.ctypes.data
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -47,15 +51,14 @@ class Symbols:
         """Gives a value the next new number."""
         number = len(self.values)
         self.values.append(value)
-        while number >= len(self.floats):
-            self.floats = np.concatenate([self.floats, np.zeros(len(self.floats), np.float64)])
+        self._make_room(number + 1)
         self.numbers[value] = number
         self.floats[number] = exact_float(value)
         return number
 
     def number_all(self, values: Iterable[Value]) -> Ints:
         given = list(values)
-        found = np.fromiter(map(self.numbers.get, given, repeat(-1)), np.int64, len(given))
+        found = np.fromiter(map(self.numbers.get, given, repeat(-1)), np.int32, len(given))
         missing = np.flatnonzero(found < 0)
         if len(missing):
             unknown = [given[place] for place in missing.tolist()]
@@ -72,9 +75,17 @@ class Symbols:
         begin, end = len(self.values), len(self.values) + len(rest)
         self.values.extend(rest)
         self.numbers.update(zip(rest, range(begin, end), strict=True))
-        while end > len(self.floats):
-            self.floats = np.concatenate([self.floats, np.zeros(len(self.floats), np.float64)])
+        self._make_room(end)
         self.floats[begin:end] = [exact_float(value) for value in rest]
+
+    def _make_room(self, size: int) -> None:
+        while size > len(self.floats):
+            self.floats = np.concatenate([self.floats, np.zeros(len(self.floats), np.float64)])
+            self.floats_address = self.floats.ctypes.data
+
+    def number_texts(self, column: TextColumn) -> Ints:
+        """The numbers of a column of texts."""
+        return self.texts.find(column, self.number_all)
 
     def value(self, number: int) -> Value:
         found = self.values[number]
@@ -84,6 +95,7 @@ class Symbols:
     def keep_only(self, used: Ints) -> int:
         """Frees the numbers that are not used; gives how many. Who holds the list of values keeps it as it was."""
         self.values = self.values.copy()
+        self.texts.clear()
         keep = np.zeros(len(self.values), bool)
         keep[used] = True
         freed = 0

@@ -1,59 +1,87 @@
-"""Columns of texts as numbers of symbols: each text that was seen before is found without making it an object."""
+"""Numbers of texts by the column: what `Symbols` knows of texts, where compiled code can look them up.
+
+It may forget everything at any time: what it does not know is asked of `Symbols` and entered.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from presage.engine.symbols import Ints, Symbols
 from presage.kernels import texts
-from presage.kernels.tables import EMPTY
 
-ROOM = 64
+Ints = npt.NDArray[np.int32]
+# Texts of more bytes than this are not worth keeping twice.
+MOST_BYTES = 1 << 26
+
+
+class TextColumn(Protocol):
+    """Texts one after the other in memory: at the address `places` stands where each begins after the address `data`,
+    and where the last one ends."""
+
+    @property
+    def places(self) -> int: ...
+    @property
+    def data(self) -> int: ...
+    def __len__(self) -> int: ...
+    def some(self, rows: Any) -> Sequence[str]:
+        """The texts at some rows."""
+        ...
 
 
 class Texts:
-    """The texts among the symbols, by their bytes."""
-
-    def __init__(self, symbols: Symbols) -> None:
-        self.symbols = symbols
+    def __init__(self) -> None:
         self.clear()
 
     def clear(self) -> None:
-        """Forgets all texts: for when symbols have given back their numbers."""
-        self.count = 0
-        self.slots = np.full(2 * ROOM, EMPTY, np.int32)
-        self.codes, self.numbers = (np.zeros(ROOM, np.int64) for _ in range(2))
-        self.begins = np.zeros(ROOM + 1, np.int64)
-        self.arena = np.zeros(8 * ROOM, np.uint8)
+        self.count = self.used = 0
+        self.slots = np.full(64, texts.EMPTY, np.int32)
+        self.begins, self.codes = np.empty(32, np.int64), np.empty(32, np.int64)
+        self.lengths, self.numbers = np.empty(32, np.int32), np.empty(32, np.int32)
+        self.bytes = np.empty(1024, np.uint8)
+        self.table = np.zeros(texts.FIELDS, np.int64)
+        self.address: int = self.table.ctypes.data
+        self._locate()
 
-    def number_all(self, offsets: Ints, data: npt.NDArray[np.uint8], some: Callable[[Ints], Sequence[str]]) -> Ints:
-        """The numbers of a column's texts; `some` gives those at some rows."""
-        self._make_room(len(offsets) - 1, int(offsets[-1] - offsets[0]))
-        entries, fresh = texts.intern(self.slots, self.codes, self.begins, self.arena, self.count, offsets, data)
-        if len(fresh):
-            self.numbers[self.count : self.count + len(fresh)] = self.symbols.number_all(some(fresh))
-            self.count += len(fresh)
-        found: Ints = self.numbers[entries]
+    def _locate(self) -> None:
+        arrays: tuple[Any, ...] = self.slots, self.bytes, self.begins, self.codes, self.lengths, self.numbers
+        fields = texts.SLOTS, texts.BYTES, texts.BEGINS, texts.CODES, texts.LENGTHS, texts.NUMBERS
+        for field, array in zip(fields, arrays, strict=True):
+            self.table[field] = array.ctypes.data
+        self.table[texts.MASK] = len(self.slots) - 1
+
+    def find(self, column: TextColumn, number_all: Callable[[Sequence[str]], Ints]) -> Ints:
+        """The numbers of a column's texts; `number_all` gives those of texts that are new here."""
+        found = np.empty(len(column), np.int32)
+        unknown, length = texts.find(self.address, column.places, column.data, found)
+        if unknown:
+            if self.used + length > MOST_BYTES:
+                # Also what was found goes: there is one way to learn.
+                self.clear()
+                unknown, length = texts.find(self.address, column.places, column.data, found)
+            self._make_room(self.count + unknown, self.used + length)
+            fresh = texts.enter(self.address, column.places, column.data, found, self.count, self.used)
+            last = self.count + len(fresh)
+            self.numbers[self.count : last] = number_all(column.some(fresh))
+            self.count, self.used = last, int(self.begins[last - 1] + self.lengths[last - 1])
+            texts.take_numbers(self.numbers, found)
         return found
 
-    def _make_room(self, size: int, length: int) -> None:
-        rows, used = self.count + size, int(self.begins[self.count]) + length
-        if rows > len(self.codes):
-            # A column seldom has so many new texts; but it may.
-            room = 1 << (rows - 1).bit_length()
-            self.codes, self.numbers = _grown(self.codes, room), _grown(self.numbers, room)
-            self.begins = _grown(self.begins, room + 1)
-            self.slots = np.empty(2 * room, np.int32)
-            texts.refill(self.slots, self.codes, self.count)
-        if used > len(self.arena):
-            self.arena = _grown(self.arena, 1 << (used - 1).bit_length())
+    def _make_room(self, count: int, used: int) -> None:
+        if used > len(self.bytes):
+            self.bytes = _larger(self.bytes, used)
+        if count > len(self.begins):
+            self.begins, self.codes = _larger(self.begins, count), _larger(self.codes, count)
+            self.lengths, self.numbers = _larger(self.lengths, count), _larger(self.numbers, count)
+            self.slots = np.full(2 * len(self.begins), texts.EMPTY, np.int32)
+            texts.spread(self.slots, self.codes, self.count)
+        self._locate()
 
 
-def _grown(array: Any, size: int) -> Any:
-    larger = np.zeros(size, array.dtype)
+def _larger(array: Any, least: int) -> Any:
+    larger = np.empty(1 << (least - 1).bit_length(), array.dtype)
     larger[: len(array)] = array
     return larger

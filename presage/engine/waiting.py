@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from presage.engine.relation import Ints, finer
-from presage.kernels.joins import FAR
+from presage.engine.relation import Ints, Symbols32, finer
+from presage.kernels.layout import FAR
 
 
 class Waiting:
@@ -15,13 +15,13 @@ class Waiting:
 
     def __init__(self, bucket: int = 64) -> None:
         self.bucket = bucket
-        self.buckets: dict[int, list[tuple[Ints, Ints, Ints]]] = {}
+        self.buckets: dict[int, list[tuple[Symbols32, Ints, Ints]]] = {}
         self.size = 0
 
     def __len__(self) -> int:
         return self.size
 
-    def put(self, rows: Ints, low: Ints, high: Ints) -> None:
+    def put(self, rows: Symbols32, low: Ints, high: Ints) -> None:
         if not len(low):
             return
         self.size += len(low)
@@ -36,7 +36,7 @@ class Waiting:
         for part in np.split(order, edges):
             self.buckets.setdefault(int(numbers[part[0]]), []).append((rows[part], low[part], high[part]))
 
-    def take(self, upto: int) -> list[tuple[Ints, Ints, Ints]]:
+    def take(self, upto: int) -> list[tuple[Symbols32, Ints, Ints]]:
         """The rows that start at or before a cell."""
         due = [number for number in self.buckets if number * self.bucket <= upto]
         found = []
@@ -70,5 +70,5 @@ class Waiting:
         for rows, low, high in parts:
             self.put(rows, finer(low, factor, False), finer(high, factor, True))
 
-    def everything(self) -> list[tuple[Ints, Ints, Ints]]:
+    def everything(self) -> list[tuple[Symbols32, Ints, Ints]]:
         return [part for parts in self.buckets.values() for part in parts]

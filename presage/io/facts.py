@@ -103,6 +103,8 @@ class Checker:
 
     def value(self, given: Any, known: Predicate, place: int, where: str) -> Value:
         kind = known.columns[place].type if place < len(known.columns) else "any"
+        if type(given) is str and kind in ("any", "text") and given.isascii():
+            return given
         if kind == "time":
             return self.time(given, where)
         if isinstance(given, bool):
@@ -133,6 +135,9 @@ class Checker:
         self, entry: dict[str, Any], known: Predicate, where: str
     ) -> tuple[Number | None, Number | None, bool, bool, Number | None]:
         """Start, end, whether they belong to it, and arrival, from the fields that say so."""
+        time = entry.get("time")
+        if type(time) is int and time >= 0 and not known.is_static and "from" not in entry and "arrives" not in entry:
+            return time, time, True, True, None
         arrives = self.time(entry["arrives"], where) if "arrives" in entry else None
         if known.is_static:
             if "time" in entry or "from" in entry:

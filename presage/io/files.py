@@ -47,11 +47,12 @@ def _undecodable_line(path: Path) -> int:
 
 
 def _read_jsonl(path: Path, checker: Checker) -> Iterator[Fact]:
+    name = str(path)
     with path.open(encoding="utf-8-sig") as lines:
         for index, line in enumerate(lines, 1):
             if not line.strip():
                 continue
-            where = f"{path}:{index}"
+            where = f"{name}:{index}"
             try:
                 entry = _JSON.decode(line)
             except (json.JSONDecodeError, RecursionError) as found:

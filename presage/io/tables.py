@@ -7,8 +7,9 @@ engine; other times are made exact one by one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,50 +22,62 @@ from presage.io.rows import Rows, check_header, column_names, when_names
 from presage.model.terms import Number
 
 Ints = npt.NDArray[np.int64]
+Wanted = npt.NDArray[np.bool_]
 
 
 class Texts:
-    """A column of texts as Arrow keeps them; distinct values are looked for when someone asks."""
+    """A column of texts as Arrow holds them: their bytes at the address `data`, and at the address `places` where each
+    begins and where the last one ends."""
 
-    def __init__(self, array: Any, where: str) -> None:
-        self.array, self.where = array, where
+    __slots__ = ("array", "data", "places")
+
+    def __init__(self, array: Any) -> None:
+        self.array = array if array.type == _string() else array.cast(_string())
+        _, places, data = self.array.buffers()
+        self.places: int = 0 if places is None else places.address + 4 * self.array.offset
+        self.data: int = 0 if data is None else data.address
+
+    def __len__(self) -> int:
+        return len(self.array)
 
     def encoded(self) -> tuple[list[Value], Ints]:
-        return _encoded(self.array, self.where)
+        return _encoded(self.array, "")
 
-    def chosen(self, wanted: npt.NDArray[np.bool_]) -> Texts:
-        return Texts(self.array.filter(pyarrow().array(wanted)), self.where)
+    def chosen(self, wanted: Wanted) -> Texts:
+        return Texts(self.array.filter(pyarrow().array(wanted)))
 
     def some(self, rows: Ints) -> list[str]:
         return list(self.array.take(pyarrow().array(rows)).to_pylist())
 
-    @property
-    def offsets(self) -> Ints:
-        """Where each text begins among the bytes, and where the last one ends."""
-        pa = pyarrow()
-        if not len(self.array):
-            return np.zeros(1, np.int64)
-        kind = np.int64 if pa.types.is_large_string(self.array.type) else np.int32
-        begin, size = self.array.offset, len(self.array)
-        return np.frombuffer(self.array.buffers()[1], kind)[begin : begin + size + 1].astype(np.int64)
 
-    @property
-    def data(self) -> npt.NDArray[np.uint8]:
-        buffer = self.array.buffers()[2]
-        return np.zeros(0, np.uint8) if buffer is None else np.frombuffer(buffer, np.uint8)
-
-
+@dataclass(slots=True)
 class Coded:
-    """A column as distinct values and their places."""
+    """A column as distinct values, and the place of each row's value among them."""
 
-    def __init__(self, values: list[Value], places: Ints) -> None:
-        self.values, self.places = values, places
+    values: Sequence[Value]
+    places: Ints
 
-    def encoded(self) -> tuple[list[Value], Ints]:
+    def encoded(self) -> tuple[Sequence[Value], Ints]:
         return self.values, self.places
 
-    def chosen(self, wanted: npt.NDArray[np.bool_]) -> Coded:
+    def chosen(self, wanted: Wanted) -> Coded:
         return Coded(self.values, self.places[wanted])
+
+
+@dataclass(slots=True)
+class Listed:
+    """A column as a value for each row."""
+
+    values: Sequence[Value]
+
+    def encoded(self) -> tuple[Sequence[Value], Ints]:
+        return self.values, np.arange(len(self.values))
+
+    def chosen(self, wanted: Wanted) -> Listed:
+        return Listed([self.values[row] for row in np.flatnonzero(wanted).tolist()])
+
+
+Column = Texts | Coded | Listed
 
 
 @dataclass(slots=True)
@@ -72,7 +85,7 @@ class Columns:
     """Point facts of one predicate at whole-number times, by their arguments."""
 
     predicate: str
-    arguments: list[Texts | Coded]
+    arguments: list[Column]
     times: Ints
 
     def __len__(self) -> int:
@@ -81,12 +94,22 @@ class Columns:
     def facts(self) -> Iterator[Fact]:
         columns = [each.encoded() for each in self.arguments]
         for index, time in enumerate(self.times.tolist()):
-            arguments = tuple(values[places[index]] for values, places in columns)
+            arguments = tuple([values[places[index]] for values, places in columns])
             yield Fact(self.predicate, arguments, time, time)
 
-    def in_time(self, known: Predicate, now: Number) -> npt.NDArray[np.bool_]:
-        """For each fact whether it is not late: of the declarations that match it, the last says how late it may be."""
-        least = np.full(len(self), math.ceil(now), np.int64)
+    def late(self, known: Predicate, now: Number) -> Wanted | None:
+        """For each fact whether it is late, `None` if none is: of the declarations that match a fact, the last says how
+        late it may be."""
+        found: Wanted
+        if len(known.inputs) <= 1:
+            found = self.times < math.ceil(now - (known.delay or 0))
+        else:
+            found = self.times < self._limits(known, now)
+        return found if found.any() else None
+
+    def _limits(self, known: Predicate, now: Number) -> Ints:
+        """For each fact the first time at which it would not be late."""
+        limits = np.full(len(self), math.ceil(now), np.int64)
         names = [column.name for column in known.columns]
         for declared in known.inputs:
             fits = np.ones(len(self), bool)
@@ -94,10 +117,10 @@ class Columns:
                 values, places = self.arguments[names.index(each.column)].encoded()
                 same = np.array([value == each.value.value for value in values], bool)
                 fits &= same[places]
-            least[fits] = math.ceil(now - delay_of(declared))
-        return self.times >= least
+            limits[fits] = math.ceil(now - delay_of(declared))
+        return limits
 
-    def chosen(self, wanted: npt.NDArray[np.bool_]) -> Columns:
+    def chosen(self, wanted: Wanted) -> Columns:
         return Columns(self.predicate, [each.chosen(wanted) for each in self.arguments], self.times[wanted])
 
 
@@ -123,48 +146,84 @@ def as_arrow(table: Any, where: str) -> Any:
     raise FactError(f"{where}: a {type(table).__name__} is not a table (Arrow, pandas and Polars are)")
 
 
-def read_table(name: str, table: Any, checker: Checker) -> Columns | list[Fact]:
-    """The facts of a table; as columns where their times are whole numbers, otherwise one by one."""
-    where = f"table {name}"
-    known = checker.known(name, where)
-    arrow = as_arrow(table, where)
-    names = column_names(known)
-    check_header(known, arrow.column_names, where)
-    if "time" in when_names(known) and "time" in arrow.column_names:
-        plain = not {"from", "arrives"}.intersection(arrow.column_names)
-        if plain and pyarrow().types.is_integer(arrow.column("time").type):
-            return _columns(name, known, arrow, names, checker, where)
-    header = [*names, *(column for column in when_names(known) if column in arrow.column_names)]
-    columns = [cells_of(arrow.column(column), f"{where}: the column `{column}`") for column in header]
-    rows = Rows(known, header, checker, lambda row: f"{where}, row {row}")
-    if not columns:
-        return [rows.fact((), row + 1) for row in range(arrow.num_rows)]
-    return [rows.fact(cells, row) for row, cells in enumerate(zip(*columns, strict=True), 1)]
+@dataclass(slots=True)
+class _Shape:
+    """What a predicate's table looks like: which columns say what, and which arguments are texts."""
+
+    kind: Any
+    schema: Any
+    known: Predicate
+    time: int
+    kinds: list[str]
+    columns: list[tuple[int, str, bool]]
 
 
-def _columns(name: str, known: Predicate, arrow: Any, names: list[str], checker: Checker, where: str) -> Columns:
-    times = arrow.column("time")
-    if times.null_count:
-        raise FactError(f"{where}: {times.null_count} rows have no time")
-    moments = times.to_numpy().astype(np.int64)
-    if len(moments) and moments.min() < 0:
-        row = int(np.argmin(moments))
-        raise FactError(f"{where}, row {row + 1}: {moments[row]} lies before time 0, the start of the stream")
-    arguments: list[Texts | Coded] = []
-    for place, column in enumerate(names):
-        array, title = arrow.column(column).combine_chunks(), f"{where}: the column `{column}`"
-        if array.null_count:
-            raise FactError(f"{title} has {array.null_count} rows without a value")
-        kind = known.columns[place].type if place < len(known.columns) else "any"
-        if kind in ("any", "text") and is_text(array.type):
-            check_texts(array, title)
-            arguments.append(Texts(array, title))
-            continue
-        values, places = _encoded(array, title)
-        if not (kind in ("any", "text") and is_text(getattr(array.type, "value_type", None))):
-            values = [checker.value(each, known, place, where) for each in values]
-        arguments.append(Coded(values, places))
-    return Columns(name, arguments, moments)
+class TableReader:
+    """Reads tables for a program. What a predicate's table looked like is remembered: the next one mostly looks the
+    same."""
+
+    def __init__(self, checker: Checker) -> None:
+        self.checker = checker
+        self.shapes: dict[str, _Shape] = {}
+
+    def read(self, name: str, table: Any) -> Columns | list[Fact]:
+        """The facts of a table; as columns where their times are whole numbers, otherwise one by one."""
+        shape = self.shapes.get(name)
+        if shape is not None and type(table) is shape.kind and table.schema == shape.schema:
+            return self._columns(name, table, shape)
+        where = f"table {name}"
+        known = self.checker.known(name, where)
+        arrow = as_arrow(table, where)
+        names = column_names(known)
+        check_header(known, arrow.column_names, where)
+        if "time" in when_names(known) and "time" in arrow.column_names:
+            plain = not {"from", "arrives"}.intersection(arrow.column_names)
+            if plain and pyarrow().types.is_integer(arrow.column("time").type):
+                places = [arrow.schema.get_field_index(column) for column in names]
+                kinds = [each.type for each in known.columns] or ["any"] * known.arity
+                columns = [
+                    (place, column, kind in ("any", "text") and is_text(arrow.column(place).type))
+                    for place, column, kind in zip(places, names, kinds, strict=True)
+                ]
+                time = arrow.schema.get_field_index("time")
+                shape = self.shapes[name] = _Shape(type(arrow), arrow.schema, known, time, kinds, columns)
+                return self._columns(name, arrow, shape)
+        return self._facts(known, arrow, names, where)
+
+    def _facts(self, known: Predicate, arrow: Any, names: list[str], where: str) -> list[Fact]:
+        header = [*names, *(column for column in when_names(known) if column in arrow.column_names)]
+        columns = [cells_of(arrow.column(column), f"{where}: the column `{column}`") for column in header]
+        rows = Rows(known, header, self.checker, lambda row: f"{where}, row {row}")
+        if not columns:
+            return [rows.fact((), row + 1) for row in range(arrow.num_rows)]
+        return [rows.fact(cells, row) for row, cells in enumerate(zip(*columns, strict=True), 1)]
+
+    def _columns(self, name: str, arrow: Any, shape: _Shape) -> Columns:
+        times = _whole(arrow.column(shape.time))
+        if times.null_count:
+            raise FactError(f"table {name}: {times.null_count} rows have no time")
+        moments = times.to_numpy(zero_copy_only=False)
+        if moments.dtype != np.int64:
+            moments = moments.astype(np.int64)
+        if len(moments) and moments.min() < 0:
+            row = int(np.argmin(moments))
+            where = f"table {name}, row {row + 1}"
+            raise FactError(f"{where}: {moments[row]} lies before time 0, the start of the stream")
+        found: list[Column] = []
+        for index, (place, column, texts) in enumerate(shape.columns):
+            array, where = _whole(arrow.column(place)), f"table {name}: the column `{column}`"
+            if array.null_count:
+                raise FactError(f"{where} has {array.null_count} rows without a value")
+            if texts:
+                _check_texts(array, where)
+                found.append(Texts(array))
+                continue
+            values, places = _encoded(array, where)
+            # Texts that Arrow keeps as distinct values are values already.
+            if not is_text(getattr(array.type, "value_type", None)) or shape.kinds[index] not in ("any", "text"):
+                values = [self.checker.value(each, shape.known, index, f"table {name}") for each in values]
+            found.append(Coded(values, places))
+        return Columns(name, found, moments)
 
 
 def _encoded(array: Any, where: str) -> tuple[list[Value], Ints]:
@@ -173,11 +232,21 @@ def _encoded(array: Any, where: str) -> tuple[list[Value], Ints]:
     return cells_of(encoded.dictionary, where), encoded.indices.to_numpy().astype(np.int64)
 
 
-def check_texts(array: Any, where: str) -> None:
+def _check_texts(array: Any, where: str) -> None:
     try:
         array.validate(full=True)
     except pyarrow().ArrowInvalid:
         raise FactError(f"{where} has text that is not UTF-8") from None
+
+
+def _whole(column: Any) -> Any:
+    """A column in one piece."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+@cache
+def _string() -> Any:
+    return pyarrow().string()
 
 
 def is_text(kind: Any) -> bool:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from presage.kernels.tables import EMPTY, mix
+from presage.kernels.hashing import EMPTY, scatter
 
 # What a row is, and what is reported of it.
 FREE, NEW, POSSIBLE, UNSUPPORTED, CONFIRMED, REFUTED = range(6)
@@ -39,9 +39,9 @@ def _code(rows, row, width):  # type: ignore[no-untyped-def]
     """31 bits that tell where a key belongs: times in groups of eight, side by side."""
     code = np.uint64(1469598103934665603)
     for column in range(width - 1):
-        code = mix(code ^ np.uint64(rows[row, column]))
+        code = scatter(code ^ np.uint64(rows[row, column]))
     time = rows[row, width - 1]
-    code = mix(code ^ np.uint64(time >> 3))
+    code = scatter(code ^ np.uint64(time >> 3))
     return np.int64((code + np.uint64(time & 7)) & _CODE)
 
 

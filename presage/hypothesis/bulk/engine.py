@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from presage.engine.relation import Symbols32
 from presage.engine.symbols import Symbols
-from presage.engine.texts import Texts
 from presage.hypothesis.bulk.shapes import Shape, Way
 from presage.hypothesis.bulk.table import Ints, Rows, Table
 from presage.hypothesis.engine import Change, State
@@ -32,7 +32,7 @@ STATUS = {
     matches.REFUTED: "refuted",
 }
 Values = list[Value | None]
-Arrivals = dict[str, list[tuple[Ints, Ints]]]
+Arrivals = dict[str, list[tuple[Symbols32, Ints]]]
 """Facts by predicate: arguments and times."""
 
 
@@ -41,7 +41,6 @@ class Bulk:
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
         self.symbols = Symbols()
-        self.texts = Texts(self.symbols)
         self.tables = [Table(shape, self.symbols) for shape in shapes]
         self.listens = {name for table in self.tables for name in table.meetings}
         self.arriving: Arrivals = {}
@@ -52,10 +51,10 @@ class Bulk:
         self.most_symbols = FEW_SYMBOLS
         self.now: int | None = None
 
-    def take(self, name: str, columns: Sequence[Ints], times: Ints) -> None:
+    def take(self, name: str, columns: Sequence[Symbols32], times: Ints) -> None:
         """Facts of the coming step by columns: the numbers of the arguments."""
         if (name in self.listens or self.remember is not None) and len(times):
-            rows = np.column_stack(columns) if columns else np.zeros((len(times), 1), np.int64)
+            rows = np.column_stack(columns) if columns else np.zeros((len(times), 1), np.int32)
             self.arriving.setdefault(name, []).append((rows, times))
 
     def take_points(self, points: Iterable[tuple[str, tuple[Value, ...], Any]]) -> None:
@@ -68,7 +67,7 @@ class Bulk:
                 rows.append([number(each) for each in arguments] or [0])
                 times.append(int(time))
         for name, (rows, times) in groups.items():
-            self.arriving.setdefault(name, []).append((np.array(rows, np.int64), np.array(times, np.int64)))
+            self.arriving.setdefault(name, []).append((np.array(rows, np.int32), np.array(times, np.int64)))
 
     def step(self, now: int) -> list[Rows]:
         """What changes by the facts taken since the last step, and by the time."""
@@ -94,15 +93,14 @@ class Bulk:
 
     def _free_symbols(self, found: list[Rows]) -> None:
         """Gives back the numbers of constants that no row has any more. What was found keeps its list of values."""
-        used = [table.told().keys[:, :-1].ravel() for table in self.tables]
+        used: list[Any] = [table.told().keys[:, :-1].ravel() for table in self.tables]
         used += [table.constants for table in self.tables]
         used += [rows.keys[:, :-1].ravel() for rows in found]
         used += [rows.ravel() for rows in self._kept_rows()]
         self.symbols.keep_only(np.concatenate(used))
-        self.texts.clear()
         self.most_symbols = 2 * len(self.symbols) + FEW_SYMBOLS
 
-    def _kept_rows(self) -> Iterator[Ints]:
+    def _kept_rows(self) -> Iterator[Symbols32]:
         return (rows for _, arrivals in self.recent for parts in arrivals.values() for rows, _ in parts)
 
     @property
@@ -124,7 +122,7 @@ class Bulk:
         """The constants in use, and arrays in which they go by their place in that list."""
         parts = [table.contents() for table in self.tables]
         arguments = [part[:, : table.shape.arity] for part, table in zip(parts, self.tables, strict=True)]
-        numbers = [each.ravel() for each in (*arguments, *self._kept_rows())]
+        numbers: list[Any] = [each.ravel() for each in arguments] + [rows.ravel() for rows in self._kept_rows()]
         used = np.unique(np.concatenate([np.zeros(0, np.int64), *numbers]))
         used = used[used < len(self.symbols.values)]
         arrays: dict[str, Any] = {}
@@ -143,7 +141,7 @@ class Bulk:
     def fill(self, now: int | None, values: Sequence[Value], arrays: dict[str, Any]) -> None:
         self.now = now
         # Where there are no arguments a row has one number all the same.
-        numbers = self.symbols.number_all(values) if values else np.zeros(1, np.int64)
+        numbers = self.symbols.number_all(values) if values else np.zeros(1, np.int32)
         for index, table in enumerate(self.tables):
             rows = arrays[f"rows{index}"].copy()
             rows[:, : table.shape.arity] = numbers[rows[:, : table.shape.arity]]

@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from presage.engine.compare import holds
+from presage.engine.relation import Symbols32
 from presage.engine.symbols import Symbols
 from presage.hypothesis.bulk.shapes import FAR, Check, Part, Shape, Way
 from presage.hypothesis.patterns import Fixed
 from presage.kernels import matches
-from presage.kernels.tables import EMPTY
+from presage.kernels.hashing import EMPTY
 
 Ints = npt.NDArray[np.int64]
 ROOM = 64
@@ -128,7 +129,7 @@ class Table:
     def begin(self) -> None:
         self.stamp += 1
 
-    def meet(self, name: str, rows: Ints, times: Ints, now: int) -> None:
+    def meet(self, name: str, rows: Symbols32, times: Ints, now: int) -> None:
         """Takes facts of one predicate."""
         for meeting in self.meetings.get(name, ()):
             given, at = self._compared(meeting, rows, times)
@@ -143,7 +144,7 @@ class Table:
                     break
                 self._grow()
 
-    def _compared(self, meeting: _Meeting, rows: Ints, times: Ints) -> tuple[Ints, Ints]:
+    def _compared(self, meeting: _Meeting, rows: Symbols32, times: Ints) -> tuple[Symbols32, Ints]:
         """The facts for which the pattern's comparisons come out as it asks."""
         if not meeting.way.comparisons or not len(times):
             return rows, times

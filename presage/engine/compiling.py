@@ -1,0 +1,437 @@
+"""A plan as arrays that the kernels run.
+
+For each literal of a join there is a path through the others, chosen once: next comes the literal with most of its
+columns bound, and of those the one that lies latest, where a stream has least yet. Paths that begin at one relation
+and lead to the same head are put together into a tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from presage.engine.grid import ENDLESS, Grid
+from presage.engine.joining import Absent, OutsideJoin, assignments, columns_of
+from presage.engine.relation import Ints, Relation, Store
+from presage.engine.symbols import Symbols
+from presage.kernels import driver, matching, spreading
+from presage.kernels.layout import FAR
+from presage.kernels.matching import BIND, CONSTANT, SAME
+from presage.model.formulas import Comparison
+from presage.model.formulas import variables as variables_of
+from presage.model.terms import Constant, Variable
+from presage.plan.lags import Lags, offsets
+from presage.plan.nodes import Dilate, Erode, Join, Literal, Plan, Reach, Since, reads
+
+Spec = tuple[int, int, int]
+"""A column, what it does, and its variable or symbol."""
+_SAME_ORDER = {"=": matching.EQUAL, "!=": matching.UNEQUAL, "<": matching.LESS, "<=": matching.AT_MOST}
+_OTHER_ORDER = {">": matching.LESS, ">=": matching.AT_MOST}
+
+
+@dataclass(slots=True)
+class Step:
+    """A literal of a path, as far as it decides what is found; equal ones of two paths are one step of their tree."""
+
+    key: tuple[object, ...]
+    fields: dict[int, int]
+    keys: tuple[Spec, ...]
+    rest: tuple[Spec, ...]
+    checks: tuple[tuple[int, ...], ...]
+    children: dict[tuple[object, ...], Step] = field(default_factory=dict)
+    found: list[tuple[tuple[Spec, ...], dict[int, int]]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Trigger:
+    component: int
+    fields: dict[int, int]
+    roots: dict[tuple[object, ...], Step] = field(default_factory=dict)
+    columns: tuple[int, ...] = ()
+    join: OutsideJoin | None = None
+    """What is done with the findings, where that is not a plain insertion."""
+
+
+@dataclass(slots=True)
+class Code:
+    """Arrays of a program, and room to work in."""
+
+    triggers: Ints
+    starts: Ints
+    steps: Ints
+    specs: Ints
+    checks: Ints
+    found: Ints
+    joins: dict[int, OutsideJoin]
+    stack: Ints
+    bound: Ints
+    wanted: Ints
+
+
+class Compiler:
+    def __init__(self, plan: Plan, lags: Lags, store: Store, symbols: Symbols, grid: Grid) -> None:
+        self.plan, self.lags, self.store, self.symbols, self.grid = plan, lags, store, symbols, grid
+        self.triggers: list[Trigger] = []
+        self.shared: dict[tuple[int, str, str], Trigger] = {}
+        self.joins: dict[int, OutsideJoin] = {}
+        self.constants: list[int] = []
+        self.depth = 1
+        self.variables = max((relation.width for relation in store.relations.values()), default=1)
+
+    def compile(self) -> Code:
+        for node in self.plan.nodes:
+            if isinstance(node, Join):
+                self._join(node)
+            elif isinstance(node, Dilate):
+                # A rule with one literal, whose head reaches further.
+                columns = tuple(Variable(str(place)) for place in range(self._relation(node.source).arity))
+                self._join(Join(node.head, columns, (Literal(node.source, columns),), head_reach=node.reach))
+            elif isinstance(node, Erode):
+                self._operator(node, driver.SHRINK, node.source)
+            else:
+                self._since(node)
+        return self._arrays()
+
+    def _symbol(self, constant: Constant) -> int:
+        number = self.symbols.number(constant.value)
+        self.constants.append(number)
+        return number
+
+    def _relation(self, name: str) -> Relation:
+        return self.store.relations[name]
+
+    # Operators.
+
+    def _operator(self, node: Erode | Since, kind: int, source: str) -> Trigger:
+        near, far = distances(node.reach, self.grid)
+        trigger = Trigger(
+            self.lags.component[node.head],
+            {
+                driver.KIND: kind,
+                driver.SOURCE: self._relation(source).number,
+                driver.HEAD: self._relation(node.head).number,
+                driver.NEAR: near,
+                driver.FAR_OFF: far,
+                driver.OPEN_NEAR: node.reach.open_near,
+                driver.OPEN_FAR: node.reach.open_far,
+                driver.GRID: self.grid.step,
+            },
+        )
+        self.triggers.append(trigger)
+        return trigger
+
+    def _since(self, node: Since) -> None:
+        left, right = self._relation(node.left), self._relation(node.right)
+        index = spreading.BY_TUPLE
+        if len(node.columns) < right.arity:
+            index = right.add_index(node.columns) if node.columns else spreading.EVERY
+        # A left side without columns has one row, which stands at no column of the right.
+        columns = node.columns or (-1,)
+        sides = [(driver.SINCE_RIGHT, node.right, left)]
+        if any(source == node.left for source, _, _, _ in offsets(node, self.plan.discrete)):
+            # Where there is no time between the two, the left side gives nothing, and is not waited for.
+            sides.append((driver.SINCE_LEFT, node.left, right))
+        for kind, source, other in sides:
+            trigger = self._operator(node, kind, source)
+            trigger.columns = columns
+            trigger.fields |= {driver.OTHER: other.number, driver.INDEX: index, driver.AHEAD: node.ahead}
+
+    # Joins.
+
+    def _join(self, node: Join) -> None:
+        names: dict[str, int] = {}
+        for literal in node.literals:
+            for argument in literal.arguments:
+                if isinstance(argument, Variable):
+                    names.setdefault(argument.name, len(names))
+        early, computed, checks = assignments(node, names)
+        inexact = [each for each in early if not _is_exact(each)]
+        outside = bool(node.negated or computed or checks or inexact)
+        own: OutsideJoin | None = None
+        if outside:
+            own = self.joins[id(node)] = self._outside(node, names, inexact, computed, checks)
+        given = {each.name for literal in node.literals for each in literal.arguments if isinstance(each, Variable)}
+        for start, literal in enumerate(node.literals):
+            source = self._relation(literal.relation)
+            key = (self.lags.component[node.head], literal.relation, node.head)
+            if outside or key not in self.shared:
+                trigger = Trigger(
+                    key[0],
+                    {
+                        driver.KIND: driver.JOIN,
+                        driver.SOURCE: source.number,
+                        driver.HEAD: driver.ELSEWHERE if outside else self._relation(node.head).number,
+                    },
+                    join=own,
+                )
+                self.triggers.append(trigger)
+                if not outside:
+                    self.shared[key] = trigger
+            else:
+                trigger = self.shared[key]
+            columns = self._path(trigger, node, start, early)
+            begin = 0 if literal.at is not None else self.grid.cell(literal.offset)
+            if outside:
+                # All variables, in their order; computed ones get their values later.
+                wanted = tuple((0, BIND, columns[name]) if name in given else (0, CONSTANT, 0) for name in names)
+                self._found(trigger, wanted or ((0, CONSTANT, 0),), Reach(0, 0), None, node, begin)
+            else:
+                head = tuple(self._spec(each, columns) for each in node.arguments)
+                self._found(trigger, head or ((0, CONSTANT, 0),), node.head_reach, node.head_at, node, begin)
+
+    def _outside(
+        self,
+        node: Join,
+        names: dict[str, int],
+        comparisons: list[Comparison],
+        computed: list[tuple[str, Comparison]],
+        checks: list[Comparison],
+    ) -> OutsideJoin:
+        negated = [
+            Absent(
+                each,
+                self._relation(each.relation).number,
+                columns_of(each.arguments, names, self._symbol),
+                0 if each.at is not None else self.grid.cell(each.offset),
+                FAR if each.at is None else self.grid.cell(each.at),
+            )
+            for each in node.negated
+        ]
+        head = columns_of(node.arguments, names, self._symbol)
+        return OutsideJoin(node, names, comparisons, computed, checks, negated, head, self.symbols, self.store)
+
+    def _spec(self, argument: object, columns: dict[str, int]) -> Spec:
+        if isinstance(argument, Constant):
+            return 0, CONSTANT, self._symbol(argument)
+        assert isinstance(argument, Variable)
+        return 0, BIND, columns[argument.name]
+
+    def _path(self, trigger: Trigger, node: Join, start: int, comparisons: list[Comparison]) -> dict[str, int]:
+        """Adds the path from a literal to the trigger's tree; `self.end` is its last step. Gives the variables'
+        numbers on it."""
+        bound: dict[str, int] = {}
+        waiting = [each for each in comparisons if _is_plain(each)]
+        level = trigger.roots
+        rows: dict[tuple[object, ...], int] = {}
+        order = _order(node.literals, start)
+        begin = 0 if order[0].at is not None else self.grid.cell(order[0].offset)
+        for depth, literal in enumerate(order):
+            relation = self._relation(literal.relation)
+            known = set(bound)
+            specs = []
+            for column, argument in enumerate(literal.arguments):
+                if isinstance(argument, Constant):
+                    specs.append((column, CONSTANT, self._symbol(argument)))
+                elif argument.name in bound:
+                    specs.append((column, SAME, bound[argument.name]))
+                else:
+                    bound[argument.name] = len(bound)
+                    specs.append((column, BIND, bound[argument.name]))
+            row = (literal.relation, *((kind == CONSTANT, value) for _, kind, value in specs))
+            keyed = [isinstance(each, Constant) or each.name in known for each in literal.arguments]
+            keys = tuple(spec for spec, is_key in zip(specs, keyed, strict=True) if is_key)
+            rest = tuple(spec for spec, is_key in zip(specs, keyed, strict=True) if not is_key)
+            how, where = matching.ALL, 0
+            if depth == 0:
+                keys, rest = (), tuple(specs)
+            elif row in rows:
+                how, where, keys = matching.AGAIN, rows[row], ()
+            elif not rest:
+                how, keys = matching.WHOLE, keys or ((0, CONSTANT, 0),)
+            elif keys:
+                how, where = matching.GROUP, relation.add_index(tuple(column for column, _, _ in keys))
+            rows.setdefault(row, depth)
+            ready = [each for each in waiting if {v.name for v in variables_of(each)} <= set(bound)]
+            waiting = [each for each in waiting if each not in ready]
+            checks = tuple(self._check(each, bound) for each in ready)
+            shift = 0 if literal.at is not None else self.grid.cell(literal.offset) - begin
+            fixed = FAR if literal.at is None else self.grid.cell(literal.at)
+            fields = {
+                matching.TABLE: relation.number,
+                matching.HOW: how,
+                matching.WHERE: where,
+                matching.SHIFT: shift,
+                matching.FIXED: fixed,
+            }
+            key = (*fields.values(), keys, rest, checks)
+            step = level.setdefault(key, Step(key, fields, keys, rest, checks))
+            level = step.children
+        self.end = step
+        self.depth = max(self.depth, len(order) + 1)
+        self.variables = max(self.variables, len(bound))
+        return bound
+
+    def _found(
+        self, trigger: Trigger, columns: tuple[Spec, ...], reach: Reach, at: object, node: Join, begin: int
+    ) -> None:
+        near, far = distances(reach, self.grid)
+        self.end.found.append(
+            (
+                columns,
+                {
+                    matching.NEAR: near if near <= -FAR else near - begin,
+                    matching.FAR_OFF: far if far >= FAR else far - begin,
+                    matching.OPEN_NEAR: reach.open_near,
+                    matching.OPEN_FAR: reach.open_far,
+                    matching.AT: FAR if at is None else self.grid.cell(at),  # type: ignore[arg-type]
+                    matching.LEAST: -ENDLESS if node.least is None else self.grid.cell(node.least) + begin,
+                },
+            )
+        )
+
+    def _check(self, comparison: Comparison, bound: dict[str, int]) -> tuple[int, ...]:
+        left, right = self._spec(comparison.left, bound)[1:], self._spec(comparison.right, bound)[1:]
+        if comparison.operator in _SAME_ORDER:
+            return (_SAME_ORDER[comparison.operator], *left, *right)
+        return (_OTHER_ORDER[comparison.operator], *right, *left)
+
+    # Arrays.
+
+    def _copies(self, trigger: Trigger) -> bool:
+        """Whether all that a table passes on goes to the head as it is."""
+        source = self.store.relation(trigger.fields[driver.SOURCE])
+        if trigger.join is not None or len(trigger.roots) != 1 or source.number not in self.store.passing:
+            return False
+        (root,) = trigger.roots.values()
+        if root.children or root.checks or len(root.found) != 1 or root.fields[matching.FIXED] != FAR:
+            return False
+        columns, fields = root.found[0]
+        return (
+            root.rest == tuple((place, BIND, place) for place in range(source.arity))
+            and columns == tuple((0, BIND, place) for place in range(source.arity))
+            and fields[matching.NEAR] == fields[matching.FAR_OFF] == 0
+            and not fields[matching.OPEN_NEAR] | fields[matching.OPEN_FAR]
+            and fields[matching.AT] == FAR
+            and fields[matching.LEAST] <= 0
+        )
+
+    def _arrays(self) -> Code:
+        self.triggers.sort(key=lambda trigger: trigger.component)
+        writer = _Writer()
+        triggers = np.zeros((len(self.triggers), driver.TRIGGER_FIELDS), np.int64)
+        joins = {}
+        last = max(self.lags.component.values(), default=0)
+        starts = np.zeros(last + 2, np.int64)
+        for number, trigger in enumerate(self.triggers):
+            for place, value in trigger.fields.items():
+                triggers[number, place] = value
+            triggers[number, driver.ROOT] = writer.tree(trigger.roots)
+            if self._copies(trigger):
+                triggers[number, driver.KIND] = driver.COPY
+            triggers[number, driver.SPEC] = writer.specs_of(tuple((column, 0, 0) for column in trigger.columns))
+            starts[trigger.component + 1] += 1
+            if trigger.join is not None:
+                joins[number] = trigger.join
+        return Code(
+            triggers, np.cumsum(starts),
+            writer.array(writer.steps, matching.STEP_FIELDS), writer.array(writer.specs, 3),
+            writer.array(writer.checks, 5), writer.array(writer.found, matching.FOUND_FIELDS), joins,
+            np.zeros((self.depth + 1, matching.STACK_FIELDS), np.int64),
+            np.zeros(self.variables, np.int32), np.zeros(self.variables, np.int32),
+        )  # fmt: skip
+
+
+class _Writer:
+    """Trees as rows of numbers."""
+
+    def __init__(self) -> None:
+        self.steps: list[list[int]] = []
+        self.specs: list[Spec] = []
+        self.checks: list[tuple[int, ...]] = []
+        self.found: list[list[int]] = []
+
+    def array(self, rows: object, width: int) -> Ints:
+        return np.array(rows, np.int64).reshape(-1, width)
+
+    def specs_of(self, specs: tuple[Spec, ...]) -> int:
+        self.specs.extend(specs)
+        return len(self.specs) - len(specs)
+
+    def tree(self, roots: dict[tuple[object, ...], Step]) -> int:
+        """Writes a tree; gives its first root."""
+        todo: list[tuple[list[int], Step]] = []
+        first = self._level(roots, todo)
+        while todo:
+            row, step = todo.pop()
+            row[matching.CHILD] = row[matching.LIVE_CHILD] = self._level(step.children, todo)
+        return first
+
+    def _level(self, steps: dict[tuple[object, ...], Step], todo: list[tuple[list[int], Step]]) -> int:
+        """Writes the steps of a level; gives the first. What is below them is left to do."""
+        numbers = []
+        for step in steps.values():
+            row = [0] * matching.STEP_FIELDS
+            numbers.append(len(self.steps))
+            self.steps.append(row)
+            for place, value in step.fields.items():
+                row[place] = value
+            row[matching.KEY_AT], row[matching.KEY_COUNT] = self.specs_of(step.keys), len(step.keys)
+            row[matching.REST_AT], row[matching.REST_COUNT] = self.specs_of(step.rest), len(step.rest)
+            row[matching.CHECK_AT], row[matching.CHECK_COUNT] = len(self.checks), len(step.checks)
+            self.checks.extend(step.checks)
+            row[matching.FOUND] = self._found(step)
+            row[matching.CHILD] = -1
+            todo.append((row, step))
+        for own, following in zip(numbers, [*numbers, -1][1:], strict=True):
+            self.steps[own][matching.SIBLING] = self.steps[own][matching.LIVE_SIBLING] = following
+        return numbers[0] if numbers else -1
+
+    def _found(self, step: Step) -> int:
+        following = -1
+        for columns, fields in reversed(step.found):
+            row = [0] * matching.FOUND_FIELDS
+            for place, value in fields.items():
+                row[place] = value
+            row[matching.TUPLE_AT], row[matching.TUPLE_WIDTH] = self.specs_of(columns), len(columns)
+            row[matching.NEXT_FOUND] = following
+            following = len(self.found)
+            self.found.append(row)
+        return following
+
+
+def only_passed_on(plan: Plan) -> set[str]:
+    """Inputs that rules have as their only literal, or dilate: nothing ever looks them up."""
+    asked: set[str] = {node.head for node in plan.nodes}
+    for node in plan.nodes:
+        if isinstance(node, Join):
+            asked |= {literal.relation for literal in node.negated}
+            if len(node.literals) > 1:
+                asked |= {literal.relation for literal in node.literals}
+        elif not isinstance(node, Dilate):
+            asked |= {name for name, _ in reads(node)}
+    return {name for name, source in plan.sources.items() if source.kind == "input" and name not in asked}
+
+
+def distances(reach: Reach, grid: Grid) -> tuple[int, int]:
+    near = -ENDLESS if reach.near is None else grid.cell(reach.near)
+    far = ENDLESS if reach.far is None else grid.cell(reach.far)
+    return near, far
+
+
+def _is_plain(comparison: Comparison) -> bool:
+    return all(isinstance(side, (Variable, Constant)) for side in (comparison.left, comparison.right))
+
+
+def _is_exact(comparison: Comparison) -> bool:
+    """Whether kernels can decide it: equal symbols are equal values."""
+    return comparison.operator in ("=", "!=") and _is_plain(comparison)
+
+
+def _order(literals: tuple[Literal, ...], start: int) -> list[Literal]:
+    """A path from one literal through the others."""
+    path = [literals[start]]
+    rest = [literal for index, literal in enumerate(literals) if index != start]
+    known = {each.name for each in path[0].arguments if isinstance(each, Variable)}
+    while rest:
+        best = max(rest, key=lambda literal, known=known: _promise(literal, known))  # type: ignore[misc]
+        rest.remove(best)
+        path.append(best)
+        known |= {each.name for each in best.arguments if isinstance(each, Variable)}
+    return path
+
+
+def _promise(literal: Literal, known: set[str]) -> tuple[float, int, float]:
+    fixed = sum(isinstance(each, Constant) or each.name in known for each in literal.arguments)
+    share = fixed / len(literal.arguments) if literal.arguments else 1.0
+    return share, fixed, float(literal.offset)

@@ -1,0 +1,83 @@
+"""Where things lie: the fields that describe tables, indexes and programs to the kernels.
+
+A kernel that touches many tables cannot take all their arrays as arguments. Each table is therefore one row of an
+array `tables` of integers: its counters, and the addresses of its arrays. Whoever owns the arrays keeps them alive and
+enters their addresses anew when they grow (`engine/relation.py`); kernels never allocate or free them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import njit, types
+from numba.extending import intrinsic
+
+FAR = 1 << 61
+"""Cells from here on, in both directions, are infinity."""
+
+# A table: see `tables.py` for what the arrays hold.
+(
+    WIDTH, CAPACITY, ROWS, ROW_FREE, LIVE, POOL_CAPACITY, POOL, POOL_FREE, POOL_LIVE, SLOT_MASK, GRAVES, LATEST,
+    LOG_CAPACITY, LOG, INDEXED, FROM_ZERO, FORGETS, BUCKET, WHEEL_AT, CUTOFF,
+    BEYOND, PASSES, AHEAD_CAPACITY, AHEAD, AHEAD_COLUMNS, AHEAD_LOW, AHEAD_HIGH,
+    COLUMNS, LOW, HIGH, AFTER, POOL_LOW, POOL_HIGH, POOL_AFTER, SLOTS, LINKED, WHEEL, LOG_ROW, LOG_LOW, LOG_HIGH,
+    TABLE_FIELDS,
+) = range(41)  # fmt: skip
+
+# An index: `KEY` is the address of its column numbers, `NEXT_INDEX` the next index of the same table.
+KEY, KEYS, HEADS, HEAD_MASK, GROUPS, GROUP_GRAVES, FOLLOWING, PRECEDING, NEXT_INDEX, INDEX_FIELDS = range(10)
+
+TABLE_BYTES, INDEX_BYTES = 8 * TABLE_FIELDS, 8 * INDEX_FIELDS
+
+# What a run works with: the tables and the program (`matching.py`, `driver.py`), and room for what is found.
+(
+    TABLES, INDEXES, TRIGGERS, STARTS, STEPS, SPECS, CHECKS, FOUND_TUPLES, FLOATS,
+    STACK, BOUND, WANTED, TUPLES, LOWS, HIGHS, ROOM, WORK_FIELDS,
+) = range(17)  # fmt: skip
+
+# Buckets of rows by when they can be forgotten: a power of two.
+WHEEL_SIZE = 64
+
+
+def _access(kind: Any, stores: bool, align: int | None = None) -> Any:
+    """A function that reads, or writes, a number at a place after an address. Arrays as variables of an inner loop
+    would have their users counted again and again, which costs more than what is done with them."""
+    result = types.float64 if kind == ir.DoubleType() else types.int64
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = builder.gep(builder.inttoptr(arguments[0], kind.as_pointer()), [arguments[1]])
+        if stores:
+            value = arguments[2] if kind == ir.IntType(64) else builder.trunc(arguments[2], kind)
+            builder.store(value, place)
+            return context.get_dummy_value()
+        value = builder.load(place, align=align)
+        if kind == ir.IntType(8):
+            return builder.zext(value, ir.IntType(64))
+        return builder.sext(value, ir.IntType(64)) if kind == ir.IntType(32) else value
+
+    if stores:
+
+        def store(typing: Any, address: Any, index: Any, value: Any) -> Any:
+            return types.void(types.int64, types.int64, types.int64), generate
+
+        return intrinsic(store)
+
+    def load(typing: Any, address: Any, index: Any) -> Any:
+        return result(types.int64, types.int64), generate
+
+    return intrinsic(load)
+
+
+get, put = _access(ir.IntType(64), False), _access(ir.IntType(64), True)
+get32, put32 = _access(ir.IntType(32), False), _access(ir.IntType(32), True)
+get8, put8 = _access(ir.IntType(8), False), _access(ir.IntType(8), True)
+get_word = _access(ir.IntType(64), False, align=1)
+"""Eight bytes that may begin anywhere."""
+get_float = _access(ir.DoubleType(), False)
+
+
+@njit(cache=True)
+def fill32(address, count, value):  # type: ignore[no-untyped-def]
+    for index in range(count):
+        put32(address, index, value)

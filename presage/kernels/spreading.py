@@ -1,0 +1,188 @@
+"""`historically`, `since` and their mirror images, from each new piece of a table.
+
+What these give for a piece depends on the whole interval it is part of. Of that only what needs the piece is new; the
+rest has been said, and may be forgotten.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from presage.kernels.groups import find_group
+from presage.kernels.layout import (
+    AFTER,
+    COLUMNS,
+    FOLLOWING,
+    HIGH,
+    HIGHS,
+    INDEX_BYTES,
+    INDEXES,
+    LOG_HIGH,
+    LOG_LOW,
+    LOG_ROW,
+    LOW,
+    LOWS,
+    POOL_AFTER,
+    POOL_HIGH,
+    POOL_LOW,
+    ROOM,
+    ROWS,
+    SPECS,
+    TUPLES,
+    WANTED,
+    WIDTH,
+    get,
+    get32,
+    put,
+    put32,
+)
+from presage.kernels.matching import SPEC_BYTES
+from presage.kernels.operators import dilate, erode, reach
+from presage.kernels.tables import FREE, find_row
+
+# The other side of `since` is found by the whole tuple, by an index, or is all rows.
+BY_TUPLE, EVERY = -1, -2
+
+
+@njit(cache=True)
+def _whole(table, row, low):  # type: ignore[no-untyped-def]
+    """The interval of a row that contains a cell."""
+    start, end, node = get(get(table, LOW), row), get(get(table, HIGH), row), get32(get(table, AFTER), row)
+    while start > low:
+        start, end = get(get(table, POOL_LOW), node), get(get(table, POOL_HIGH), node)
+        node = get32(get(table, POOL_AFTER), node)
+    return start, end
+
+
+@njit(cache=True)
+def _emit(work, table, row, low, high, count):  # type: ignore[no-untyped-def]
+    """Notes an interval of a row's tuple, unless it is empty; gives the new count, or -1 where there is no room."""
+    if low > high:
+        return count
+    if count == get(work, ROOM):
+        return np.int64(-1)
+    width, columns = get(table, WIDTH), get(table, COLUMNS)
+    for column in range(width):
+        put32(get(work, TUPLES), count * width + column, get32(columns, row * width + column))
+    put(get(work, LOWS), count, low)
+    put(get(work, HIGHS), count, high)
+    return count + 1
+
+
+@njit(cache=True)
+def shrink(work, source, begin, end, near, far, open_near, open_far):  # type: ignore[no-untyped-def]
+    """Where something holds all the time from `far` to `near` before."""
+    log_row, log_low, log_high = get(source, LOG_ROW), get(source, LOG_LOW), get(source, LOG_HIGH)
+    count = np.int64(0)
+    for piece in range(begin, end):
+        complete = count
+        row, piece_low, piece_high = get32(log_row, piece), get(log_low, piece), get(log_high, piece)
+        whole = _whole(source, row, piece_low)
+        low, high = erode(whole[0], whole[1], near, far, open_near, open_far)
+        about = dilate(piece_low, piece_high, near, far, False, False)
+        count = _emit(work, source, row, max(low, about[0]), min(high, about[1]), count)
+        if count < 0:
+            return piece, complete
+    return end, count
+
+
+@njit(cache=True)
+def since_right(work, source, left, spec, begin, end, near, far, open_near, open_far, grid, ahead):  # type: ignore[no-untyped-def]
+    """New pieces of the right side: alone, and with every interval of the left side."""
+    columns, width, wanted = get(source, COLUMNS), get(source, WIDTH), get(work, WANTED)
+    log_row, log_low, log_high = get(source, LOG_ROW), get(source, LOG_LOW), get(source, LOG_HIGH)
+    count = np.int64(0)
+    # Alone it gives its own time, and on discrete time the next.
+    alone_far, alone_open, alone = far, open_far, True
+    if grid == 1:
+        alone_far = min(far, np.int64(1))
+    elif near == 0 and not open_near:
+        alone_far, alone_open = np.int64(0), False
+    else:
+        alone = False
+    alone = alone and near <= alone_far
+    for piece in range(begin, end):
+        complete = count
+        row, piece_low, piece_high = get32(log_row, piece), get(log_low, piece), get(log_high, piece)
+        if alone:
+            if ahead:
+                low, high = dilate(piece_low, piece_high, -alone_far, -near, alone_open, open_near)
+            else:
+                low, high = dilate(piece_low, piece_high, near, alone_far, open_near, alone_open)
+            count = _emit(work, source, row, low, high, count)
+        for place in range(get(left, WIDTH)):
+            column = get(get(work, SPECS) + (spec + place) * SPEC_BYTES, 0)
+            put32(wanted, place, get32(columns, row * width + column) if column >= 0 else 0)
+        partner = find_row(left, wanted)
+        node = np.int64(-2)
+        while count >= 0 and partner >= 0 and node != -1:
+            if node == -2:
+                begins, stops = get(get(left, LOW), partner), get(get(left, HIGH), partner)
+                node = get32(get(left, AFTER), partner)
+            else:
+                begins, stops = get(get(left, POOL_LOW), node), get(get(left, POOL_HIGH), node)
+                node = get32(get(left, POOL_AFTER), node)
+            low, high = reach(piece_low, piece_high, begins, stops, near, far, open_near, open_far, grid, ahead)
+            count = _emit(work, source, row, low, high, count)
+        if count < 0:
+            return piece, complete
+    return end, count
+
+
+@njit(cache=True)
+def since_left(work, source, right, index, spec, begin, end, near, far, open_near, open_far, grid, ahead):  # type: ignore[no-untyped-def]
+    """New pieces of the left side, with every interval of the right sides that go with it."""
+    columns, width, wanted = get(source, COLUMNS), get(source, WIDTH), get(work, WANTED)
+    after = get(right, AFTER)
+    log_row, log_low, log_high = get(source, LOG_ROW), get(source, LOG_LOW), get(source, LOG_HIGH)
+    count = np.int64(0)
+    for piece in range(begin, end):
+        complete = count
+        row, piece_low, piece_high = get32(log_row, piece), get(log_low, piece), get(log_high, piece)
+        begins, stops = _whole(source, row, piece_low)
+        for place in range(width):
+            at = place
+            if index == BY_TUPLE:
+                at = max(get(get(work, SPECS) + (spec + place) * SPEC_BYTES, 0), 0)
+            put32(wanted, at, get32(columns, row * width + place))
+        partner = np.int64(0)
+        if index == BY_TUPLE:
+            partner = find_row(right, wanted)
+        elif index != EVERY:
+            group = get(work, INDEXES) + index * INDEX_BYTES
+            partner = find_group(group, get(right, COLUMNS), get(right, WIDTH), wanted)
+        while count >= 0 and partner >= 0:
+            if index == EVERY:
+                while partner < get(right, ROWS) and get32(after, partner) == FREE:
+                    partner += 1
+                if partner >= get(right, ROWS):
+                    break
+            node = np.int64(-2)
+            while count >= 0 and node != -1:
+                if node == -2:
+                    low, high = get(get(right, LOW), partner), get(get(right, HIGH), partner)
+                    node = get32(after, partner)
+                else:
+                    low, high = get(get(right, POOL_LOW), node), get(get(right, POOL_HIGH), node)
+                    node = get32(get(right, POOL_AFTER), node)
+                # Only what needs the new piece is new: it lies between the two times.
+                if ahead:
+                    low = max(low, piece_low)
+                else:
+                    high = min(high, piece_high)
+                low, high = reach(low, high, begins, stops, near, far, open_near, open_far, grid, ahead)
+                if ahead:
+                    high = min(high, piece_high)
+                else:
+                    low = max(low, piece_low)
+                count = _emit(work, right, partner, low, high, count)
+            if index == EVERY:
+                partner += 1
+            elif index == BY_TUPLE:
+                break
+            else:
+                partner = get32(get(get(work, INDEXES) + index * INDEX_BYTES, FOLLOWING), partner)
+        if count < 0:
+            return piece, complete
+    return end, count
