@@ -21,9 +21,10 @@ class Case:
 class Writer:
     """Writes rules layer by layer: what a rule negates lies in a lower layer, unless time breaks the cycle."""
 
-    def __init__(self, seed: int, dense: bool) -> None:
+    def __init__(self, seed: int, dense: bool, windows: bool = False) -> None:
         self.random = random.Random(seed)
         self.dense = dense
+        self.windows = windows
 
     def bound(self, most: int = 3) -> str:
         if self.dense and self.random.random() < 0.3:
@@ -55,6 +56,8 @@ class Writer:
         if depth == 0 or kind < 0.35:
             name = self.random.choice([each for each in names if not each.startswith("z")])
             return f"{name}({variable})"
+        if self.windows and self.random.random() < 0.5:
+            return self.windowed(names, variable)
         inner = self.formula(names, variable, depth - 1)
         if kind < 0.75:
             operator = self.random.choice(["once", "historically", "eventually", "always"])
@@ -67,6 +70,43 @@ class Writer:
             return f"(({left}) {operator}{self.interval()} ({inner}))"
         other = self.formula(names, variable, depth - 1)
         return f"({inner} {self.random.choice(['and', 'or'])} {other})"
+
+    def window(self) -> str:
+        """Mostly a window of time; some hop, some filter."""
+        kind = self.random.random()
+        if kind < 0.12:
+            return f"window(only {self.random.choice(['p', 'q', 'r', 'd00'])}({self.random.choice('abX_')}))"
+        back, ahead = self.random.choice([0, 1, 2, 3, 5]), self.random.choice([0, 0, 0, 1, 2])
+        hop = self.random.choice([0, 0, 2, 3, 4])
+        size = "inf" if kind > 0.95 else str(back)
+        tail = f", hop {hop}" if hop and hop <= back + ahead and size != "inf" else ""
+        return f"window({size}{f', ahead {ahead}' if ahead else ''}{tail})"
+
+    def windowed(self, names: list[str], variable: str) -> str:
+        """A window over modalities, such as engines work them out along the stream, and some others."""
+        plain = [each for each in names if not each.startswith("z")]
+
+        def local(depth: int = 1) -> str:
+            kind = self.random.random()
+            if depth == 0 or kind < 0.5:
+                return f"{self.random.choice(plain)}({variable})"
+            if kind < 0.6:
+                return f"reset {self.formula(names, variable, 1)}"
+            if kind < 0.7:
+                return f"({local(0)} and not {local(0)})"
+            return f"({local(0)} {self.random.choice(['and', 'or'])} {local(0)})"
+
+        kind = self.random.random()
+        modal = f"{self.random.choice(['some', 'all'])} {local()}"
+        if kind < 0.15:
+            modal = f"({local(0)} and {modal})"
+        elif kind < 0.3:
+            modal = f"({modal} and not {self.random.choice(['some', 'all'])} {local()})"
+        elif kind < 0.4:
+            modal = f"{self.window()} {modal}"
+        elif kind < 0.5:
+            modal = f"{self.random.choice(['once', 'historically', 'eventually'])}{self.interval()} {local(0)}"
+        return f"{self.window()} {modal}"
 
     def head(self, name: str, variable: str) -> str:
         kind = self.random.random()
@@ -113,8 +153,8 @@ class Writer:
         return f"{head}(X){pin()} :- {', '.join(body)}."
 
 
-def make_case(seed: int, dense: bool) -> Case:
-    writer = Writer(seed, dense)
+def make_case(seed: int, dense: bool, windows: bool = False) -> Case:
+    writer = Writer(seed, dense, windows)
     chance = writer.random
     inputs = {"p": chance.choice([0, 0, 1, 3]), "q": chance.choice([0, 0, 2]), "r": 0}
     lines = [f"timeline {'dense' if dense else 'discrete'}.", "static s(x)."]

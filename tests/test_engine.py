@@ -115,6 +115,11 @@ def test_dense(seed: int) -> None:
     compare(make_case(seed, dense=True), dense=True)
 
 
+@pytest.mark.parametrize("seed", range(3000) if LONG else range(90))
+def test_windows(seed: int) -> None:
+    compare(make_case(seed, dense=False, windows=True), dense=False)
+
+
 @pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("counterexamples/*.py")), ids=lambda path: path.stem)
 def test_counterexample(path: Path) -> None:
     namespace: dict[str, object] = {"Fraction": Fraction}

@@ -22,7 +22,7 @@ from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
 from presage.model.terms import Constant, Variable
 from presage.plan.lags import Lags, offsets
-from presage.plan.nodes import Dilate, Erode, Join, Literal, Plan, Reach, Since, reads
+from presage.plan.nodes import Dilate, Erode, Hop, Join, Literal, Plan, Reach, Since, reads
 
 Spec = tuple[int, int, int]
 """A column, what it does, and its variable or symbol."""
@@ -88,7 +88,11 @@ class Compiler:
                 columns = tuple(Variable(str(place)) for place in range(self._relation(node.source).arity))
                 self._join(Join(node.head, columns, (Literal(node.source, columns),), head_reach=node.reach))
             elif isinstance(node, Erode):
-                self._operator(node, driver.SHRINK, node.source)
+                trigger = self._operator(node, driver.SHRINK, node.source)
+                trigger.fields |= self._distances(node.reach) | {driver.CLIPS: node.clipped}
+            elif isinstance(node, Hop):
+                trigger = self._operator(node, driver.HOP, node.source)
+                trigger.fields[driver.FAR_OFF] = node.period
             else:
                 self._since(node)
         return self._arrays()
@@ -103,23 +107,27 @@ class Compiler:
 
     # Operators.
 
-    def _operator(self, node: Erode | Since, kind: int, source: str) -> Trigger:
-        near, far = distances(node.reach, self.grid)
+    def _operator(self, node: Erode | Hop | Since, kind: int, source: str) -> Trigger:
         trigger = Trigger(
             self.lags.component[node.head],
             {
                 driver.KIND: kind,
                 driver.SOURCE: self._relation(source).number,
                 driver.HEAD: self._relation(node.head).number,
-                driver.NEAR: near,
-                driver.FAR_OFF: far,
-                driver.OPEN_NEAR: node.reach.open_near,
-                driver.OPEN_FAR: node.reach.open_far,
                 driver.GRID: self.grid.step,
             },
         )
         self.triggers.append(trigger)
         return trigger
+
+    def _distances(self, reach: Reach) -> dict[int, int]:
+        near, far = distances(reach, self.grid)
+        return {
+            driver.NEAR: near,
+            driver.FAR_OFF: far,
+            driver.OPEN_NEAR: reach.open_near,
+            driver.OPEN_FAR: reach.open_far,
+        }
 
     def _since(self, node: Since) -> None:
         left, right = self._relation(node.left), self._relation(node.right)
@@ -135,6 +143,7 @@ class Compiler:
         for kind, source, other in sides:
             trigger = self._operator(node, kind, source)
             trigger.columns = columns
+            trigger.fields |= self._distances(node.reach)
             trigger.fields |= {driver.OTHER: other.number, driver.INDEX: index, driver.AHEAD: node.ahead}
 
     # Joins.

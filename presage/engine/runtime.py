@@ -305,11 +305,12 @@ class Engine:
         becomes final by what is final before it."""
         names = self.members[number]
         caps = {name: self.final_cap(name) for name in names}
-        edges: dict[str, list[tuple[str, Bound]]] = {name: [] for name in names}
-        for node in self.plan.nodes:
-            if self.lags.component[node.head] == number:
-                for source, _, high, _ in offsets(node, self.plan.discrete):
-                    edges[node.head].append((source, high))
+        edges = [
+            (node.head, source, high, absent)
+            for node in self.plan.nodes
+            if self.lags.component[node.head] == number
+            for source, _, high, absent in offsets(node, self.plan.discrete)
+        ]
         self._settle(number, number + 1)
         while True:
             for join in joins:
@@ -323,18 +324,36 @@ class Engine:
                     self._release(join, self._final_for(join, self.final))
                 self._settle(number, number + 1)
                 return
-            moved = False
-            for name in names:
-                limit = caps[name]
-                for source, high in edges[name]:
-                    own = self.final[source]
-                    if own < FAR:
-                        limit = min(limit, own - self._cells(high) if own > -FAR and high != INF else -ENDLESS)
-                if limit > self.final[name]:
-                    self.final[name] = limit
-                    moved = True
+            reached = self._final_together(caps, edges)
+            moved = [name for name in names if reached[name] > self.final[name]]
             if not moved:
                 return
+            self.final.update({name: reached[name] for name in moved})
+
+    def _final_together(self, caps: dict[str, int], edges: list[tuple[str, str, Bound, bool]]) -> dict[str, int]:
+        """How far the relations of a component are final, now that all that can be concluded is. What derives one
+        another without waiting becomes final together; absence lets through only as far as it was final before."""
+        reached = dict(caps)
+
+        def lower(head: str, own: int, high: Bound) -> bool:
+            """Whether a relation that is final up to a cell holds another back."""
+            limit = own
+            if own < FAR:
+                limit = own - self._cells(high) if own > -FAR and high != INF else -ENDLESS
+            limit = max(limit, self.final[head])
+            held = limit < reached[head]
+            reached[head] = min(reached[head], limit)
+            return held
+
+        for head, source, high, absent in edges:
+            if absent or source not in caps:
+                lower(head, self.final[source], high)
+        inner = [(head, source, high) for head, source, high, absent in edges if not absent and source in caps]
+        for _ in range(len(caps) + 1):
+            if not any([lower(head, reached[source], high) for head, source, high in inner]):
+                return reached
+        # What hangs on its own future is never final.
+        return dict.fromkeys(caps, -ENDLESS)
 
     # Joins with absence, comparisons or computed values.
 

@@ -25,15 +25,15 @@ from presage.kernels.layout import (
     put,
 )
 from presage.kernels.matching import match
-from presage.kernels.spreading import shrink, since_left, since_right
+from presage.kernels.spreading import hop, shrink, since_left, since_right
 from presage.kernels.tables import insert
 
 # A trigger. `HEAD` is the table that gains, or `ELSEWHERE` where what is found is worked on outside.
 (
     KIND, SOURCE, HEAD, SEEN, ROOT, OTHER, INDEX, SPEC, NEAR, FAR_OFF, OPEN_NEAR, OPEN_FAR, GRID, AHEAD,
-    TRIGGER_FIELDS,
-) = range(15)  # fmt: skip
-JOIN, SHRINK, SINCE_LEFT, SINCE_RIGHT, COPY = range(5)
+    CLIPS, TRIGGER_FIELDS,
+) = range(16)  # fmt: skip
+JOIN, SHRINK, SINCE_LEFT, SINCE_RIGHT, COPY, HOP = range(6)
 # A join that gives to its head just what a table passes on to it is a COPY.
 ELSEWHERE = -1
 TRIGGER_BYTES = 8 * TRIGGER_FIELDS
@@ -53,7 +53,9 @@ def evaluate(work, trigger):  # type: ignore[no-untyped-def]
     near, far = get(trigger, NEAR), get(trigger, FAR_OFF)
     open_near, open_far = get(trigger, OPEN_NEAR) != 0, get(trigger, OPEN_FAR) != 0
     if kind == SHRINK:
-        return shrink(work, source, begin, end, near, far, open_near, open_far)
+        return shrink(work, source, begin, end, near, far, open_near, open_far, get(trigger, CLIPS) != 0)
+    if kind == HOP:
+        return hop(work, source, begin, end, far)
     other, spec = get(work, TABLES) + get(trigger, OTHER) * TABLE_BYTES, get(trigger, SPEC)
     grid, ahead = get(trigger, GRID), get(trigger, AHEAD) != 0
     if kind == SINCE_RIGHT:

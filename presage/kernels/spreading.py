@@ -13,6 +13,7 @@ from presage.kernels.groups import find_group
 from presage.kernels.layout import (
     AFTER,
     COLUMNS,
+    FAR,
     FOLLOWING,
     HIGH,
     HIGHS,
@@ -71,17 +72,41 @@ def _emit(work, table, row, low, high, count):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def shrink(work, source, begin, end, near, far, open_near, open_far):  # type: ignore[no-untyped-def]
-    """Where something holds all the time from `far` to `near` before."""
+def shrink(work, source, begin, end, near, far, open_near, open_far, clips):  # type: ignore[no-untyped-def]
+    """Where something holds all the time from `far` to `near` before, or, if that is cut off at the start of the
+    stream, all the time that is left of it, if any is."""
     log_row, log_low, log_high = get(source, LOG_ROW), get(source, LOG_LOW), get(source, LOG_HIGH)
     count = np.int64(0)
     for piece in range(begin, end):
         complete = count
         row, piece_low, piece_high = get32(log_row, piece), get(log_low, piece), get(log_high, piece)
         whole = _whole(source, row, piece_low)
-        low, high = erode(whole[0], whole[1], near, far, open_near, open_far)
+        since = np.int64(-2 * FAR) if clips and whole[0] <= 0 else whole[0]
+        low, high = erode(since, whole[1], near, far, open_near, open_far)
         about = dilate(piece_low, piece_high, near, far, False, False)
+        if clips:
+            low = max(low, near)
         count = _emit(work, source, row, max(low, about[0]), min(high, about[1]), count)
+        if count < 0:
+            return piece, complete
+    return end, count
+
+
+@njit(cache=True)
+def hop(work, source, begin, end, period):  # type: ignore[no-untyped-def]
+    """From each multiple of a period up to the next, what holds at that multiple."""
+    log_row, log_low, log_high = get(source, LOG_ROW), get(source, LOG_LOW), get(source, LOG_HIGH)
+    count = np.int64(0)
+    for piece in range(begin, end):
+        complete = count
+        low, high = get(log_low, piece), get(log_high, piece)
+        if low > -FAR:
+            low = -(-low // period) * period
+        if high < FAR:
+            high = high // period * period
+            if low <= high:
+                high += period - 1
+        count = _emit(work, source, get32(log_row, piece), low, high, count)
         if count < 0:
             return piece, complete
     return end, count

@@ -31,7 +31,8 @@ from presage.model.formulas import (
 from presage.model.printer import show_formula
 from presage.model.program import Program
 from presage.model.statements import Rule
-from presage.model.terms import Constant, Now, Number, Variable
+from presage.model.terms import Constant, Now, Number, Variable, number
+from presage.model.windows import TimeWindow
 from presage.plan.formulas import mirrored, names, positive, reach_of, single_step, time
 from presage.plan.nodes import (
     EVERYWHERE,
@@ -39,6 +40,7 @@ from presage.plan.nodes import (
     Argument,
     Dilate,
     Erode,
+    Hop,
     Join,
     Known,
     Literal,
@@ -47,6 +49,7 @@ from presage.plan.nodes import (
     Since,
     Source,
 )
+from presage.plan.windows import is_known, without_filters
 
 TRUE = "true"
 
@@ -152,7 +155,9 @@ class Builder:
         if rule.head.exists:
             raise self._refuse("`exists`", rule.span)
         base = self._base(rule)
-        body = self._conjunction([positive(literal) for literal in rule.body])
+        body = self._conjunction([positive(without_filters(literal, self.statics)) for literal in rule.body])
+        if body.impossible:
+            return
         for head in rule.head.atoms:
             self._head(rule, head, base, body)
 
@@ -226,6 +231,8 @@ class Builder:
         while todo:
             part = todo.pop(0)
             match part:
+                case Not(formula=Top()):
+                    body.impossible = True
                 case And(parts=inner):
                     todo[:0] = [positive(each) for each in inner]
                 case Comparison():
@@ -292,7 +299,7 @@ class Builder:
                 reach = reach if operator in ("once", "historically") else mirrored(reach)
                 name = self._fresh(len(columns_of))
                 kind = Dilate if operator in ("once", "eventually") else Erode
-                self.plan.nodes.append(kind(name, source, reach, self.rule))
+                self.plan.nodes.append(kind(name, source, reach, rule=self.rule))
                 return name, columns_of
             case BinaryMetric():
                 return self._since(formula)
@@ -308,15 +315,47 @@ class Builder:
                 raise self._refuse("a negation here", formula.span)
             case Pinned():
                 raise self._refuse("a pin inside an operator", formula.span)
+            case Windowed() if is_known(formula):
+                return self._windowed(formula)
             case Windowed() | Modal() | Reset():
                 raise self._refuse("a window or modality", formula.span)
             case _:
                 raise self._refuse("this formula", formula.span)
 
+    def _windowed(self, formula: Windowed) -> tuple[str, tuple[str, ...]]:
+        """`some` or `all` over a window of time."""
+        window, modal = formula.window, formula.formula
+        assert isinstance(window, TimeWindow) and isinstance(modal, Modal)
+        inner = modal.formula
+        if all(self._is_timeless(part) or isinstance(part, (Comparison, And, Or)) for part in walk(inner)):
+            raise self._refuse("a window over what does not change", formula.span)
+        if isinstance(inner, Atom):
+            source, columns = self._made(inner)
+        else:
+            source, columns = self._joined([inner], names(inner), least=0)
+        near = None if window.ahead is None else number(-time(window.ahead))
+        reach = Reach(near, None if window.back is None else time(window.back))
+        name = self._fresh(len(columns))
+        if modal.operator == "some":
+            self.plan.nodes.append(Dilate(name, source, reach, self.rule))
+        else:
+            self.plan.nodes.append(Erode(name, source, reach, clipped=True, rule=self.rule))
+        if window.hop is None:
+            return name, columns
+        if not self.plan.discrete:
+            raise self._refuse("a hopping window on the dense timeline", formula.span)
+        hopping = self._fresh(len(columns))
+        self.plan.nodes.append(Hop(hopping, name, int(time(window.hop)), self.rule))
+        return hopping, columns
+
     def _joined(
-        self, parts: Iterable[Formula], columns: tuple[str, ...], name: str = ""
+        self, parts: Iterable[Formula], columns: tuple[str, ...], name: str = "", least: Number | None = None
     ) -> tuple[str, tuple[str, ...]]:
         body = self._conjunction([positive(part) for part in parts])
+        if body.impossible:
+            return name or self._fresh(len(columns)), columns
+        if least is not None:
+            body.not_before(least)
         bound = {each.name for literal in body.literals for each in literal.arguments if isinstance(each, Variable)}
         for literal in body.negated:
             for each in literal.arguments:
@@ -379,6 +418,8 @@ class _Body:
         self.negated: list[Literal] = []
         self.comparisons: list[Comparison] = []
         self.least: Number | None = None
+        self.impossible = False
+        """Whether it can be told now that it never holds."""
 
     def not_before(self, least: Number) -> None:
         """A pinned time must be on the timeline: the rule's own time is at least this."""

@@ -10,14 +10,17 @@ from presage.model.formulas import (
     Formula,
     Implies,
     Metric,
+    Modal,
     Not,
     Or,
     Pinned,
+    Windowed,
     variables,
 )
 from presage.model.terms import Number, number
 from presage.model.time import Interval
 from presage.plan.nodes import Reach
+from presage.plan.windows import NOTHING, seen_through
 
 DUAL = {"once": "historically", "historically": "once", "eventually": "always", "always": "eventually"}
 
@@ -62,10 +65,16 @@ def positive(formula: Formula) -> Formula:
             if isinstance(moved, Not):
                 return Not(replace(formula, formula=moved.formula), span=formula.span)
             return replace(formula, formula=moved)
+        case Windowed():
+            moved = seen_through(formula)
+            return _over_modality(formula) if moved == formula else positive(moved)
         case And(parts=parts):
-            return replace(formula, parts=tuple(positive(part) for part in parts))
-        case Or(parts=parts):
             moved_parts = tuple(positive(part) for part in parts)
+            return NOTHING if NOTHING in moved_parts else replace(formula, parts=moved_parts)
+        case Or(parts=parts):
+            moved_parts = tuple(part for each in parts if (part := positive(each)) != NOTHING)
+            if len(moved_parts) < 2:
+                return moved_parts[0] if moved_parts else NOTHING
             if any(isinstance(part, Not) for part in moved_parts):
                 opposite = tuple(part.formula if isinstance(part, Not) else Not(part) for part in moved_parts)
                 return Not(And(opposite, span=formula.span), span=formula.span)
@@ -74,6 +83,18 @@ def positive(formula: Formula) -> Formula:
             return replace(formula, left=positive(left), right=positive(right))
         case _:
             return formula
+
+
+def _over_modality(formula: Windowed) -> Formula:
+    """A window over `some` or `all`, with negation outside."""
+    modal = formula.formula
+    if not isinstance(modal, Modal):
+        return formula
+    moved = positive(modal.formula)
+    if isinstance(moved, Not):
+        opposite = Modal("all" if modal.operator == "some" else "some", moved.formula, span=modal.span)
+        return Not(replace(formula, formula=opposite), span=formula.span)
+    return replace(formula, formula=replace(modal, formula=moved))
 
 
 def names(formula: Formula) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from presage.analysis.differences import INF, Bound
 from presage.analysis.graph import component_of
 from presage.model.terms import Number
-from presage.plan.nodes import EVERYWHERE, Dilate, Erode, Join, Literal, Node, Plan, Reach, Since, reads
+from presage.plan.nodes import EVERYWHERE, Dilate, Erode, Hop, Join, Literal, Node, Plan, Reach, Since, reads
 
 NEVER = -INF
 
@@ -52,6 +52,8 @@ def offsets(node: Node, discrete: bool) -> list[tuple[str, Bound, Bound, bool]]:
             return [(source, 0, 0, False)]
         case Dilate(source=source, reach=reach) | Erode(source=source, reach=reach):
             return [(source, far_back(reach), far_ahead(reach), False)]
+        case Hop(source=source, period=period):
+            return [(source, 1 - period, 0, False)]
         case Since(left=left, right=right, reach=reach, ahead=ahead):
             near: Bound = 0 if reach.near is None else reach.near
             far: Bound = INF if reach.far is None else reach.far
@@ -162,8 +164,11 @@ def _keeps(plan: Plan, lag: dict[str, Bound]) -> dict[str, Bound]:
 
     for node in plan.nodes:
         match node:
-            case Erode(source=source, reach=reach):
+            case Erode(source=source, reach=reach, clipped=clipped):
                 length = INF if reach.far is None or reach.near is None else reach.far - reach.near
+                if clipped and reach.far is None and reach.near is not None:
+                    # What began with the stream goes on, or is not worth keeping.
+                    length = 1 - reach.near
                 if lag[source] != NEVER:
                     need(source, lag[source] + length)
             case Since(left=left, right=right, reach=reach, ahead=ahead):

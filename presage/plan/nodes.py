@@ -87,11 +87,23 @@ class Dilate:
 
 @dataclass(frozen=True, slots=True)
 class Erode:
-    """Where the source holds at all times of a stretch (`historically`, `always`): its intervals shrink."""
+    """Where the source holds at all times of a stretch (`historically`, `always`): its intervals shrink. With `clipped`
+    only times from the start of the stream on count, as in a window."""
 
     head: str
     source: str
     reach: Reach
+    clipped: bool = False
+    rule: Rule | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """Between two multiples of `period`, what the source has at the first of them."""
+
+    head: str
+    source: str
+    period: int
     rule: Rule | None = field(default=None, compare=False)
 
 
@@ -109,7 +121,7 @@ class Since:
     rule: Rule | None = field(default=None, compare=False)
 
 
-Node = Union[Join, Dilate, Erode, Since]
+Node = Union[Join, Dilate, Erode, Hop, Since]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +149,7 @@ def reads(node: Node) -> tuple[tuple[str, bool], ...]:
     match node:
         case Join(literals=literals, negated=negated):
             return (*((each.relation, False) for each in literals), *((each.relation, True) for each in negated))
-        case Dilate(source=source) | Erode(source=source):
+        case Dilate(source=source) | Erode(source=source) | Hop(source=source):
             return ((source, False),)
         case Since(left=left, right=right):
             return ((left, False), (right, False))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_formula, show_number
 from presage.model.terms import Number
-from presage.plan.nodes import Dilate, Erode, Join, Literal, Node, Plan, Reach, Since, reads
+from presage.plan.nodes import Dilate, Erode, Hop, Join, Literal, Node, Plan, Reach, Since, reads
 
 
 def needed_by(plan: Plan, name: str) -> list[Node]:
@@ -25,8 +25,11 @@ def show_node(node: Node) -> str:
             return _join(node)
         case Dilate(head=head, source=source, reach=reach):
             return f"{head} := {source} held at some time of {_reach(reach)}"
-        case Erode(head=head, source=source, reach=reach):
-            return f"{head} := {source} held at all times of {_reach(reach)}"
+        case Erode(head=head, source=source, reach=reach, clipped=clipped):
+            of_stream = " from the start on" if clipped else ""
+            return f"{head} := {source} held at all times of {_reach(reach)}{of_stream}"
+        case Hop(head=head, source=source, period=period):
+            return f"{head} := {source} at the last multiple of {period}"
         case Since(head=head, left=left, right=right, reach=reach, ahead=ahead):
             return f"{head} := {left} {'until' if ahead else 'since'} {right}, {_reach(reach)}"
 

@@ -1,0 +1,190 @@
+"""Windows of time as stretches of time: what a window shows of the formulas below it.
+
+A window hides what lies outside of it; it does not change what holds inside. So it moves down through `and`, `or` and
+`not`, meets other windows over the same time, and ends at the modalities: `window(5) some φ` and `window(5) all φ`,
+with a φ that looks at one time only, are the forms that the plan knows. Windows over anything else stay where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import replace
+
+from presage.model.formulas import (
+    And,
+    Atom,
+    BinaryMetric,
+    Comparison,
+    Formula,
+    Implies,
+    Metric,
+    Modal,
+    Not,
+    Or,
+    Pinned,
+    Reset,
+    Top,
+    Windowed,
+    walk,
+)
+from presage.model.terms import Constant, Now, Term, Variable
+from presage.model.time import Quantity
+from presage.model.windows import OnlyWindow, TimeWindow
+
+NOTHING = Not(Top())
+
+
+def seen_through(formula: Windowed) -> Formula:
+    """An equivalent formula in which the window stands as far down as it goes; one step only."""
+    window, inner = formula.window, formula.formula
+    if not isinstance(window, TimeWindow):
+        return formula
+
+    def below(part: Formula) -> Windowed:
+        return Windowed(window, part, span=formula.span)
+
+    match inner:
+        case Not(formula=part):
+            return replace(inner, formula=below(part))
+        case And(parts=parts) | Or(parts=parts):
+            return replace(inner, parts=tuple(map(below, parts)))
+        case Implies(left=left, right=right):
+            return replace(inner, left=below(left), right=below(right))
+        case Comparison() | Top():
+            return inner
+        case Reset(formula=part):
+            return part
+        case Atom() if window.hop is None:
+            return inner
+        case Windowed(window=TimeWindow() as other, formula=part) if window.hop == other.hop:
+            both = TimeWindow(_less(window.back, other.back), _less(window.ahead, other.ahead), window.hop)
+            return Windowed(both, part, span=inner.span)
+        case Pinned(formula=Atom(), pin=pin) if isinstance(pin.base, Now) and window.hop is None:
+            return inner if _within(window, pin.offset) else NOTHING
+        case Metric(formula=Atom()) if window.hop is None:
+            return _cut(inner, window)
+        case Modal(formula=part):
+            return formula if (local := at_one_time(part)) is None else below(replace(inner, formula=local))
+        case _:
+            return formula
+
+
+def is_known(formula: Windowed) -> bool:
+    """Whether the plan knows the form."""
+    return (
+        isinstance(formula.window, TimeWindow)
+        and isinstance(formula.formula, Modal)
+        and at_one_time(formula.formula.formula) is not None
+    )
+
+
+def at_one_time(formula: Formula) -> Formula | None:
+    """The formula, without any `reset`, if nothing in it but that looks beyond its own time."""
+    match formula:
+        case Atom() | Comparison() | Top():
+            return formula
+        case Reset(formula=inner):
+            return inner
+        case Not(formula=inner):
+            local = at_one_time(inner)
+            return None if local is None else replace(formula, formula=local)
+        case And(parts=parts) | Or(parts=parts):
+            found = [at_one_time(part) for part in parts]
+            return None if None in found else replace(formula, parts=tuple(found))  # type: ignore[arg-type]
+        case Implies(left=left, right=right):
+            one, other = at_one_time(left), at_one_time(right)
+            return None if one is None or other is None else replace(formula, left=one, right=other)
+        case _:
+            return None
+
+
+def _less(one: Quantity | None, other: Quantity | None) -> Quantity | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return min(one, other)  # type: ignore[type-var]
+
+
+def _within(window: TimeWindow, offset: object) -> bool:
+    """Whether a time so far from now is in a window."""
+    if offset < 0:  # type: ignore[operator]
+        return window.back is None or -offset <= window.back  # type: ignore[operator]
+    return window.ahead is None or offset <= window.ahead  # type: ignore[operator]
+
+
+def _cut(formula: Metric, window: TimeWindow) -> Formula:
+    """An operator over a fact, of which a window hides what is too far away."""
+    edge = window.back if formula.operator in ("once", "historically") else window.ahead
+    interval = formula.interval
+    if edge is None or (interval.high is not None and interval.high <= edge):  # type: ignore[operator]
+        return formula
+    if formula.operator in ("historically", "always") or interval.low > edge:  # type: ignore[operator]
+        return NOTHING
+    if interval.low == edge and not interval.closed_low:
+        return NOTHING
+    return replace(formula, interval=replace(interval, high=edge, closed_high=True))
+
+
+# Filters.
+
+
+def without_filters(formula: Formula, statics: Container[str]) -> Formula:
+    """An equivalent formula that asks of its facts what the filters above them let through. What is static is known
+    through any window."""
+    return _filtered(formula, (), statics)
+
+
+def _filtered(formula: Formula, filters: tuple[OnlyWindow, ...], statics: Container[str]) -> Formula:
+    def below(part: Formula) -> Formula:
+        return _filtered(part, filters, statics)
+
+    match formula:
+        case Windowed(window=OnlyWindow() as window, formula=part):
+            return _filtered(part, (*filters, window), statics)
+        case Windowed(window=window, formula=part) if isinstance(window, TimeWindow) or not filters:
+            # Hiding facts and hiding times go together in either order; counting what is hidden does not.
+            return replace(formula, formula=below(part))
+        case Reset(formula=part):
+            return replace(formula, formula=_filtered(part, (), statics))
+        case Not(formula=part) | Modal(formula=part) | Metric(formula=part) | Pinned(formula=part):
+            return replace(formula, formula=below(part))
+        case And(parts=parts) | Or(parts=parts):
+            return replace(formula, parts=tuple(map(below, parts)))
+        case Implies(left=left, right=right) | BinaryMetric(left=left, right=right):
+            return replace(formula, left=below(left), right=below(right))
+        case Atom(predicate=predicate) if predicate not in statics:
+            found: Formula = formula
+            for window in filters:
+                found = _let_through(found, window)
+            return found
+        case Windowed():
+            return Windowed(filters[0], formula, span=formula.span)
+        case _:
+            return formula
+
+
+def _let_through(formula: Formula, window: OnlyWindow) -> Formula:
+    """An atom, perhaps with conditions, where a filter lets it through."""
+    atom = next((part for part in walk(formula) if isinstance(part, Atom)), None)
+    if atom is None:
+        return formula
+    ways = [_fitting(atom, pattern) for pattern in window.patterns if pattern.predicate == atom.predicate]
+    if any(not way for way in ways):
+        return formula
+    fits = [way[0] if len(way) == 1 else And(tuple(way)) for way in ways]
+    if not fits:
+        return NOTHING
+    return And((formula, fits[0] if len(fits) == 1 else Or(tuple(fits))))
+
+
+def _fitting(atom: Atom, pattern: Atom) -> list[Formula]:
+    """What an atom must fulfil to have the constants of a pattern, and to be equal where the pattern is."""
+    conditions: list[Formula] = []
+    first: dict[str, Term] = {}
+    for wanted, given in zip(pattern.arguments, atom.arguments, strict=True):
+        if isinstance(wanted, Constant):
+            conditions.append(Comparison("=", given, wanted))
+        elif isinstance(wanted, Variable) and not wanted.is_anonymous:
+            same = first.setdefault(wanted.name, given)
+            if same is not given:
+                conditions.append(Comparison("=", given, same))
+    return conditions
