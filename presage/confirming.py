@@ -135,9 +135,7 @@ class Confirming:
         if not len(low):
             return None
         row = delta.row[wanted]
-        order = np.argsort(row, kind="stable")
-        ordered = row[order]
-        if not (ordered[1:] == ordered[:-1]).any():
+        if not _repeats(row):
             return rows, low, high
         order = np.lexsort((low, row))
         row, rows, low, high = row[order], rows[order], low[order], high[order]
@@ -164,6 +162,14 @@ class Confirming:
         columns["to"] = [None if span.high is None else show_number(span.high) for span in spans]
         columns["bounds"] = [("[" if s.closed_low else "(") + ("]" if s.closed_high else ")") for s in spans]
         return pa.table({title: _arrow_column(values) for title, values in columns.items()})
+
+
+def _repeats(numbers: Any) -> bool:
+    """Whether some number occurs twice. Where they lie close together, counting them is faster than sorting."""
+    if int(numbers.max()) < 8 * len(numbers):
+        return bool((np.bincount(numbers) > 1).any())
+    ordered = np.sort(numbers)
+    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def _arrow_column(values: list[Any]) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import by_hand, closure, hypothetical, memory, network, shortstop
+from bench import by_hand, closure, hypothetical, memory, network, shortstop, windows
 from bench.meteor import spans_of_answers
 
 
@@ -60,3 +60,9 @@ def test_state_follows_what_arrives_not_the_subsets_of_premises() -> None:
 def test_hospital_has_answers() -> None:
     facts, changes, _ = hypothetical.hospital(20, 5)
     assert facts and changes
+
+
+def test_windows_by_hand_and_by_tables() -> None:
+    stream = windows.make_stream(50, 25, 100)
+    found = windows.by_push(windows.RULES, windows.as_tables(stream))
+    assert found == windows.by_sets(stream) and any(found)

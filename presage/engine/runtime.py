@@ -164,8 +164,9 @@ class Engine:
             limit = self._cells(Fraction(now) + self.horizon)
             self._hold_back(limit)
             for name, waiting in self.ahead.items():
-                for rows, low, high in waiting.take(limit):
-                    self.insert(name, rows, low, high)
+                due = waiting.take(limit)
+                if due is not None:
+                    self.insert(name, *due)
         for name, (rows, low, high) in facts.items():
             self.insert(name, rows, low, high)
         for name in self.settled:
@@ -371,12 +372,14 @@ class Engine:
 
     def _release(self, join: OutsideJoin, limit: int) -> None:
         waiting = self.waiting[id(join.node)]
-        for bindings, low, high in waiting.take(limit):
-            later = high > limit
-            if later.any() and limit < FAR:
-                waiting.put(bindings[later], np.full(int(later.sum()), limit + 1, np.int64), high[later])
-            rows = join.without_negated(Rows(bindings, low, np.minimum(high, limit)))
-            self._insert_heads(join, rows)
+        due = waiting.take(limit)
+        if due is None:
+            return
+        bindings, low, high = due
+        later = high > limit
+        if later.any() and limit < FAR:
+            waiting.put(bindings[later], np.full(int(later.sum()), limit + 1, np.int64), high[later])
+        self._insert_heads(join, join.without_negated(Rows(bindings, low, np.minimum(high, limit))))
 
     def _insert_heads(self, join: OutsideJoin, rows: Rows) -> None:
         if not len(rows):

@@ -1,6 +1,7 @@
 """Rows that wait for their time: for a relation to become final, or for the clock to come near.
 
-Rows lie in buckets by the start of their interval, so that taking what is due costs what is due."""
+Rows lie in buckets by the start of their interval, so that taking what is due costs what is due. Buckets grow where
+starts lie far apart."""
 
 from __future__ import annotations
 
@@ -10,11 +11,15 @@ from presage.engine.relation import Ints, Symbols32, finer
 from presage.kernels.layout import FAR
 
 
+# More buckets than this are not worth their room.
+MOST_BUCKETS = 256
+
+
 class Waiting:
     __slots__ = ("bucket", "buckets", "size")
 
-    def __init__(self, bucket: int = 64) -> None:
-        self.bucket = bucket
+    def __init__(self) -> None:
+        self.bucket = 1
         self.buckets: dict[int, list[tuple[Symbols32, Ints, Ints]]] = {}
         self.size = 0
 
@@ -24,33 +29,36 @@ class Waiting:
     def put(self, rows: Symbols32, low: Ints, high: Ints) -> None:
         if not len(low):
             return
-        self.size += len(low)
-        numbers = np.maximum(low, -FAR) // self.bucket
+        numbers = np.clip(low, -FAR, FAR) // self.bucket
         least, most = int(numbers.min()), int(numbers.max())
         if least == most:
+            self.size += len(low)
             self.buckets.setdefault(least, []).append((rows, low, high))
             return
+        if len(np.unique(numbers) if most - least >= MOST_BUCKETS else ()) > MOST_BUCKETS:
+            self._widen()
+            self.put(rows, low, high)
+            return
+        self.size += len(low)
         order = np.argsort(numbers, kind="stable")
         ordered = numbers[order]
         edges = np.flatnonzero(np.diff(ordered)) + 1
         for part in np.split(order, edges):
             self.buckets.setdefault(int(numbers[part[0]]), []).append((rows[part], low[part], high[part]))
 
-    def take(self, upto: int) -> list[tuple[Symbols32, Ints, Ints]]:
-        """The rows that start at or before a cell."""
-        due = [number for number in self.buckets if number * self.bucket <= upto]
-        found = []
-        for number in sorted(due):
-            for rows, low, high in self.buckets.pop(number):
-                self.size -= len(low)
-                ready = low <= upto
-                if ready.all():
-                    found.append((rows, low, high))
-                else:
-                    self.put(rows[~ready], low[~ready], high[~ready])
-                    if ready.any():
-                        found.append((rows[ready], low[ready], high[ready]))
-        return found
+    def take(self, upto: int) -> tuple[Symbols32, Ints, Ints] | None:
+        """The rows that start at or before a cell, the earliest buckets first."""
+        due = sorted(number for number in self.buckets if number * self.bucket <= upto)
+        if not due:
+            return None
+        parts = [part for number in due for part in self.buckets.pop(number)]
+        rows, low, high = parts[0] if len(parts) == 1 else (np.concatenate(each) for each in zip(*parts, strict=True))
+        self.size -= len(low)
+        ready = low <= upto
+        if not ready.all():
+            self.put(rows[~ready], low[~ready], high[~ready])
+            rows, low, high = rows[ready], low[ready], high[ready]
+        return (rows, low, high) if len(low) else None
 
     def first(self) -> int | None:
         """Where the earliest waiting row starts."""
@@ -63,6 +71,12 @@ class Waiting:
             number * self.bucket <= upto and any((low <= upto).any() for _, low, _ in parts)
             for number, parts in self.buckets.items()
         )
+
+    def _widen(self) -> None:
+        parts = self.everything()
+        self.buckets, self.size, self.bucket = {}, 0, 4 * self.bucket
+        for part in parts:
+            self.put(*part)
 
     def rescale(self, factor: int) -> None:
         parts = self.everything()
