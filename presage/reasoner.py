@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from presage.analysis.predicates import delay_of
 from presage.answers import NONE, Answers
 from presage.checking import Report, check_text
 from presage.confirming import Confirming
@@ -66,7 +67,7 @@ class Reasoner:
         possible = all(each.hypothetical.possible for each in report.findings.queries)
         self._only_confirmed = emit == "confirmed" or (emit is None and not (possible and self.subject.discrete))
         self._confirming = self._make_confirming(needed=self._only_confirmed and not possible)
-        suppose = not self._only_confirmed or self._confirming is None
+        suppose = not self._only_confirmed or self._confirming is None or (possible and self._waits_by_instance())
         self.supposing = Supposing(self.subject, choice) if suppose else None
         self._behind = False
         """Whether the engine was not fed: answers come by columns, and nobody has asked it anything yet."""
@@ -81,6 +82,12 @@ class Reasoner:
             for index, row in enumerate(rows):
                 entry = {"pred": name, "args": list(row)}
                 self.add_static(self.checker.fact(entry, f"static {name}, row {index + 1}"))
+
+    def _waits_by_instance(self) -> bool:
+        """Whether absence is settled earlier for some facts of a predicate than for others. The engine of entailed
+        facts waits for the last of them; judging what can still arrive does not."""
+        delays = [{delay_of(each) for each in known.inputs} for known in self.subject.predicates.values()]
+        return any(len(each) > 1 for each in delays) and any(edge.negative for edge in self.subject.dependencies)
 
     def _make_confirming(self, needed: bool) -> Confirming | None:
         """The engine of entailed facts; with hypothetical answers a program can do without."""

@@ -27,6 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "io": {"answers", "analysis", "rewrite", "model", "errors"},
     "evidence": {"model", "errors"},
     "reasoner": {
+        "analysis",
         "answers",
         "checking",
         "confirming",

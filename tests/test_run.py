@@ -339,3 +339,23 @@ def test_endless_invention_is_refused_or_stopped_at_the_limit(tmp_path: Path) ->
     assert status == 1 and "invent" in said
     status, _, said = run(tmp_path, program, [fact], "--chase-limit", "20")
     assert status == 1 and "line 2: this rule keeps inventing values: more than 20" in said
+
+
+def test_absence_waits_no_longer_than_its_own_facts_may() -> None:
+    program = presage.parse(
+        """
+        timeline discrete.
+        input q(x) delay 0.
+        input q(x) delay 3 where x = a.
+        input r(x).
+        p(X) :- q(X).
+        h(X) :- r(X), not p(X).
+        query h(X).
+        """
+    )
+    reasoner = presage.Reasoner(program, emit="confirmed")
+    found = [reasoner.push([("r", ("a",), 0), ("r", ("b",), 0)], now=0)]
+    found += [reasoner.push([], now=now) for now in (1, 2, 3)]
+    assert [[str(answer) for answer in answers] for answers in found] == [
+        ["confirmed h(b)@0"], [], [], ["confirmed h(a)@0"]
+    ]  # fmt: skip

@@ -351,7 +351,8 @@ class Engine:
                 lower(head, self.final[source], high)
         inner = [(head, source, high) for head, source, high, absent in edges if not absent and source in caps]
         for _ in range(len(caps) + 1):
-            if not any([lower(head, reached[source], high) for head, source, high in inner]):
+            held = [edge for edge in inner if lower(edge[0], reached[edge[1]], edge[2])]
+            if not held:
                 return reached
         # What hangs on its own future is never final.
         return dict.fromkeys(caps, -ENDLESS)

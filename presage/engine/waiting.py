@@ -10,7 +10,6 @@ import numpy as np
 from presage.engine.relation import Ints, Symbols32, finer
 from presage.kernels.layout import FAR
 
-
 # More buckets than this are not worth their room.
 MOST_BUCKETS = 256
 
