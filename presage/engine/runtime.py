@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from presage.analysis.differences import INF, Bound
-from presage.engine.compiling import Compiler, distances, only_passed_on
+from presage.engine.compiling import Compiler, distances
 from presage.engine.grid import ENDLESS, Grid
+from presage.engine.inventing import Invention, Inventor
 from presage.engine.joining import OutsideJoin, Rows
+from presage.engine.paths import only_passed_on
 from presage.engine.relation import Delta, Ints, Store, Symbols32, finer
 from presage.engine.symbols import Symbols
 from presage.engine.waiting import Waiting
@@ -40,9 +42,16 @@ Facts = dict[str, tuple[Symbols32, Ints, Ints]]
 
 class Engine:
     def __init__(
-        self, plan: Plan, lags: Lags, symbols: Symbols, grid: Grid, horizon: Number, watched: Iterable[str] = ()
+        self,
+        plan: Plan,
+        lags: Lags,
+        symbols: Symbols,
+        grid: Grid,
+        horizon: Number,
+        watched: Iterable[str] = (),
+        chase_limit: int | None = None,
     ) -> None:
-        """Of `watched` relations each step gives what is new."""
+        """Of `watched` relations each step gives what is new. No step may invent more values than `chase_limit`."""
         self.plan, self.lags, self.symbols, self.grid = plan, lags, symbols, grid
         self.horizon = horizon
         self.now: Number | None = None
@@ -66,6 +75,7 @@ class Engine:
         for name, number in lags.component.items():
             self.members.setdefault(number, []).append(name)
         self.settled = self._settled()
+        self.inventor = Inventor(plan, symbols, chase_limit)
         self._compile()
         self.start()
 
@@ -81,7 +91,7 @@ class Engine:
 
     def _compile(self) -> None:
         """Makes the plan ready for the grid."""
-        compiler = Compiler(self.plan, self.lags, self.store, self.symbols, self.grid)
+        compiler = Compiler(self.plan, self.lags, self.store, self.symbols, self.grid, self.inventor.inventions)
         self.code = compiler.compile()
         self.joins: dict[int, OutsideJoin] = compiler.joins
         self.constants = compiler.constants
@@ -158,6 +168,7 @@ class Engine:
     def advance(self, now: Number, facts: Facts) -> dict[str, Delta]:
         """Takes in what arrives at `now`; gives what is new in the watched relations."""
         self.now = now
+        self.inventor.in_step = 0
         if len(self.symbols) > self.most_symbols:
             self._free_symbols(facts)
         if self.ahead:
@@ -287,7 +298,11 @@ class Engine:
         trigger[driver.SEEN] = seen
         tuples, low, high = self.output
         found = tuples[: count * join.width].reshape(-1, join.width).copy(), low[:count].copy(), high[:count].copy()
-        self._conclude(join, join.finish(Rows(*found)))
+        if isinstance(join, Invention):
+            rows = self.inventor.apply(join, Rows(*found))
+            self.insert(join.node.head, rows.bindings, rows.low, rows.high)
+        else:
+            self._conclude(join, join.finish(Rows(*found)))
 
     def _final_for(self, join: OutsideJoin, final: dict[str, int]) -> int:
         """Up to which cell of the rule's time all that it negates is final."""
@@ -403,7 +418,10 @@ class Engine:
         for waiting in (*self.ahead.values(), *self.waiting.values()):
             used += [rows.ravel() for rows, _, _ in waiting.everything()]
         used.append(np.array(self.constants, np.int32))
-        self.symbols.keep_only(np.concatenate(used))
+        flags = np.zeros(len(self.symbols.values), bool)
+        flags[np.concatenate(used)] = True
+        self.inventor.forget(flags)
+        self.symbols.keep_only(np.flatnonzero(flags))
         self.most_symbols = 2 * len(self.symbols) + FEW_SYMBOLS
 
     @property

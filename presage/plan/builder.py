@@ -30,8 +30,9 @@ from presage.model.formulas import (
 )
 from presage.model.printer import show_formula
 from presage.model.program import Program
-from presage.model.statements import Rule
+from presage.model.statements import Head, Rule
 from presage.model.terms import Constant, Now, Number, Variable
+from presage.plan.existential import earliest, frontier, is_timed, obstacle
 from presage.plan.formulas import mirrored, names, positive, reach_of, single_step, time
 from presage.plan.nodes import (
     EVERYWHERE,
@@ -39,6 +40,7 @@ from presage.plan.nodes import (
     Argument,
     Dilate,
     Erode,
+    Invent,
     Join,
     Known,
     Literal,
@@ -84,7 +86,7 @@ class Builder:
     def build(self) -> Plan:
         for rule in self.program.rules:
             self.rule = rule
-            if rule.is_fact:
+            if rule.is_fact and not (rule.head is not None and rule.head.exists):
                 self._fact(rule)
             else:
                 self._rule(rule)
@@ -104,8 +106,6 @@ class Builder:
         assert rule.head is not None
         if rule.head.choice:
             raise self._refuse("a head with alternatives", rule.span)
-        if rule.head.exists:
-            raise self._refuse("`exists`", rule.span)
         for head in rule.head.atoms:
             self._known(head)
 
@@ -149,12 +149,28 @@ class Builder:
             raise self._refuse("a constraint", rule.span)
         if rule.head.choice:
             raise self._refuse("a head with alternatives", rule.span)
-        if rule.head.exists:
-            raise self._refuse("`exists`", rule.span)
         base = self._base(rule)
         body = self._conjunction([positive(literal) for literal in rule.body])
+        if rule.head.exists:
+            body = self._invented(rule, rule.head, base, body)
         for head in rule.head.atoms:
             self._head(rule, head, base, body)
+
+    def _invented(self, rule: Rule, head: Head, base: str | None, body: _Body) -> _Body:
+        """What a rule with `exists` has found, with the values it invents: its atoms are passed on from there."""
+        if (reason := obstacle(head, self.plan.discrete)) is not None:
+            raise self._refuse(reason, rule.span)
+        columns = tuple(Variable(name) for name in frontier(head))
+        source, made = self._fresh(len(columns)), self._fresh(len(columns) + len(head.exists), "invented")
+        least = earliest(head, body.least if base is not None else max(body.least or 0, 0))
+        self.plan.nodes += [
+            Join(source, columns, tuple(body.literals), tuple(body.negated), tuple(body.comparisons), HERE, None,
+                 least, rule),
+            Invent(made, source, len(head.exists), is_timed(head), rule),
+        ]  # fmt: skip
+        found = _Body()
+        found.literals.append(Literal(made, (*columns, *head.exists)))
+        return found
 
     def _base(self, rule: Rule) -> str | None:
         """The rule's one time variable, or `None` where that is now."""
