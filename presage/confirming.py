@@ -121,7 +121,7 @@ class Confirming:
         values, grid = self.engine.symbols.values, self.engine.grid
         invents = self.engine.inventor.is_needed
         if invents:
-            found = [(query, self.engine.symbols.shown_as(rows), low, high) for query, rows, low, high in found]
+            found = self._with_names(found)
 
         def value_of(number: int) -> Any:
             return values[number] if number >= 0 else Variable(null_name(-number))
@@ -141,6 +141,16 @@ class Confirming:
             return sorted(answers, key=_text)
 
         return Answers(sum(len(low) for _, _, low, _ in found), make)
+
+    def _with_names(self, found: list[tuple[Query, Any, Any, Any]]) -> list[tuple[Query, Any, Any, Any]]:
+        """The rows with names for invented values: their numbers may belong to others when someone looks."""
+        numbers = self.engine.symbols.shown_as(np.concatenate([rows.ravel() for _, rows, _, _ in found]))
+        ends = np.cumsum([rows.size for _, rows, _, _ in found])
+        parts = np.split(numbers, ends[:-1])
+        return [
+            (query, part.reshape(rows.shape), low, high)
+            for (query, rows, low, high), part in zip(found, parts, strict=True)
+        ]
 
     def _asked(self, query: Query, delta: Delta) -> tuple[Any, Any, Any] | None:
         """The new pieces that a query asks for, joined where they touch."""

@@ -11,8 +11,8 @@ Name = tuple[str, int]
 
 
 class Writer:
-    def __init__(self, chance: random.Random, dense: bool, windows: bool) -> None:
-        self.chance, self.dense, self.windows = chance, dense, windows
+    def __init__(self, chance: random.Random, dense: bool, windows: bool, positive: bool) -> None:
+        self.chance, self.dense, self.windows, self.positive = chance, dense, windows, positive
         self.made = 0
 
     def new(self, prefix: str) -> str:
@@ -25,6 +25,8 @@ class Writer:
 
     def over_time(self, atom: str) -> str:
         kinds = ["{}"] * 4 + ["once{i} {}", "once{i} {}", "historically{i} {}", "eventually[0,1] {}", "always[0,1] {}"]
+        if self.positive:
+            kinds = ["{}"] * 4
         if self.windows:
             kinds += ["window(2) some {}", "window(2) all {}", "window(3) all {}", "window(1) some {}"]
         return self.chance.choice(kinds).format(atom, i=self.interval())
@@ -39,6 +41,8 @@ class Writer:
             more = [self.chance.choice([*bound, "Z"]), self.chance.choice([*bound, "W"])][:arity]
             literals.append(self.over_time(f"{name}({', '.join(more)})"))
             bound += [each for each in more if each not in bound]
+        if self.positive:
+            return literals, bound
         if self.chance.random() < 0.3:
             name, arity = self.chance.choice(lower)
             arguments = ", ".join(self.chance.choice(bound) for _ in range(arity))
@@ -67,7 +71,8 @@ class Writer:
             literals = [f"{name}({', '.join(bound)})@T"]
             if self.chance.random() < 0.4:
                 name, arity = self.chance.choice(lower)
-                literals.append(f"{self.chance.choice(['', 'not '])}{name}({', '.join([*bound, 'X'][:arity])})@T-1")
+                sign = "" if self.positive else self.chance.choice(["", "not "])
+                literals.append(f"{sign}{name}({', '.join([*bound, 'X'][:arity])})@T-1")
         shown = [each for each in bound if self.chance.random() < 0.7]
         invented = ["N", "M"][: self.chance.choice([1, 1, 2])]
         new, atoms = [], []
@@ -88,9 +93,10 @@ class Writer:
         return f"{name}({', '.join(shown)}) :- {', '.join(literals)}.", [(name, len(shown))]
 
 
-def make_case(seed: int, dense: bool = False, windows: bool = False) -> Case:
+def make_case(seed: int, dense: bool = False, windows: bool = False, positive: bool = False) -> Case:
+    """With `positive`, a program of [LARS+] in which nothing hangs on nulls being different from anything."""
     chance = random.Random(seed)
-    writer = Writer(chance, dense, windows)
+    writer = Writer(chance, dense, windows, positive)
     delay = chance.choice([0, 1])
     lines = [f"timeline {'dense' if dense else 'discrete'}.", "input p(x).", f"input q(x) delay {delay}."]
     lines += ["input m(x, v: int).", "input r(x, y)."]

@@ -79,10 +79,12 @@ class Symbols:
         names = self.names[numbers]
         new = numbers[names == UNNAMED]
         if len(new):
-            fresh, places = np.unique(new, return_index=True)
-            fresh = fresh[np.argsort(places)]
-            self.names[fresh] = np.arange(self.shown + 1, self.shown + 1 + len(fresh))
-            self.shown += len(fresh)
+            # Written backwards, so that of one that comes several times the first place stays.
+            places = np.arange(1, len(new) + 1)
+            self.names[new[::-1]] = places[::-1]
+            first = self.names[new] == places
+            self.names[new[first]] = np.arange(self.shown + 1, self.shown + 1 + np.count_nonzero(first))
+            self.shown += int(np.count_nonzero(first))
             names = self.names[numbers]
         return np.where(names > 0, -names, numbers)
 
