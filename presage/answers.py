@@ -20,6 +20,11 @@ def json_value(value: Value) -> str | int:
     return show_number(value) if isinstance(value, Fraction) else value
 
 
+def null_name(number: int) -> str:
+    """An invented value as it is shown."""
+    return f"_:{number}"
+
+
 INCONSISTENT = "inconsistent"
 """The status of a step without any model: it says nothing about an atom."""
 

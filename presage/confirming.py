@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from presage.analysis.subject import Subject
-from presage.answers import NONE, Answer, Answers, Value, binding_places, json_value, shown_name
+from presage.answers import NONE, Answer, Answers, Value, binding_places, json_value, null_name, shown_name
 from presage.engine.build import make_engine
 from presage.engine.grid import ENDLESS, Grid
+from presage.engine.inventing import ChaseLimit
 from presage.engine.relation import Delta
+from presage.engine.state import fill_engine, read_state, save_engine
 from presage.engine.symbols import Symbols
 from presage.errors import PresageError
 from presage.io.facts import Fact
@@ -33,10 +35,11 @@ def numbers_of(column: Column, symbols: Symbols) -> Any:
 class Confirming:
     """The side of a reasoner that knows what is entailed."""
 
-    def __init__(self, subject: Subject) -> None:
-        """Raises `Unsupported` for what the engine does not run."""
+    def __init__(self, subject: Subject, chase_limit: int | None = None) -> None:
+        """Raises `Unsupported` for what the engine does not run. With a limit of values that a step may invent, a
+        step that goes beyond it leaves everything as it was."""
         self.subject = subject
-        self.engine = make_engine(subject)
+        self.engine = make_engine(subject, chase_limit=chase_limit)
 
     def add_static(self, fact: Fact) -> None:
         row = self.engine.symbols.number_all(fact.arguments).reshape(1, -1)
@@ -56,10 +59,18 @@ class Confirming:
 
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns]) -> dict[str, Delta]:
         """Takes what arrives at `now`; gives what is new of what is asked for."""
+        before = None if self.engine.inventor.limit is None else save_engine(self.engine, "", {})
         columns = self._columns(facts)
         for table in tables:
             self._add_table(columns, table)
-        return self.engine.advance(now, columns)
+        if before is None:
+            return self.engine.advance(now, columns)
+        try:
+            return self.engine.advance(now, columns)
+        except ChaseLimit as reached:
+            fill_engine(self.engine, *read_state(before, ""))
+            line = "" if reached.rule is None else f" line {self.subject.line(reached.rule)}:"
+            raise PresageError(f"{self.subject.program.source.name}:{line} {reached}") from None
 
     def _columns(self, facts: Sequence[Fact]) -> dict[str, Any]:
         by_name: dict[str, list[Fact]] = {}
@@ -108,18 +119,38 @@ class Confirming:
             return NONE
         # Constants may get other numbers later, in another list.
         values, grid = self.engine.symbols.values, self.engine.grid
+        invents = self.engine.inventor.is_needed
+        if invents:
+            found = self._with_names(found)
+
+        def value_of(number: int) -> Any:
+            return values[number] if number >= 0 else Variable(null_name(-number))
 
         def make() -> list[Answer]:
             answers = []
             for query, rows, low, high in found:
                 name, places = shown_name(query.atom.predicate), binding_places(query)
                 for row, start, end in zip(rows.tolist(), low.tolist(), high.tolist(), strict=True):
-                    arguments = tuple([values[each] for each in row])
+                    arguments = tuple([values[each] for each in row] if not invents else map(value_of, row))
                     bindings = {title: arguments[place] for title, place in places}
+                    if invents:
+                        bindings = {
+                            title: each.name if isinstance(each, Variable) else each for title, each in bindings.items()
+                        }
                     answers.append(_answer(name, arguments, bindings, grid, start, end, now))
             return sorted(answers, key=_text)
 
         return Answers(sum(len(low) for _, _, low, _ in found), make)
+
+    def _with_names(self, found: list[tuple[Query, Any, Any, Any]]) -> list[tuple[Query, Any, Any, Any]]:
+        """The rows with names for invented values: their numbers may belong to others when someone looks."""
+        numbers = self.engine.symbols.shown_as(np.concatenate([rows.ravel() for _, rows, _, _ in found]))
+        ends = np.cumsum([rows.size for _, rows, _, _ in found])
+        parts = np.split(numbers, ends[:-1])
+        return [
+            (query, part.reshape(rows.shape), low, high)
+            for (query, rows, low, high), part in zip(found, parts, strict=True)
+        ]
 
     def _asked(self, query: Query, delta: Delta) -> tuple[Any, Any, Any] | None:
         """The new pieces that a query asks for, joined where they touch."""
@@ -154,9 +185,11 @@ class Confirming:
         known = self.subject.predicates[name]
         held = self.engine.relations[name].contents()
         columns: dict[str, list[Any]] = {}
+        values: Any = self.engine.symbols.values
         for place in range(known.arity):
             title = known.columns[place].name if place < len(known.columns) else str(place + 1)
-            columns[title] = [json_value(self.engine.symbols.value(int(each))) for each in held.tuples[:, place]]
+            numbers = self.engine.symbols.shown_as(held.tuples[:, place]).tolist()
+            columns[title] = [json_value(values[each]) if each >= 0 else null_name(-each) for each in numbers]
         spans = [self.engine.grid.span(int(start), int(end)) for start, end in zip(held.low, held.high, strict=True)]
         columns["from"] = [None if span.low is None else show_number(span.low) for span in spans]
         columns["to"] = [None if span.high is None else show_number(span.high) for span in spans]

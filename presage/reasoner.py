@@ -31,7 +31,7 @@ from presage.io.tuples import Given, TupleReader
 from presage.model.printer import show_number
 from presage.model.program import Program
 from presage.model.terms import Number, number
-from presage.plan.builder import Unsupported
+from presage.plan.parts import Unsupported
 from presage.supposing import ALL, Choice, Supposing
 
 
@@ -46,15 +46,17 @@ class Reasoner:
         emit: str | None = None,
         choice: Choice = ALL,
         report: Report | None = None,
+        chase_limit: int | None = None,
     ) -> None:
         """With `emit="confirmed"` only what is entailed is worked out, which is faster; so it is anyway for programs
         without hypothetical answers, which `emit="changes"` refuses. `choice` says which open answers are told;
-        `report` is the program's check report, for who has it already."""
+        `report` is the program's check report, for who has it already. With `chase_limit` rules may invent values
+        without end: a step that invents more than so many raises `PresageError` and leaves the reasoner as it was."""
         if emit not in (None, "changes", "confirmed"):
             raise PresageError(f'emit is "changes" or "confirmed", not {emit!r}')
         source = program.source
         if report is None:
-            report = check_text(source.text or str(program), source.name)
+            report = check_text(source.text or str(program), source.name, chase_limit=chase_limit)
         report.or_raise()
         assert report.findings is not None
         self.program = program
@@ -66,6 +68,7 @@ class Reasoner:
         self.findings = report.findings
         possible = all(each.hypothetical.possible for each in report.findings.queries)
         self._only_confirmed = emit == "confirmed" or (emit is None and not (possible and self.subject.discrete))
+        self.chase_limit = chase_limit
         self._confirming = self._make_confirming(needed=self._only_confirmed and not possible)
         suppose = not self._only_confirmed or self._confirming is None or (possible and self._waits_by_instance())
         self.supposing = Supposing(self.subject, choice) if suppose else None
@@ -92,7 +95,7 @@ class Reasoner:
     def _make_confirming(self, needed: bool) -> Confirming | None:
         """The engine of entailed facts; with hypothetical answers a program can do without."""
         try:
-            return Confirming(self.subject)
+            return Confirming(self.subject, self.chase_limit)
         except Unsupported:
             if needed:
                 raise
@@ -186,12 +189,12 @@ class Reasoner:
         if supposed is not None and self._only_confirmed:
             kept = [answer for answer in supposed if answer.status == "confirmed"]
             supposed = Answers(len(kept), lambda: kept)
-        self.late.extend(late)
-        self.now = now
         if self._confirming is not None and not self._behind:
             new = self._confirming.step(taken, now, in_time)
             if supposed is None:
                 supposed = self._confirming.answers(new, now)
+        self.late.extend(late)
+        self.now = now
         assert supposed is not None
         self._standing = supposed
         return supposed

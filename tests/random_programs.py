@@ -117,6 +117,8 @@ class Writer:
 
     def rule(self, head: str, lower: list[str], here: list[str]) -> str:
         positive = lower + here
+        if self.windows and self.random.random() < 0.25:
+            return self.seen(head, lower, here)
         if self.random.random() < 0.3:
             return self.pinned(head, lower, here)
         body = [self.formula(positive, "X")]
@@ -140,6 +142,29 @@ class Writer:
             return [f"{move}m(X, V)", self.random.choice(["V > 1", "V != 2", "V + 1 < 3", "V = 0", "2 * V >= 3"])]
         other = self.random.choice(["", "once[1,3] "])
         return [f"{move}m(X, V)", f"{other}m(X, W)", self.random.choice(["V < W", "V = W", "V - W > 1", "W = V + 1"])]
+
+    def seen(self, head: str, lower: list[str], here: list[str]) -> str:
+        """Facts at times of their own, within windows that move with now."""
+        plain = [each for each in lower + here if not each.startswith("z")]
+
+        def pin(variable: str) -> str:
+            return f"@{variable}{self.random.choice(['', '', '', '+1', '-1'])}"
+
+        def window() -> str:
+            ahead = self.random.choice(["", "", ", ahead 1"])
+            return f"window({self.random.randint(0, 4)}{ahead})"
+
+        body = [f"{window()} {self.random.choice(plain)}(X){pin('T')}"]
+        if self.random.random() < 0.5:
+            seen = self.random.choice(["", f"{window()} "])
+            body.append(f"{seen}{self.random.choice(plain)}({self.random.choice('XY')}){pin('T')}")
+        if self.random.random() < 0.3:
+            body.append(f"not {self.atom(lower, ['X'])}{pin('T')}")
+        if self.random.random() < 0.5:
+            body.append(f"{window()} {self.random.choice(plain)}({self.random.choice('XY')}){pin('S')}")
+        if self.random.random() < 0.6:
+            body.append(self.formula(lower, self.random.choice("XY"), 1))
+        return f"{head}(X){self.random.choice(['', pin('T')])} :- {', '.join(body)}."
 
     def pinned(self, head: str, lower: list[str], here: list[str]) -> str:
         def pin() -> str:

@@ -15,7 +15,7 @@ import pytest
 from presage.checking import check_text
 from presage.io.facts import Fact
 from presage.parser import parse
-from presage.plan.builder import Unsupported
+from presage.plan.parts import Unsupported
 from presage.reasoner import Reasoner
 from presage.stepping import steps
 from tests.oracle import evaluate

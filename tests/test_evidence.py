@@ -45,7 +45,7 @@ from presage.evidence.solve import NotExplained
 from presage.model.formulas import Not
 from presage.model.terms import Constant, Number
 from presage.parser import parse
-from presage.plan.builder import Unsupported
+from presage.plan.parts import Unsupported
 from presage.reasoner import Reasoner
 from presage.stepping import steps
 from tests.oracle import Model, evaluate

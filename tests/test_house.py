@@ -49,6 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     "web": {"answers", "evidence", "io", "model", "reasoner", "supposing", "errors"},
     "cli": {
         "stepping",
+        "rewrite",
         "supposing",
         "checking",
         "plan",

@@ -25,7 +25,7 @@ from presage.checking import check_text
 from presage.errors import PresageError
 from presage.io.facts import Fact, FactError
 from presage.io.rows import column_names
-from presage.plan.builder import Unsupported
+from presage.plan.parts import Unsupported
 from presage.spark import batch, live, streaming
 from presage.spark.call import _key
 from presage.spark.facts import mark

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from presage.cli import FINE
-from presage.cli.options import program_argument
+from presage.cli.options import positive_count, program_argument
 
 if TYPE_CHECKING:
-    from presage.checking import Findings
+    from presage.checking import Findings, Report
     from presage.hypothesis.listing import Asked, Listed
     from presage.model.statements import Rule
     from presage.plan.nodes import Node, Plan
@@ -22,7 +22,10 @@ SUMMARY = "show what must arrive for each query, and how the program is evaluate
 DESCRIPTION = """\
 Prints the premise patterns of each query: the sets of input facts, and of atoms that must stay false, from which an
 answer follows. Atoms that occur negated have patterns of their own, listed as auxiliary queries. Then the
-evaluation plan: the joins and interval operators that derive the query."""
+evaluation plan: the joins and interval operators that derive the query.
+
+With --rewriting or --grounding it prints the program as existential rules without time instead, which the rule engine
+Nemo reads: facts of the stream are added as all_p(arguments, 0, time), static ones as they are."""
 EXAMPLE = """\
 example:
   presage plan examples/turbines/turbines.psg
@@ -47,12 +50,24 @@ def arguments(command: argparse.ArgumentParser) -> None:
     output = command.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="a JSON line per query (the default when piped)")
     output.add_argument("--text", action="store_true", help="text for people (the default on a terminal)")
+    output.add_argument("--rewriting", action="store_true", help="the rewriting rew(P) of [LARS+], over [0, N]")
+    output.add_argument(
+        "--grounding", action="store_true", help="the temporal grounding tfgrnd(P) of [LARS+], over [0, N]"
+    )
+    command.add_argument(
+        "--timeline", type=positive_count, default=16, metavar="N", help="the last time point of the two (default: 16)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     from presage.checking import check_text, read_file
 
-    report = check_text(read_file(options.program), str(options.program)).or_raise()
+    report = check_text(read_file(options.program), str(options.program))
+    if options.rewriting or options.grounding:
+        # Also where inventing values may not end: whoever runs it sees.
+        print("\n".join(clauses(report, options.timeline, options.grounding)))
+        return FINE
+    report.or_raise()
     assert report.findings is not None
     as_json = options.json or not (options.text or sys.stdout.isatty())
     for number, line in enumerate(lines(report.findings)):
@@ -61,6 +76,28 @@ def run(options: argparse.Namespace) -> int:
         else:
             print("\n" * bool(number) + "\n".join(to_text(report.findings, line)))
     return FINE
+
+
+def clauses(report: Report, end: int, ground: bool) -> Iterator[str]:
+    """The program as existential rules, each below the line it comes from."""
+    from presage.rewrite.existential import grounding, rewriting, time_points
+
+    if report.findings is None:
+        report.or_raise()
+    assert report.findings is not None
+    subject = report.findings.subject
+    found = (
+        grounding(subject.program, end, subject.discrete) if ground else rewriting(subject.program, subject.discrete)
+    )
+    before = ""
+    for clause in found if ground else [*found, *time_points(end)]:
+        title = f"% {clause.note}" if clause.rule is None else f"% line {subject.line(clause.rule)}"
+        if title != before:
+            yield title
+        before = title
+        yield str(clause)
+    for name in () if ground else dict.fromkeys(query.atom.predicate for query in subject.queries):
+        yield f"@export all_{name} :- csv {{}} ."
 
 
 def lines(found: Findings) -> Iterator[Line]:
@@ -107,7 +144,8 @@ def _up_to_names(asked: Asked) -> object:
 
 
 def _plan(found: Findings) -> tuple[Plan | None, str]:
-    from presage.plan.builder import Unsupported, plan_of
+    from presage.plan.builder import plan_of
+    from presage.plan.parts import Unsupported
 
     if found.route.engine != "interval":
         return None, found.route.reason

@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     from presage.io.output import open_output
     from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
     from presage.models.stepping_one import OneModelSteps
-    from presage.plan.builder import Unsupported
+    from presage.plan.parts import Unsupported
     from presage.reasoner import Reasoner
     from presage.stepping import steps
     from presage.supposing import Choice
@@ -99,7 +99,8 @@ def run(options: argparse.Namespace) -> int:
         choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
         emit = "confirmed" if options.emit == "confirmed" else "changes"
         try:
-            reasoner = Reasoner(report.program, emit=emit, choice=choice, report=report)
+            limit = options.chase_limit
+            reasoner = Reasoner(report.program, emit=emit, choice=choice, report=report, chase_limit=limit)
         except Unsupported:
             assert report.findings is not None
             if not report.findings.subject.discrete:

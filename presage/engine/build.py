@@ -15,7 +15,7 @@ from presage.model.statements import Horizon
 from presage.model.terms import Number
 from presage.plan.builder import plan_of
 from presage.plan.lags import Lags, compute, offsets
-from presage.plan.nodes import Hop, Join, Plan
+from presage.plan.nodes import Hop, Invent, Join, Plan
 
 
 def lags_of(subject: Subject, plan: Plan, horizon: Number) -> Lags:
@@ -50,8 +50,8 @@ def horizon_of(subject: Subject, plan: Plan) -> Number:
 def numbers_of(plan: Plan) -> Iterator[Number]:
     """Every time the plan mentions."""
     for node in plan.nodes:
-        if isinstance(node, Hop):
-            yield node.period
+        if isinstance(node, (Hop, Invent)):
+            yield node.period if isinstance(node, Hop) else 0
             continue
         reach = node.head_reach if isinstance(node, Join) else node.reach
         yield from (bound for bound in (reach.near, reach.far) if bound is not None)
@@ -65,7 +65,9 @@ def numbers_of(plan: Plan) -> Iterator[Number]:
         yield from (bound for bound in (fact.low, fact.high) if bound is not None)
 
 
-def make_engine(subject: Subject, *, per_unit: int = 1, symbols: Symbols | None = None) -> Engine:
+def make_engine(
+    subject: Subject, *, per_unit: int = 1, symbols: Symbols | None = None, chase_limit: int | None = None
+) -> Engine:
     """An engine on a grid of 1/`per_unit`, or finer where the program needs it."""
     plan = plan_of(subject)
     horizon = horizon_of(subject, plan)
@@ -76,6 +78,6 @@ def make_engine(subject: Subject, *, per_unit: int = 1, symbols: Symbols | None 
             per_unit = math.lcm(per_unit, Fraction(time).denominator)
         grid = Grid(False, per_unit)
     watched = {query.atom.predicate for query in subject.queries}
-    engine = Engine(plan, lags, symbols or Symbols(), grid, horizon, watched)
+    engine = Engine(plan, lags, symbols or Symbols(), grid, horizon, watched, chase_limit)
     engine.begin(plan.known)
     return engine

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from presage.engine.relation import Symbols32
-from presage.engine.symbols import Symbols, Value
+from presage.engine.symbols import Null, Symbols, Value
 from presage.model.formulas import Comparison
 from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable
 from presage.model.values import is_true, value_of
@@ -80,9 +80,9 @@ def _floats(term: Term, bindings: Symbols32, variables: dict[str, int], symbols:
     return found if bool((np.abs(found) < _SAFE).all()) else None
 
 
-def value(term: Term, row: Symbols32, variables: dict[str, int], symbols: Symbols) -> Value | None:
+def value(term: Term, row: Symbols32, variables: dict[str, int], symbols: Symbols) -> Value | Null | None:
     """The exact value of a term in a row of symbols."""
-    return value_of(term, lambda name: symbols.value(int(row[variables[name]])))
+    return value_of(term, lambda name: symbols.value_or_null(int(row[variables[name]])))
 
 
 def _exactly(comparison: Comparison, row: Symbols32, variables: dict[str, int], symbols: Symbols) -> bool:

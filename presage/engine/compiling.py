@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from presage.engine.grid import ENDLESS, Grid
+from presage.engine.inventing import Invention
 from presage.engine.joining import Absent, OutsideJoin, assignments, columns_of
+from presage.engine.paths import path_from
 from presage.engine.relation import Ints, Relation, Store
 from presage.engine.symbols import Symbols
 from presage.kernels import driver, matching, spreading
@@ -22,7 +24,7 @@ from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
 from presage.model.terms import Constant, Variable
 from presage.plan.lags import Lags, offsets
-from presage.plan.nodes import Dilate, Erode, Hop, Join, Literal, Plan, Reach, Since, reads
+from presage.plan.nodes import Dilate, Erode, Hop, Invent, Join, Literal, Plan, Reach, Since
 
 Spec = tuple[int, int, int]
 """A column, what it does, and its variable or symbol."""
@@ -49,7 +51,7 @@ class Trigger:
     fields: dict[int, int]
     roots: dict[tuple[object, ...], Step] = field(default_factory=dict)
     columns: tuple[int, ...] = ()
-    join: OutsideJoin | None = None
+    join: OutsideJoin | Invention | None = None
     """What is done with the findings, where that is not a plain insertion."""
 
 
@@ -63,15 +65,24 @@ class Code:
     specs: Ints
     checks: Ints
     found: Ints
-    joins: dict[int, OutsideJoin]
+    joins: dict[int, OutsideJoin | Invention]
     stack: Ints
     bound: Ints
     wanted: Ints
 
 
 class Compiler:
-    def __init__(self, plan: Plan, lags: Lags, store: Store, symbols: Symbols, grid: Grid) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        lags: Lags,
+        store: Store,
+        symbols: Symbols,
+        grid: Grid,
+        inventions: dict[int, Invention],
+    ) -> None:
         self.plan, self.lags, self.store, self.symbols, self.grid = plan, lags, store, symbols, grid
+        self.inventions = inventions
         self.triggers: list[Trigger] = []
         self.shared: dict[tuple[int, str, str], Trigger] = {}
         self.joins: dict[int, OutsideJoin] = {}
@@ -93,6 +104,8 @@ class Compiler:
             elif isinstance(node, Hop):
                 trigger = self._operator(node, driver.HOP, node.source)
                 trigger.fields[driver.FAR_OFF] = node.period
+            elif isinstance(node, Invent):
+                self._invention(node)
             else:
                 self._since(node)
         return self._arrays()
@@ -145,6 +158,18 @@ class Compiler:
             trigger.columns = columns
             trigger.fields |= self._distances(node.reach)
             trigger.fields |= {driver.OTHER: other.number, driver.INDEX: index, driver.AHEAD: node.ahead}
+
+    def _invention(self, node: Invent) -> None:
+        """New pieces of the source go outside as they are."""
+        source = self._relation(node.source)
+        fields = {driver.KIND: driver.JOIN, driver.SOURCE: source.number, driver.HEAD: driver.ELSEWHERE}
+        trigger = Trigger(self.lags.component[node.head], fields, join=self.inventions[id(node)])
+        self.triggers.append(trigger)
+        columns = tuple(Variable(str(place)) for place in range(source.arity))
+        whole = Join(node.head, columns, (Literal(node.source, columns),))
+        places = self._path(trigger, whole, 0, [])
+        wanted = tuple((0, BIND, places[column.name]) for column in columns)
+        self._found(trigger, wanted or ((0, CONSTANT, 0),), Reach(0, 0), None, whole, 0)
 
     # Joins.
 
@@ -223,7 +248,7 @@ class Compiler:
         waiting = [each for each in comparisons if _is_plain(each)]
         level = trigger.roots
         rows: dict[tuple[object, ...], int] = {}
-        order = _order(node.literals, start)
+        order = path_from(node.literals, start)
         begin = 0 if order[0].at is not None else self.grid.cell(order[0].offset)
         for depth, literal in enumerate(order):
             relation = self._relation(literal.relation)
@@ -319,7 +344,7 @@ class Compiler:
         self.triggers.sort(key=lambda trigger: trigger.component)
         writer = _Writer()
         triggers = np.zeros((len(self.triggers), driver.TRIGGER_FIELDS), np.int64)
-        joins = {}
+        joins: dict[int, OutsideJoin | Invention] = {}
         last = max(self.lags.component.values(), default=0)
         starts = np.zeros(last + 2, np.int64)
         for number, trigger in enumerate(self.triggers):
@@ -399,19 +424,6 @@ class _Writer:
         return following
 
 
-def only_passed_on(plan: Plan) -> set[str]:
-    """Inputs that rules have as their only literal, or dilate: nothing ever looks them up."""
-    asked: set[str] = {node.head for node in plan.nodes}
-    for node in plan.nodes:
-        if isinstance(node, Join):
-            asked |= {literal.relation for literal in node.negated}
-            if len(node.literals) > 1:
-                asked |= {literal.relation for literal in node.literals}
-        elif not isinstance(node, Dilate):
-            asked |= {name for name, _ in reads(node)}
-    return {name for name, source in plan.sources.items() if source.kind == "input" and name not in asked}
-
-
 def distances(reach: Reach, grid: Grid) -> tuple[int, int]:
     near = -ENDLESS if reach.near is None else grid.cell(reach.near)
     far = ENDLESS if reach.far is None else grid.cell(reach.far)
@@ -425,22 +437,3 @@ def _is_plain(comparison: Comparison) -> bool:
 def _is_exact(comparison: Comparison) -> bool:
     """Whether kernels can decide it: equal symbols are equal values."""
     return comparison.operator in ("=", "!=") and _is_plain(comparison)
-
-
-def _order(literals: tuple[Literal, ...], start: int) -> list[Literal]:
-    """A path from one literal through the others."""
-    path = [literals[start]]
-    rest = [literal for index, literal in enumerate(literals) if index != start]
-    known = {each.name for each in path[0].arguments if isinstance(each, Variable)}
-    while rest:
-        best = max(rest, key=lambda literal, known=known: _promise(literal, known))  # type: ignore[misc]
-        rest.remove(best)
-        path.append(best)
-        known |= {each.name for each in best.arguments if isinstance(each, Variable)}
-    return path
-
-
-def _promise(literal: Literal, known: set[str]) -> tuple[float, int, float]:
-    fixed = sum(isinstance(each, Constant) or each.name in known for each in literal.arguments)
-    share = fixed / len(literal.arguments) if literal.arguments else 1.0
-    return share, fixed, float(literal.offset)

@@ -16,9 +16,12 @@ from typing import Any
 import numpy as np
 
 from presage.analysis.differences import INF, Bound
-from presage.engine.compiling import Compiler, distances, only_passed_on
+from presage.engine.compiling import Compiler, distances
+from presage.engine.finality import final_together
 from presage.engine.grid import ENDLESS, Grid
+from presage.engine.inventing import Invention, Inventor
 from presage.engine.joining import OutsideJoin, Rows
+from presage.engine.paths import only_passed_on
 from presage.engine.relation import Delta, Ints, Store, Symbols32, finer
 from presage.engine.symbols import Symbols
 from presage.engine.waiting import Waiting
@@ -40,9 +43,16 @@ Facts = dict[str, tuple[Symbols32, Ints, Ints]]
 
 class Engine:
     def __init__(
-        self, plan: Plan, lags: Lags, symbols: Symbols, grid: Grid, horizon: Number, watched: Iterable[str] = ()
+        self,
+        plan: Plan,
+        lags: Lags,
+        symbols: Symbols,
+        grid: Grid,
+        horizon: Number,
+        watched: Iterable[str] = (),
+        chase_limit: int | None = None,
     ) -> None:
-        """Of `watched` relations each step gives what is new."""
+        """Of `watched` relations each step gives what is new. No step may invent more values than `chase_limit`."""
         self.plan, self.lags, self.symbols, self.grid = plan, lags, symbols, grid
         self.horizon = horizon
         self.now: Number | None = None
@@ -66,6 +76,7 @@ class Engine:
         for name, number in lags.component.items():
             self.members.setdefault(number, []).append(name)
         self.settled = self._settled()
+        self.inventor = Inventor(plan, symbols, chase_limit)
         self._compile()
         self.start()
 
@@ -81,7 +92,7 @@ class Engine:
 
     def _compile(self) -> None:
         """Makes the plan ready for the grid."""
-        compiler = Compiler(self.plan, self.lags, self.store, self.symbols, self.grid)
+        compiler = Compiler(self.plan, self.lags, self.store, self.symbols, self.grid, self.inventor.inventions)
         self.code = compiler.compile()
         self.joins: dict[int, OutsideJoin] = compiler.joins
         self.constants = compiler.constants
@@ -158,6 +169,7 @@ class Engine:
     def advance(self, now: Number, facts: Facts) -> dict[str, Delta]:
         """Takes in what arrives at `now`; gives what is new in the watched relations."""
         self.now = now
+        self.inventor.in_step = 0
         if len(self.symbols) > self.most_symbols:
             self._free_symbols(facts)
         if self.ahead:
@@ -288,7 +300,11 @@ class Engine:
         trigger[driver.SEEN] = seen
         tuples, low, high = self.output
         found = tuples[: count * join.width].reshape(-1, join.width).copy(), low[:count].copy(), high[:count].copy()
-        self._conclude(join, join.finish(Rows(*found)))
+        if isinstance(join, Invention):
+            rows = self.inventor.apply(join, Rows(*found))
+            self.insert(join.node.head, rows.bindings, rows.low, rows.high)
+        else:
+            self._conclude(join, join.finish(Rows(*found)))
 
     def _final_for(self, join: OutsideJoin, final: dict[str, int]) -> int:
         """Up to which cell of the rule's time all that it negates is final."""
@@ -325,37 +341,11 @@ class Engine:
                     self._release(join, self._final_for(join, self.final))
                 self._settle(number, number + 1)
                 return
-            reached = self._final_together(caps, edges)
+            reached = final_together(self.final, caps, edges, self._cells)
             moved = [name for name in names if reached[name] > self.final[name]]
             if not moved:
                 return
             self.final.update({name: reached[name] for name in moved})
-
-    def _final_together(self, caps: dict[str, int], edges: list[tuple[str, str, Bound, bool]]) -> dict[str, int]:
-        """How far the relations of a component are final, now that all that can be concluded is. What derives one
-        another without waiting becomes final together; absence lets through only as far as it was final before."""
-        reached = dict(caps)
-
-        def lower(head: str, own: int, high: Bound) -> bool:
-            """Whether a relation that is final up to a cell holds another back."""
-            limit = own
-            if own < FAR:
-                limit = own - self._cells(high) if own > -FAR and high != INF else -ENDLESS
-            limit = max(limit, self.final[head])
-            held = limit < reached[head]
-            reached[head] = min(reached[head], limit)
-            return held
-
-        for head, source, high, absent in edges:
-            if absent or source not in caps:
-                lower(head, self.final[source], high)
-        inner = [(head, source, high) for head, source, high, absent in edges if not absent and source in caps]
-        for _ in range(len(caps) + 1):
-            held = [edge for edge in inner if lower(edge[0], reached[edge[1]], edge[2])]
-            if not held:
-                return reached
-        # What hangs on its own future is never final.
-        return dict.fromkeys(caps, -ENDLESS)
 
     # Joins with absence, comparisons or computed values.
 
@@ -426,7 +416,10 @@ class Engine:
         for waiting in (*self.ahead.values(), *self.waiting.values()):
             used += [rows.ravel() for rows, _, _ in waiting.everything()]
         used.append(np.array(self.constants, np.int32))
-        self.symbols.keep_only(np.concatenate(used))
+        flags = np.zeros(len(self.symbols.values), bool)
+        flags[np.concatenate(used)] = True
+        self.inventor.forget(flags)
+        self.symbols.keep_only(np.flatnonzero(flags))
         self.most_symbols = 2 * len(self.symbols) + FEW_SYMBOLS
 
     @property

@@ -65,6 +65,10 @@ def _engine_header(engine: Engine, arrays: dict[str, Any]) -> dict[str, Any]:
         _save_waiting(arrays, f"w{index}", engine.waiting[id(node)])
     for index, name in enumerate(engine.ahead):
         _save_waiting(arrays, f"a{index}", engine.ahead[name])
+    inventor, symbols = engine.inventor, engine.symbols
+    if inventor.is_needed:
+        arrays["names"] = symbols.names[: len(symbols.values)]
+        arrays["keys"], arrays["invented"] = inventor.keys[: inventor.count], inventor.values[: inventor.count]
     return {
         "now": _written(engine.now),
         "per_unit": engine.grid.per_unit,
@@ -72,6 +76,7 @@ def _engine_header(engine: Engine, arrays: dict[str, Any]) -> dict[str, Any]:
         "latest": [engine.relations[name].latest for name in names],
         "final": [engine.final[name] for name in names],
         "symbols": [_written(value) for value in engine.symbols.values],
+        "shown": engine.symbols.shown,
     }
 
 
@@ -102,17 +107,7 @@ def read_state(blob: bytes, fingerprint: str) -> tuple[dict[str, Any], dict[str,
 
 def fill_engine(engine: Engine, header: dict[str, Any], arrays: dict[str, Any]) -> None:
     """Puts a saved memory into a new engine of the same program."""
-    symbols = engine.symbols
-    symbols.numbers.clear()
-    symbols.values.clear()
-    symbols.unused.clear()
-    symbols.texts.clear()
-    for value in header["symbols"]:
-        if value is None:
-            symbols.unused.append(len(symbols.values))
-            symbols.values.append(None)
-        else:
-            symbols.append(_read(value))
+    engine.symbols.fill([_read(value) for value in header["symbols"]], arrays.get("names"))
     grid = Grid(engine.grid.discrete, header["per_unit"])
     engine.regrid(grid)
     for index, name in enumerate(header["relations"]):
@@ -126,6 +121,10 @@ def fill_engine(engine: Engine, header: dict[str, Any], arrays: dict[str, Any]) 
         _fill_waiting(engine.waiting[id(node)], arrays, f"w{index}")
     for index, name in enumerate(engine.ahead):
         _fill_waiting(engine.ahead[name], arrays, f"a{index}")
+    if engine.inventor.is_needed:
+        engine.symbols.shown = header["shown"]
+        engine.inventor.clear(16)
+        engine.inventor.fill(arrays["keys"], arrays["invented"])
     engine.now = _read(header["now"])
     if engine.now is None:
         engine.start()

@@ -2,11 +2,15 @@
 
 Each value gets a number when it is first seen; the engine sees numbers only. Numbers whose value no
 relation holds any more are given to others: an endless stream of new constants does not grow memory.
+
+Invented values (nulls) are numbers too, without a constant behind them. One that is shown to someone is given a name, a
+number of its own that nothing else ever gets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import repeat
 
@@ -21,22 +25,68 @@ Ints = npt.NDArray[np.int32]
 _EXACT = 1 << 52
 
 
+# What is said of numbers in `names`: it is a constant's or nobody's, or a null's that was not shown yet.
+NO_NULL, UNNAMED = 0, -1
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """An invented value, known by its number."""
+
+    number: int
+
+
 class Symbols:
     def __init__(self) -> None:
         self.numbers: dict[Value, int] = {}
         self.values: list[Value | None] = []
+        """The constants; `None` for nulls and for numbers that are not used."""
         self.unused: list[int] = []
+        self.nulls = 0
+        self.shown = 0
+        self.names = np.zeros(16, np.int64)
         self.texts = Texts()
         # For comparisons by columns: the value as a float where that is exact, otherwise not a number.
         self.floats = np.zeros(16, np.float64)
         self.floats_address: int = self.floats.ctypes.data
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self.numbers) + self.nulls
 
-    def number(self, value: Value) -> int:
+    def number(self, value: Value | Null) -> int:
+        if isinstance(value, Null):
+            return value.number
         found = self.numbers.get(value)
         return self._add(value) if found is None else found
+
+    def invent(self, count: int) -> Ints:
+        """Numbers for new nulls."""
+        again = min(count, len(self.unused))
+        found = np.empty(count, np.int32)
+        if again:
+            found[:again] = self.unused[-again:]
+            del self.unused[-again:]
+        begin, end = len(self.values), len(self.values) + count - again
+        found[again:] = np.arange(begin, end)
+        self.values.extend([None] * (count - again))
+        self._make_room(end)
+        self.floats[found], self.names[found] = np.nan, UNNAMED
+        self.nulls += count
+        return found
+
+    def shown_as(self, numbers: Ints) -> Ints:
+        """The numbers with the names of nulls, below 0, in their place; nulls are named in the order they come in."""
+        names = self.names[numbers]
+        new = numbers[names == UNNAMED]
+        if len(new):
+            # Written backwards, so that of one that comes several times the first place stays.
+            places = np.arange(1, len(new) + 1)
+            self.names[new[::-1]] = places[::-1]
+            first = self.names[new] == places
+            self.names[new[first]] = np.arange(self.shown + 1, self.shown + 1 + np.count_nonzero(first))
+            self.shown += int(np.count_nonzero(first))
+            names = self.names[numbers]
+        return np.where(names > 0, -names, numbers)
 
     def _add(self, value: Value) -> int:
         if not self.unused:
@@ -81,7 +131,21 @@ class Symbols:
     def _make_room(self, size: int) -> None:
         while size > len(self.floats):
             self.floats = np.concatenate([self.floats, np.zeros(len(self.floats), np.float64)])
+            self.names = np.concatenate([self.names, np.zeros(len(self.names), np.int64)])
             self.floats_address = self.floats.ctypes.data
+
+    def fill(self, values: list[Value | None], names: npt.NDArray[np.int64] | None) -> None:
+        """Takes over what was saved. Who holds the list of values keeps it as it was."""
+        self.values, self.numbers = values, {value: place for place, value in enumerate(values) if value is not None}
+        self.texts.clear()
+        self._make_room(len(values))
+        self.floats[: len(values)] = [np.nan if value is None else exact_float(value) for value in values]
+        self.names[:] = NO_NULL
+        if names is not None:
+            self.names[: len(values)] = names
+        self.nulls = int(np.count_nonzero(self.names))
+        free = (place for place, value in enumerate(values) if value is None)
+        self.unused = [place for place in free if self.names[place] == NO_NULL]
 
     def number_texts(self, column: TextColumn) -> Ints:
         """The numbers of a column of texts."""
@@ -92,20 +156,30 @@ class Symbols:
         assert found is not None
         return found
 
-    def keep_only(self, used: Ints) -> int:
+    def value_or_null(self, number: int) -> Value | Null:
+        found = self.values[number]
+        return Null(number) if found is None else found
+
+    def keep_only(self, used: npt.NDArray[np.integer]) -> int:
         """Frees the numbers that are not used; gives how many. Who holds the list of values keeps it as it was."""
         self.values = self.values.copy()
         self.texts.clear()
         keep = np.zeros(len(self.values), bool)
         keep[used] = True
-        freed = 0
+        nulls = np.flatnonzero(~keep & (self.names[: len(keep)] != NO_NULL))
+        self.names[nulls] = NO_NULL
+        self.nulls -= len(nulls)
+        freed = len(nulls)
+        keep[nulls] = True
+        keep[self.unused] = True
+        self.unused.extend(nulls.tolist())
         for number in np.flatnonzero(~keep):
             value = self.values[int(number)]
-            if value is not None:
-                del self.numbers[value]
-                self.values[int(number)] = None
-                self.unused.append(int(number))
-                freed += 1
+            assert value is not None
+            del self.numbers[value]
+            self.values[int(number)] = None
+            self.unused.append(int(number))
+            freed += 1
         return freed
 
 

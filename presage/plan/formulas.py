@@ -57,11 +57,15 @@ def positive(formula: Formula) -> Formula:
             return positive(Not(And((left, Not(right)), span=formula.span), span=formula.span))
         case Metric(formula=inner):
             moved = positive(inner)
+            if moved == NOTHING:
+                return NOTHING
             if isinstance(moved, Not):
                 return Not(replace(formula, operator=DUAL[formula.operator], formula=moved.formula), span=formula.span)
             return replace(formula, formula=moved)
         case Pinned(formula=inner):
             moved = positive(inner)
+            if moved == NOTHING:
+                return NOTHING
             if isinstance(moved, Not):
                 return Not(replace(formula, formula=moved.formula), span=formula.span)
             return replace(formula, formula=moved)
@@ -80,7 +84,8 @@ def positive(formula: Formula) -> Formula:
                 return Not(And(opposite, span=formula.span), span=formula.span)
             return replace(formula, parts=moved_parts)
         case BinaryMetric(left=left, right=right):
-            return replace(formula, left=positive(left), right=positive(right))
+            moved = positive(right)
+            return NOTHING if moved == NOTHING else replace(formula, left=positive(left), right=moved)
         case _:
             return formula
 
@@ -91,6 +96,8 @@ def _over_modality(formula: Windowed) -> Formula:
     if not isinstance(modal, Modal):
         return formula
     moved = positive(modal.formula)
+    if moved == NOTHING:
+        return NOTHING
     if isinstance(moved, Not):
         opposite = Modal("all" if modal.operator == "some" else "some", moved.formula, span=modal.span)
         return Not(replace(formula, formula=opposite), span=formula.span)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from presage.analysis.differences import INF, Bound
 from presage.analysis.graph import component_of
 from presage.model.terms import Number
-from presage.plan.nodes import EVERYWHERE, Dilate, Erode, Hop, Join, Literal, Node, Plan, Reach, Since, reads
+from presage.plan.nodes import EVERYWHERE, Dilate, Erode, Hop, Invent, Join, Literal, Node, Plan, Reach, Since, reads
 
 NEVER = -INF
 
@@ -29,7 +29,7 @@ class Lags:
     component: dict[str, int]
     """Relations that depend on one another have the same number; lower numbers come first."""
     clipped: frozenset[str]
-    """Relations that derive themselves ever later: derived only as far ahead as the horizon."""
+    """Relations that derive themselves ever later, or values for each time: only as far ahead as the horizon."""
     internal_negation: frozenset[int]
     """Components in which something depends on the absence of something of the same component."""
 
@@ -49,6 +49,8 @@ def offsets(node: Node, discrete: bool) -> list[tuple[str, Bound, Bound, bool]]:
     match node:
         case Dilate(source=source, reach=reach) if reach == EVERYWHERE:
             # A domain: it has a new value when the source has, and is asked about the recent past only.
+            return [(source, 0, 0, False)]
+        case Invent(source=source):
             return [(source, 0, 0, False)]
         case Dilate(source=source, reach=reach) | Erode(source=source, reach=reach):
             return [(source, far_back(reach), far_ahead(reach), False)]
@@ -81,7 +83,10 @@ def compute(plan: Plan, delays: dict[str, Number], horizon: Bound) -> Lags:
         for name, _ in reads(node):
             successors[node.head].append(name)
     component = component_of(sorted(successors), successors)
-    clipped = _ever_later(plan, component)
+    # Values that differ from time to time are made as time goes on.
+    clipped = _ever_later(plan, component) | {
+        node.source for node in plan.nodes if isinstance(node, Invent) and node.timed
+    }
     lag = _lags(plan, delays, clipped, horizon)
     negation = frozenset(
         component[node.head]

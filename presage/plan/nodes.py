@@ -41,7 +41,7 @@ EVERYWHERE = Reach(None, None)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A relation: `input`, `static`, `derived`, or `made` by the plan for a subformula."""
+    """A relation: `input`, `static`, `derived`, `made` by the plan for a subformula, or `invented`: only passed on."""
 
     name: str
     arity: int
@@ -121,7 +121,19 @@ class Since:
     rule: Rule | None = field(default=None, compare=False)
 
 
-Node = Union[Join, Dilate, Erode, Hop, Since]
+@dataclass(frozen=True, slots=True)
+class Invent:
+    """New values for each tuple of the source: the head has the source's columns, and `count` more. If it is `timed`,
+    each time point has values of its own; otherwise a tuple has the same ones at all times."""
+
+    head: str
+    source: str
+    count: int
+    timed: bool
+    rule: Rule | None = field(default=None, compare=False)
+
+
+Node = Union[Join, Dilate, Erode, Hop, Since, Invent]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +161,7 @@ def reads(node: Node) -> tuple[tuple[str, bool], ...]:
     match node:
         case Join(literals=literals, negated=negated):
             return (*((each.relation, False) for each in literals), *((each.relation, True) for each in negated))
-        case Dilate(source=source) | Erode(source=source) | Hop(source=source):
+        case Dilate(source=source) | Erode(source=source) | Hop(source=source) | Invent(source=source):
             return ((source, False),)
         case Since(left=left, right=right):
             return ((left, False), (right, False))

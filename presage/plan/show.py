@@ -5,7 +5,7 @@ from __future__ import annotations
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_formula, show_number
 from presage.model.terms import Number
-from presage.plan.nodes import Dilate, Erode, Hop, Join, Literal, Node, Plan, Reach, Since, reads
+from presage.plan.nodes import Dilate, Erode, Hop, Invent, Join, Literal, Node, Plan, Reach, Since, reads
 
 
 def needed_by(plan: Plan, name: str) -> list[Node]:
@@ -30,6 +30,9 @@ def show_node(node: Node) -> str:
             return f"{head} := {source} held at all times of {_reach(reach)}{of_stream}"
         case Hop(head=head, source=source, period=period):
             return f"{head} := {source} at the last multiple of {period}"
+        case Invent(head=head, source=source, count=count, timed=timed):
+            values = "a new value" if count == 1 else f"{count} new values"
+            return f"{head} := {source} with {values} for each tuple{' and time' if timed else ''}"
         case Since(head=head, left=left, right=right, reach=reach, ahead=ahead):
             return f"{head} := {left} {'until' if ahead else 'since'} {right}, {_reach(reach)}"
 

@@ -1,0 +1,301 @@
+"""The parts of a plan: relations for subformulas, joins for conjunctions.
+
+Negation is moved outwards through the operators (`once not φ` is `not historically φ`), so that it
+meets only whole relations. Equal subformulas share a relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from presage.errors import PresageError, Span
+from presage.model.formulas import (
+    And,
+    Atom,
+    BinaryMetric,
+    Comparison,
+    Formula,
+    Metric,
+    Modal,
+    Not,
+    Or,
+    Pinned,
+    Reset,
+    Top,
+    Windowed,
+    walk,
+)
+from presage.model.printer import show_formula
+from presage.model.program import Program
+from presage.model.statements import Rule
+from presage.model.terms import Constant, Number, Variable, number
+from presage.model.windows import TimeWindow
+from presage.plan.formulas import mirrored, names, positive, reach_of, single_step, time
+from presage.plan.nodes import (
+    EVERYWHERE,
+    HERE,
+    Argument,
+    Dilate,
+    Erode,
+    Hop,
+    Join,
+    Known,
+    Literal,
+    Plan,
+    Reach,
+    Since,
+    Source,
+)
+from presage.plan.windows import is_known
+
+TRUE = "true"
+
+
+class Unsupported(PresageError):
+    """A construct that this engine does not run."""
+
+    def __init__(self, what: str, span: Span, program: Program) -> None:
+        line, column = program.source.place(span.start)
+        super().__init__(f"{program.source.name}:{line}:{column}: {what} cannot be run by the interval engine yet")
+
+
+class Parts:
+    def __init__(self, program: Program, discrete: bool, kinds: dict[str, tuple[int, str]]) -> None:
+        self.program = program
+        self.plan = Plan(discrete)
+        self.made: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self.rule: Rule | None = None
+        for name, (arity, kind) in kinds.items():
+            self.plan.sources[name] = Source(name, arity, kind)
+        self.statics = {name for name, (_, kind) in kinds.items() if kind == "static"}
+
+    def _fresh(self, arity: int, kind: str = "made") -> str:
+        name = f"#{len(self.plan.sources)}"
+        self.plan.sources[name] = Source(name, arity, kind)
+        return name
+
+    def _refuse(self, what: str, span: Span) -> Unsupported:
+        return Unsupported(what, span, self.program)
+
+    def _is_timeless(self, formula: Formula) -> bool:
+        if isinstance(formula, Not):
+            return self._is_timeless(formula.formula)
+        return (isinstance(formula, Atom) and formula.predicate in self.statics) or isinstance(formula, Top)
+
+    def _argument(self, term: object) -> Argument:
+        assert isinstance(term, (Variable, Constant))
+        return term
+
+    def _conjunction(self, parts: Iterable[Formula], given: Iterable[Literal] = ()) -> Body:
+        body = Body()
+        body.literals.extend(given)
+        todo = list(parts)
+        while todo:
+            part = todo.pop(0)
+            match part:
+                case Not(formula=Top()):
+                    body.impossible = True
+                case And(parts=inner):
+                    todo[:0] = [positive(each) for each in inner]
+                case Comparison():
+                    body.comparisons.append(part)
+                case Not(formula=inner):
+                    body.negated.append(self._literal(inner, body))
+                case Top():
+                    pass
+                case _:
+                    body.literals.append(self._literal(part, body))
+        if not body.literals:
+            body.literals.append(Literal(self._true(), ()))
+        return body
+
+    def _true(self) -> str:
+        if TRUE not in self.plan.sources:
+            self.plan.sources[TRUE] = Source(TRUE, 0, "static")
+            self.plan.known.append(Known(TRUE, (), None, None))
+        return TRUE
+
+    def _literal(self, formula: Formula, body: Body) -> Literal:
+        offset: Number = 0
+        at: Number | None = None
+        if isinstance(formula, Pinned):
+            pin = formula.pin
+            if pin.base is None:
+                at = time(pin.offset)
+            else:
+                offset = time(pin.offset)
+                body.not_before(-offset)
+            formula = formula.formula
+            if isinstance(formula, Pinned):
+                raise self._refuse("a pin on a pin", formula.span)
+        while at is None and isinstance(formula, Metric) and (moved := single_step(formula)) is not None:
+            # At a single distance, `once` and `historically` only move the time.
+            offset += moved
+            formula = formula.formula
+        if isinstance(formula, Atom):
+            return Literal(formula.predicate, tuple(self._argument(each) for each in formula.arguments), offset, at)
+        name, columns = self._made(formula)
+        return Literal(name, tuple(Variable(column) for column in columns), offset, at)
+
+    # Subformulas.
+
+    def _made(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
+        """A relation that holds where the formula does, and the variables of its columns."""
+        text = show_formula(formula)
+        if text not in self.made:
+            self.made[text] = self._make(formula)
+        return self.made[text]
+
+    def _make(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
+        match formula:
+            case Atom(predicate=predicate, arguments=arguments):
+                columns = [each.name for each in arguments if isinstance(each, Variable)]
+                if len(columns) == len(arguments) and len(set(columns)) == len(columns):
+                    return predicate, tuple(columns)
+                return self._joined([formula], names(formula))
+            case Top():
+                return self._true(), ()
+            case Metric(operator=operator, interval=interval, formula=inner):
+                source, columns_of = self._made(inner)
+                reach = reach_of(interval, self.plan.discrete)
+                reach = reach if operator in ("once", "historically") else mirrored(reach)
+                name = self._fresh(len(columns_of))
+                kind = Dilate if operator in ("once", "eventually") else Erode
+                self.plan.nodes.append(kind(name, source, reach, rule=self.rule))
+                return name, columns_of
+            case BinaryMetric():
+                return self._since(formula)
+            case And(parts=parts):
+                return self._joined(parts, names(formula))
+            case Or(parts=parts):
+                shared = tuple(name for name in names(formula) if all(name in names(part) for part in parts))
+                name = self._fresh(len(shared))
+                for part in parts:
+                    self._joined([part], shared, name)
+                return name, shared
+            case Not():
+                raise self._refuse("a negation here", formula.span)
+            case Pinned():
+                raise self._refuse("a pin inside an operator", formula.span)
+            case Windowed() if is_known(formula):
+                return self._windowed(formula)
+            case Windowed() | Modal() | Reset():
+                raise self._refuse("a window or modality", formula.span)
+            case _:
+                raise self._refuse("this formula", formula.span)
+
+    def _windowed(self, formula: Windowed) -> tuple[str, tuple[str, ...]]:
+        """`some` or `all` over a window of time."""
+        window, modal = formula.window, formula.formula
+        assert isinstance(window, TimeWindow) and isinstance(modal, Modal)
+        inner = modal.formula
+        if all(self._is_timeless(part) or isinstance(part, (Comparison, And, Or)) for part in walk(inner)):
+            raise self._refuse("a window over what does not change", formula.span)
+        if isinstance(inner, Atom):
+            source, columns = self._made(inner)
+        else:
+            source, columns = self._joined([inner], names(inner), least=0)
+        near = None if window.ahead is None else number(-time(window.ahead))
+        reach = Reach(near, None if window.back is None else time(window.back))
+        name = self._fresh(len(columns))
+        if modal.operator == "some":
+            self.plan.nodes.append(Dilate(name, source, reach, self.rule))
+        else:
+            self.plan.nodes.append(Erode(name, source, reach, clipped=True, rule=self.rule))
+        if window.hop is None:
+            return name, columns
+        if not self.plan.discrete:
+            raise self._refuse("a hopping window on the dense timeline", formula.span)
+        hopping = self._fresh(len(columns))
+        self.plan.nodes.append(Hop(hopping, name, int(time(window.hop)), self.rule))
+        return hopping, columns
+
+    def _joined(
+        self, parts: Iterable[Formula], columns: tuple[str, ...], name: str = "", least: Number | None = None
+    ) -> tuple[str, tuple[str, ...]]:
+        body = self._conjunction([positive(part) for part in parts])
+        if body.impossible:
+            return name or self._fresh(len(columns)), columns
+        if least is not None:
+            body.not_before(least)
+        bound = self._bound(body)
+        columns = tuple(
+            column
+            for column in columns
+            if column in bound or any(column in names(comparison) for comparison in body.comparisons)
+        )
+        return self._joined_body(body, columns, name), columns
+
+    def _bound(self, body: Body) -> set[str]:
+        """The variables that a body's own literals bind; negation must do with them."""
+        bound = {each.name for literal in body.literals for each in literal.arguments if isinstance(each, Variable)}
+        for literal in body.negated:
+            if any(isinstance(each, Variable) and each.name not in bound for each in literal.arguments):
+                raise self._refuse("a negation whose variables are bound elsewhere", self._span())
+        return bound
+
+    def _joined_body(self, body: Body, columns: tuple[str, ...], name: str = "") -> str:
+        name = name or self._fresh(len(columns))
+        arguments = tuple(Variable(column) for column in columns)
+        # Subformulas also hold before the stream starts where they are about absence or static facts.
+        self.plan.nodes.append(
+            Join(name, arguments, tuple(body.literals), tuple(body.negated), tuple(body.comparisons), HERE, None,
+                 body.least, self.rule)
+        )  # fmt: skip
+        return name
+
+    def _span(self) -> Span:
+        assert self.rule is not None
+        return self.rule.span
+
+    def _since(self, formula: BinaryMetric) -> tuple[str, tuple[str, ...]]:
+        right, columns = self._made(formula.right)
+        left_formula = formula.left
+        if isinstance(left_formula, Not):
+            left, left_columns = self._absence(left_formula.formula, right, columns)
+        else:
+            left, left_columns = self._made(left_formula)
+        if not set(left_columns) <= set(columns):
+            raise self._refuse(f"`{formula.operator}` whose left side has variables of its own", formula.span)
+        name = self._fresh(len(columns))
+        places = tuple(columns.index(column) for column in left_columns)
+        reach = reach_of(formula.interval, self.plan.discrete)
+        self.plan.nodes.append(Since(name, left, right, places, reach, formula.operator == "until", self.rule))
+        return name, columns
+
+    def _absence(self, formula: Formula, right: str, columns: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+        """Where a formula does not hold, for the values that the right side of `since` has ever had."""
+        absent, absent_columns = self._made(formula)
+        if not set(absent_columns) <= set(columns):
+            raise self._refuse("`since` whose left side has variables of its own", formula.span)
+        arguments = tuple(Variable(column) for column in absent_columns)
+        seen = self._fresh(len(absent_columns))
+        known = tuple(Variable(column) for column in columns)
+        self.plan.nodes.append(Join(seen, arguments, (Literal(right, known),), rule=self.rule))
+        ever = self._fresh(len(absent_columns), "domain")
+        self.plan.nodes.append(Dilate(ever, seen, EVERYWHERE, self.rule))
+        name = self._fresh(len(absent_columns))
+        self.plan.nodes.append(
+            Join(name, arguments, (Literal(ever, arguments),), (Literal(absent, arguments),), rule=self.rule)
+        )
+        return name, absent_columns
+
+
+class Body:
+    def __init__(self) -> None:
+        self.literals: list[Literal] = []
+        self.negated: list[Literal] = []
+        self.comparisons: list[Comparison] = []
+        self.least: Number | None = None
+        self.impossible = False
+        """Whether it can be told now that it never holds."""
+
+    @classmethod
+    def never(cls) -> Body:
+        body = cls()
+        body.impossible = True
+        return body
+
+    def not_before(self, least: Number) -> None:
+        """A pinned time must be on the timeline: the rule's own time is at least this."""
+        self.least = least if self.least is None else max(self.least, least)
