@@ -15,12 +15,12 @@ help:            ## what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
 
 demo: $(ENVIRONMENT)            ## look at the turbines
-	@echo "examples/turbines/turbines.psg, in the canonical layout:"; echo
-	@$(BIN)/presage fmt examples/turbines/turbines.psg
+	@echo "presage/examples/turbines/turbines.psg, in the canonical layout:"; echo
+	@$(BIN)/presage fmt presage/examples/turbines/turbines.psg
 	@echo; echo "What Presage knows about it before anything arrives:"; echo
-	@$(BIN)/presage check --text examples/turbines/turbines.psg
-	@echo; echo "And what may follow, and then does or does not, as readings arrive (examples/turbines/facts.jsonl):"; echo
-	@$(BIN)/presage run examples/turbines/turbines.psg --facts examples/turbines/facts.jsonl
+	@$(BIN)/presage check --text presage/examples/turbines/turbines.psg
+	@echo; echo "And what may follow, and then does or does not, as readings arrive (facts.jsonl beside it):"; echo
+	@$(BIN)/presage run presage/examples/turbines/turbines.psg --facts presage/examples/turbines/facts.jsonl
 
 test: lint types unit            ## everything that must pass
 

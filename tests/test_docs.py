@@ -2,8 +2,10 @@
 
 Fences have a meaning. `presage` is an accepted program, `presage-error` a refused one,
 `presage-formula` a formula, `python` is run with one namespace per page, `console` shows commands
-with their output, and a `json` block right after a `presage` block is (part of) the report on it.
-Other fences are prose.
+with their output, a `case` block is a file of cases that are met (its first line names the file), and
+a `json` block right after a `presage` block is (part of) the report on it. Other fences are prose.
+Commands and code run in a folder with copies of the examples, as `presage examples --all` makes
+one. A command that fails on purpose says so behind it: `# exits with 1`.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +24,7 @@ from typing import Any
 import pytest
 
 from presage.checking import check_text
+from presage.cli import main
 from presage.errors import CODES, render
 from presage.layout import format_text
 from presage.model.printer import show_program, show_question
@@ -30,7 +34,8 @@ from tests.conftest import skip_without_spark
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
-PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if page.is_file()]
+EXAMPLES = ROOT / "presage" / "examples"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted(EXAMPLES.glob("*/README.md"))]
 
 KINDS_OF_PRESAGE = ("presage", "presage-formula", "presage-error")
 
@@ -83,6 +88,13 @@ def of_kind(kind: str) -> Any:
     return pytest.mark.parametrize("block", found, ids=str)
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the reader of a page is: the examples lie side by side."""
+    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
 @of_kind("presage")
 def test_programs_are_accepted(block: Block) -> None:
     report = check_text(block.text, str(block))
@@ -133,6 +145,14 @@ def test_reports_are_as_shown(block: Block) -> None:
     assert {name: report.get(name, "no such field") for name in shown} == shown
 
 
+@of_kind("case")
+def test_cases_are_met(block: Block, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    named = re.match(r"% (\S+\.case)\n", block.text)
+    assert named, f"{block}: the first line names the file"
+    (folder / named[1]).write_text(block.text, encoding="utf-8")
+    assert main(["test", str(folder / named[1])]) == 0, capsys.readouterr()
+
+
 def pages_of_python() -> Iterator[Any]:
     """The pages with code to run; those that start Spark run where the other tests of Spark do, one at a time."""
     for page in PAGES:
@@ -144,10 +164,10 @@ def pages_of_python() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("page", "spark"), list(pages_of_python()))
-def test_python_runs(page: Path, spark: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_runs(page: Path, spark: bool, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     if spark:
         skip_without_spark()
-    monkeypatch.chdir(ROOT)
+    monkeypatch.chdir(folder)
     namespace: dict[str, Any] = {"__name__": "__docs__"}
     for block in BLOCKS:
         if block.page == page and block.kind == "python":
@@ -212,12 +232,13 @@ def _anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("block", [block for block in BLOCKS if block.kind == "console"], ids=str)
-def test_console_shows_what_comes_out(block: Block) -> None:
+def test_console_shows_what_comes_out(block: Block, folder: Path) -> None:
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
-        words = shlex.split(command)
+        words = shlex.split(command, comments=True)
         assert words[0] == "presage", command
-        done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=ROOT, check=False)
-        assert done.returncode == 0, done.stderr
+        fails = re.search(r"# exits with (\d)$", command)
+        done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=folder, check=False)
+        assert done.returncode == (int(fails[1]) if fails else 0), done.stdout + done.stderr
         if shown.strip():
             assert done.stdout.strip() == shown.strip()

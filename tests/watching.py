@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-TURBINES = ROOT / "examples/turbines/turbines.psg"
-TURBINE_FACTS = ROOT / "examples/turbines/facts.jsonl"
+TURBINES = ROOT / "presage/examples/turbines/turbines.psg"
+TURBINE_FACTS = ROOT / "presage/examples/turbines/facts.jsonl"
 SECONDS = 60
 
 

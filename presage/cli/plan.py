@@ -25,8 +25,8 @@ answer follows. Atoms that occur negated have patterns of their own, listed as a
 evaluation plan: the joins and interval operators that derive the query."""
 EXAMPLE = """\
 example:
-  presage plan examples/turbines/turbines.psg
-  presage plan --json examples/turbines/turbines.psg | jq .patterns"""
+  presage plan turbines/turbines.psg
+  presage plan --json turbines/turbines.psg | jq .patterns"""
 
 
 @dataclass(frozen=True, slots=True)

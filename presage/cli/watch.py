@@ -30,7 +30,7 @@ The page pauses, steps, goes back, filters, and shows the ways and the proof of 
 the page is opened. Needs starlette and uvicorn: pip install 'presage[watch]'"""
 EXAMPLE = """\
 example:
-  presage watch examples/turbines/turbines.psg --facts examples/turbines/facts.jsonl --speed 0.5"""
+  presage watch turbines/turbines.psg --facts turbines/facts.jsonl --speed 0.5"""
 
 LOCAL = "127.0.0.1"
 PORT = 8765
