@@ -2,20 +2,20 @@
 
 Fences have a meaning. `presage` is an accepted program, `presage-error` a refused one,
 `presage-formula` a formula, `python` is run with one namespace per page, `console` shows commands
-with their output, a `case` block is a file of cases that are met (its first line names the file), and
-a `json` block right after a `presage` block is (part of) the report on it. Other fences are prose.
-Commands and code run in a folder with copies of the examples, as `presage examples --all` makes
-one. A command that fails on purpose says so behind it: `# exits with 1`.
+with their output, `case` blocks are cases that are met, and a `json` block right after a `presage` block
+is (part of) the report on it. Other fences are prose. A block with a title is a file of that name. What a
+page says is done from top to bottom in one folder, with copies of the examples, as `presage examples --all`
+makes one. A command that fails on purpose says so behind it: `# exits with 1`.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +46,8 @@ class Block:
     line: int
     """Where the block's first line of content stands."""
     kind: str
+    title: str
+    """The file that the block is, if it is one: `title="turbines.psg"` behind the fence's kind."""
     text: str
     follows: Block | None
     """The block before, if only blank lines lie between."""
@@ -54,7 +56,8 @@ class Block:
         return f"{self.page.relative_to(ROOT)}:{self.line}"
 
 
-_FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*([^\s`]*)[^`]*$")
+_FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*([^\s`]*)([^`]*)$")
+_TITLE = re.compile(r'title="([^"]+)"')
 
 
 def blocks_of(page: Path) -> Iterator[Block]:
@@ -69,13 +72,15 @@ def blocks_of(page: Path) -> Iterator[Block]:
             at += 1
             continue
         indent, fence, kind = len(opening[1]), opening[2], opening[3]
+        named = _TITLE.search(opening[4])
         first = at + 1
         at = first
         while at < len(lines) and not re.fullmatch(rf" *{fence[0]}{{{len(fence)},}}\s*", lines[at]):
             at += 1
         assert at < len(lines), f"{page}:{first}: the block is not closed"
         content = (line[indent:] if not line[:indent].strip() else line for line in lines[first:at])
-        previous = Block(page, first + 1, kind, "".join(f"{line}\n" for line in content), previous)
+        text = "".join(f"{line}\n" for line in content)
+        previous = Block(page, first + 1, kind, named[1] if named else "", text, previous)
         yield previous
         at += 1
 
@@ -147,33 +152,59 @@ def test_reports_are_as_shown(block: Block) -> None:
 
 @of_kind("case")
 def test_cases_are_met(block: Block, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    named = re.match(r"% (\S+\.case)\n", block.text)
-    assert named, f"{block}: the first line names the file"
-    (folder / named[1]).write_text(block.text, encoding="utf-8")
-    assert main(["test", str(folder / named[1])]) == 0, capsys.readouterr()
+    assert block.title, f"{block}: a title names the file"
+    (folder / block.title).write_text(block.text, encoding="utf-8")
+    assert main(["test", str(folder / block.title)]) == 0, capsys.readouterr()
 
 
-def pages_of_python() -> Iterator[Any]:
-    """The pages with code to run; those that start Spark run where the other tests of Spark do, one at a time."""
+def pages_to_follow() -> Iterator[Any]:
+    """The pages with something to do; those that start Spark run where the other tests of Spark do, one at a time."""
     for page in PAGES:
-        code = [block.text for block in BLOCKS if block.page == page and block.kind == "python"]
-        spark = any("presage.spark" in text for text in code)
-        if code:
+        done = [
+            block for block in BLOCKS if block.page == page and (block.kind in ("python", "console") or block.title)
+        ]
+        spark = any("presage.spark" in block.text for block in done)
+        if done:
             name = str(page.relative_to(ROOT))
             yield pytest.param(page, spark, id=name, marks=[pytest.mark.xdist_group("spark")] if spark else [])
 
 
-@pytest.mark.parametrize(("page", "spark"), list(pages_of_python()))
-def test_python_runs(page: Path, spark: bool, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+@pytest.mark.parametrize(("page", "spark"), list(pages_to_follow()))
+def test_pages_can_be_followed(page: Path, spark: bool, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Somebody who does what a page says, from top to bottom in one folder, sees what it shows."""
     if spark:
         skip_without_spark()
     monkeypatch.chdir(folder)
     namespace: dict[str, Any] = {"__name__": "__docs__"}
     for block in BLOCKS:
-        if block.page == page and block.kind == "python":
+        if block.page != page:
+            continue
+        if block.title:
+            (folder / block.title).parent.mkdir(parents=True, exist_ok=True)
+            (folder / block.title).write_text(block.text, encoding="utf-8")
+        if block.kind == "python":
             # Empty lines in front, so that tracebacks name the line of the page.
             code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
             exec(code, namespace)
+        elif block.kind == "console":
+            _type(block)
+
+
+def _type(block: Block) -> None:
+    """Types the commands of a block; where output is shown, it is what comes out."""
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        words = shlex.split(command, comments=True)
+        assert words[0] == "presage", command
+        fails = re.search(r"# exits with (\d)$", command)
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = main(words[1:])
+        assert status == (int(fails[1]) if fails else 0), f"{block}: {command}\n{out.getvalue()}{err.getvalue()}"
+        if shown.strip():
+            assert (out.getvalue() if not fails or out.getvalue() else err.getvalue()).strip() == shown.strip(), str(
+                block
+            )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -229,16 +260,3 @@ def test_links_inside_the_docs_lead_somewhere() -> None:
 def _anchors(page: Path) -> set[str]:
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-@pytest.mark.parametrize("block", [block for block in BLOCKS if block.kind == "console"], ids=str)
-def test_console_shows_what_comes_out(block: Block, folder: Path) -> None:
-    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
-        command, _, shown = part.partition("\n")
-        words = shlex.split(command, comments=True)
-        assert words[0] == "presage", command
-        fails = re.search(r"# exits with (\d)$", command)
-        done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=folder, check=False)
-        assert done.returncode == (int(fails[1]) if fails else 0), done.stdout + done.stderr
-        if shown.strip():
-            assert done.stdout.strip() == shown.strip()
