@@ -16,6 +16,8 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,8 @@ from typing import Any
 
 import pytest
 
+import presage
+from docs import cli_reference
 from presage.checking import check_text
 from presage.cli import main
 from presage.errors import CODES, render
@@ -150,13 +154,6 @@ def test_reports_are_as_shown(block: Block) -> None:
     assert {name: report.get(name, "no such field") for name in shown} == shown
 
 
-@of_kind("case")
-def test_cases_are_met(block: Block, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert block.title, f"{block}: a title names the file"
-    (folder / block.title).write_text(block.text, encoding="utf-8")
-    assert main(["test", str(folder / block.title)]) == 0, capsys.readouterr()
-
-
 def pages_to_follow() -> Iterator[Any]:
     """The pages with something to do; those that start Spark run where the other tests of Spark do, one at a time."""
     for page in PAGES:
@@ -170,7 +167,9 @@ def pages_to_follow() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("page", "spark"), list(pages_to_follow()))
-def test_pages_can_be_followed(page: Path, spark: bool, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+def test_pages_can_be_followed(
+    page: Path, spark: bool, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Somebody who does what a page says, from top to bottom in one folder, sees what it shows."""
     if spark:
         skip_without_spark()
@@ -186,6 +185,9 @@ def test_pages_can_be_followed(page: Path, spark: bool, monkeypatch: pytest.Monk
             # Empty lines in front, so that tracebacks name the line of the page.
             code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
             exec(code, namespace)
+        elif block.kind == "case":
+            assert block.title, f"{block}: a title names the file"
+            assert main(["test", block.title]) == 0, f"{block}: {capsys.readouterr().out}"
         elif block.kind == "console":
             _type(block)
 
@@ -260,3 +262,28 @@ def test_links_inside_the_docs_lead_somewhere() -> None:
 def _anchors(page: Path) -> set[str]:
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_page_of_commands_is_up_to_date() -> None:
+    written = (REFERENCE / "cli.md").read_text(encoding="utf-8")
+    assert written == cli_reference.reference(), "run `python docs/cli_reference.py`"
+
+
+def test_the_page_of_python_names_everything_public() -> None:
+    text = (REFERENCE / "api.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^::: presage\.(\w+)$", text, flags=re.MULTILINE)) == set(presage.__all__)
+
+
+def test_every_page_is_on_the_site() -> None:
+    """A page that the navigation does not name is one nobody finds."""
+    named = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
+    written = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    examples = {f"gallery/{path.relative_to(EXAMPLES).as_posix()}" for path in EXAMPLES.glob("*/README.md")}
+    assert named == written | examples
+
+
+def test_the_site_can_be_built(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed: make docs")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
