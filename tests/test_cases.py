@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -179,6 +180,45 @@ def test_confidence_as_exactly_as_it_is_written(folder: Folder) -> None:
 def test_no_model(folder: Folder) -> None:
     program = "reading now.\ninput p.\na | b :- p.\n:- p, a.\n:- p, b.\n"
     assert folder.meets("0: inconsistent", "facts\n    p@0\nexpect\n", program)
+
+
+def test_times_as_timestamps(folder: Folder) -> None:
+    program = "tick 1m.\nstart 2026-03-02T06:00:00Z.\ninput p(x) delay 2m.\na(X)@T :- p(X)@T, p(X)@T+1.\nquery a(X)."
+    facts = "facts\n    p(x)@2026-03-02T06:10:00Z\n    p(x)@11 arrives 2026-03-02T06:13:00Z\nexpect\n"
+    assert folder.meets("2026-03-02T06:12:00Z: possible a(x)@10; by 2026-03-02T06:13:00Z", facts, program)
+    assert folder.meets("13: newly confirmed a(x)@2026-03-02T06:10:00Z", facts, program)
+    assert not folder.meets("12: confirmed a(x)@2026-03-02T06:10:00Z", facts, program)
+
+
+def test_broken_constraints(folder: Folder) -> None:
+    program = "input p(x).\ninput q(x).\n:- p(X), q(X).\na(X) :- p(X).\nquery a(X)."
+    facts = "facts\n    p(x)@1, q(x)@1\nexpect\n"
+    assert folder.meets("1: confirmed violated(3, x)@1", facts, program)
+    assert folder.meets("1: no violated(_, y)", facts, program)
+    assert not folder.meets("1: no violated(_, _)", facts, program)
+
+
+def test_a_late_interval(folder: Folder) -> None:
+    facts = "facts\n    p(a)@[1,5) arrives 3\nexpect\n"
+    assert folder.meets("3: late p(a)@[1,5)", facts, DENSE)
+    assert not folder.meets("3: late p(a)@[1,5]", facts, DENSE)
+
+
+@pytest.mark.parametrize("paper", sorted((ROOT / "tests/cases/hypothetical").iterdir()), ids=lambda path: path.name)
+def test_the_transcripts_of_the_papers_examples(folder: Folder, paper: Path) -> None:
+    """Each line that was written down for the papers' examples is expected, and nothing else."""
+    lines = []
+    # What is never decided by itself has no time to be decided by.
+    for line in (paper / "expected.txt").read_text().replace(" by None", "").splitlines():
+        another = line.startswith(" ") and lines and lines[-1].startswith("        ")
+        lines.append(f"    {'    or ' + line.strip() if another else line}")
+    until = f"until {(paper / 'until').read_text().strip()}\n" if (paper / "until").exists() else ""
+    shutil.copy(paper / "facts.jsonl", folder.path)
+    cases = f"{until}facts from facts.jsonl\nexpect\n    nothing else\n" + "\n".join(lines) + "\n"
+    status, said = folder.test(cases, (paper / "program.psg").read_text())
+    assert status == 0, said
+    fewer = "\n".join(cases.splitlines()[:3] + cases.splitlines()[-1:])
+    assert folder.test(fewer + "\n", (paper / "program.psg").read_text())[0] != 0
 
 
 def test_files_of_facts_and_what_several_cases_share(folder: Folder) -> None:

@@ -60,8 +60,10 @@ class Watched:
 
 
 @contextmanager
-def watching(program: Path, facts: Path, *options: str) -> Iterator[Watched]:
-    command = [sys.executable, "-m", "presage", "watch", str(program), "--facts", str(facts)]
+def watching(program: Path | None, facts: Path | None, *options: str) -> Iterator[Watched]:
+    command = [sys.executable, "-m", "presage", "watch"]
+    if program is not None:
+        command += [str(program), "--facts", str(facts)]
     process = subprocess.Popen(
         [*command, "--port", "0", "--no-browser", *options], stderr=subprocess.PIPE, text=True, cwd=ROOT
     )

@@ -41,6 +41,15 @@ def title(name: str) -> str:
     return first.lstrip("# ")
 
 
+def program_of(name: str) -> Path:
+    return EXAMPLES / name / f"{name}.psg"
+
+
+def data_of(name: str) -> Path:
+    """The facts of an example; where there are a few to read and many to watch, the many."""
+    return max((EXAMPLES / name).glob("*.jsonl"), key=lambda path: path.stat().st_size)
+
+
 def what_to_type(name: str) -> list[str]:
     """The first commands of an example's page."""
     page = (EXAMPLES / name / "README.md").read_text(encoding="utf-8")

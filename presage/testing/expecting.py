@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from presage.answers import INCONSISTENT, Answer
-from presage.io.facts import FactError
+from presage.io.facts import Fact, FactError
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number, show_term
 from presage.model.terms import Constant, Number, Variable
-from presage.testing.cases import AND_MORE, Case, Expectation, Way
-from presage.testing.running import Run, time_of
+from presage.testing.cases import AND_MORE, Case, Expectation, GivenFact, Way
+from presage.testing.running import Run, fact_of, time_of
 from presage.testing.texts import Literal, read_literal
 
 Edge = tuple[Number | float, int]
@@ -244,11 +244,12 @@ class _Judge:
         return low < wanted[1] and wanted[0] < high
 
     def _late(self, expected: Expectation) -> list[str] | None:
+        assert expected.literal is not None
         at = self._time(expected)
-        late = [(fact.arrival, str(_fact_in_words(fact.predicate, fact.arguments, fact.low))) for fact in self.run.late]
-        if (at, self._literal(expected)) in late:
+        wanted = fact_of(self.run.stepper, self.case, GivenFact(expected.line, expected.literal, None))
+        if any(fact.arrival == at and replace(fact, arrives=None) == wanted for fact in self.run.late):
             return None
-        told = [f"+ {show_number(arrival)}: late {text}" for arrival, text in late[:MOST_SHOWN]]
+        told = [f"+ {show_number(fact.arrival)}: late {_fact_in_words(fact)}" for fact in self.run.late[:MOST_SHOWN]]
         return [f"- {expected}", *(told or ["+ nothing was late"])]
 
     def _unexpected(self, only: Expectation) -> list[str] | None:
@@ -293,9 +294,13 @@ def _atom_of(answer: Answer) -> str:
     return show_atom(Atom(answer.predicate, terms))
 
 
-def _fact_in_words(predicate: str, arguments: tuple[Any, ...], time: Number | None) -> Literal:
-    atom = Atom(predicate, tuple(Constant(each) for each in arguments))
-    return Literal(atom, None if time is None else show_number(time))
+def _fact_in_words(fact: Fact) -> str:
+    atom = show_atom(Atom(fact.predicate, tuple(Constant(each) for each in fact.arguments)))
+    assert fact.low is not None
+    if fact.low == fact.high:
+        return f"{atom}@{show_number(fact.low)}"
+    high = "inf" if fact.high is None else show_number(fact.high)
+    return f"{atom}@{'[' if fact.closed_low else '('}{show_number(fact.low)},{high}{']' if fact.closed_high else ')'}"
 
 
 def _same_text(answer: Answer, text: str) -> bool:

@@ -34,7 +34,7 @@ def run_case(case: Case) -> Run:
     report = _checked(_program_of(case))
     stepper = make_stepper(report, case.emit)
     checker = stepper.checker
-    facts = [*read_facts(case.fact_files, checker), *(_fact(stepper, case, given) for given in case.facts)]
+    facts = [*read_facts(case.fact_files, checker), *(fact_of(stepper, case, given) for given in case.facts)]
     known = [*read_facts(case.static_files, checker), *(fact for fact in facts if fact.low is None)]
     for fact in known:
         if fact.low is not None:
@@ -64,7 +64,7 @@ def check_expectations(case: Case, stepper: Stepper) -> list[Number]:
             times.append(time_of(stepper, expected.time, where))
         if expected.kind == "late":
             assert expected.literal is not None
-            _fact(stepper, case, GivenFact(expected.line, expected.literal, None))
+            fact_of(stepper, case, GivenFact(expected.line, expected.literal, None))
             continue
         name = expected.of if expected.literal is None else expected.literal.atom.predicate
         if name is None:
@@ -120,7 +120,8 @@ def _checked(path: Path) -> Report:
     return check_text(read_file(path), str(path)).or_raise()
 
 
-def _fact(stepper: Stepper, case: Case, given: GivenFact) -> Fact:
+def fact_of(stepper: Stepper, case: Case, given: GivenFact) -> Fact:
+    """A fact of a case, checked against the program as facts of files are."""
     where = f"{case.file}:{given.line}"
     literal = given.literal
     if literal.negated:
