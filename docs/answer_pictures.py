@@ -117,6 +117,8 @@ def _circle(time: float, y: float, colour: str, full: bool) -> str:
     return f'<circle cx="{_x(time)}" cy="{y}" r="8" fill="{fill}" stroke="{colour}" stroke-width="2.5"/>'
 
 
+FIRST = ("turbines", "facts.jsonl", ["malf(wt25)@0", "malf(wt42)@1"], 4)
+QUESTION = "Did the turbine fail?"
+
 if __name__ == "__main__":
-    told = stories("turbines", "facts.jsonl", ["malf(wt25)@0", "malf(wt42)@1"], 4)
-    (ROOT / "docs/turbines.svg").write_text(draw("Did the turbine fail?", told, 4), encoding="utf-8")
+    (ROOT / "docs/turbines.svg").write_text(draw(QUESTION, stories(*FIRST), 4), encoding="utf-8")

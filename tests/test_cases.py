@@ -49,6 +49,7 @@ def folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Folder:
 
 
 MET = [
+    "0: possible malf(wt25)@0.",  # as it would end in a program
     "0: possible malf(wt25)@0",
     "2: possible malf(wt25)@0",  # said at 1, and it stands
     "1: possible malf(wt25)@0; because temp(wt25, high)@0, temp(wt25, high)@1; needs temp(wt25, high)@2 by 3",

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from docs import answer_pictures, example_pictures
 from presage.cli import main
 from presage.cli.examples import EXAMPLES, names, title, what_to_type
 
@@ -39,6 +40,18 @@ def test_the_data_is_what_the_script_makes(name: str, tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(tmp_path / "make_data.py")], check=True)
     (made,) = tmp_path.glob("*.jsonl")
     assert made.read_text(encoding="utf-8") == (EXAMPLES / name / made.name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("picture", example_pictures.PICTURES, ids=lambda picture: picture.name)
+def test_the_picture_is_of_the_run(picture: example_pictures.Picture) -> None:
+    drawn = example_pictures.draw(picture)
+    assert drawn == (EXAMPLES / picture.name / "picture.svg").read_text(encoding="utf-8"), "run `make pictures`"
+
+
+def test_the_first_picture_is_of_the_run() -> None:
+    told = answer_pictures.stories(*answer_pictures.FIRST)
+    drawn = answer_pictures.draw(answer_pictures.QUESTION, told, 4)
+    assert drawn == (answer_pictures.ROOT / "docs/turbines.svg").read_text(encoding="utf-8"), "run `make pictures`"
 
 
 @each_example

@@ -47,7 +47,7 @@ class Literal:
 
 def read_literal(text: str, where: str) -> Literal:
     """`p(a)@3`, `p(a)@[1,5)`, `not p(X)@T+1`, `p(a)`; an invented value is written as it is shown, `_:1`."""
-    rest = text.strip()
+    rest = text.strip().removesuffix(".")
     negated = rest.startswith("not ")
     rest = rest.removeprefix("not ").strip()
     places = [at for at, sign in outside(rest) if sign == "@"]
