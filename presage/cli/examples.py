@@ -51,9 +51,9 @@ def data_of(name: str) -> Path:
 
 
 def what_to_type(name: str) -> list[str]:
-    """The first commands of an example's page."""
+    """The first commands of an example's page, those with their output shown (`$ …`) and those without."""
     page = (EXAMPLES / name / "README.md").read_text(encoding="utf-8")
-    return re.findall(r"^\$ (presage .*)$", page, flags=re.MULTILINE)[:_COMMANDS_SHOWN]
+    return re.findall(r"^(?:\$ )?(presage \w+ .*)$", page, flags=re.MULTILINE)[:_COMMANDS_SHOWN]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
             shutil.copytree(EXAMPLES / name, target, ignore=shutil.ignore_patterns("__pycache__"))
         except OSError as found:
             raise PresageError(f"{target}: cannot be written ({found.strerror or found})") from None
-        print(f"{target}/ has {title(name)}")
+        print(f"{target}/  {title(name)}")
     print("\nRead" if options.to == Path() else f"\nIn {options.to}, read", _joined(chosen))
     if len(chosen) == 1:
         print("and type, for a start:\n")
