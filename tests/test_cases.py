@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from presage.cli import main
+from presage.testing.cases import DETAILS, HEADINGS, STATUSES
 
 ROOT = Path(__file__).parent.parent
 TURBINES = """
@@ -320,3 +326,45 @@ def test_junit_and_json(folder: Folder) -> None:
     failures = [case.find("failure") for case in root.iter("testcase")]
     assert failures[0] is None and failures[1] is not None and failures[1].text is not None
     assert "- 0: possible malf(a)@0" in failures[1].text
+
+
+SIGNS = "@():;,.%#\"'[]0123456789_XT \n\t"
+OTHERS = (
+    "from x",
+    "arrives 3",
+    "nothing else",
+    "newly",
+    "no",
+    "late",
+    "or",
+    "...",
+    "not",
+    "malf(a)",
+    "_:1",
+    "inf",
+    "é",
+)
+WORDS = [*HEADINGS, *STATUSES, *DETAILS, *OTHERS]
+PIECES = st.sampled_from([*SIGNS, *WORDS, *(f"\n{word} " for word in WORDS), *(f"\n    {word} " for word in WORDS)])
+
+
+@settings(max_examples=100)
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 12), PIECES), min_size=1, max_size=6))
+def test_whatever_is_written_there_is_an_outcome_or_a_message(changes: list[tuple[int, int, str]]) -> None:
+    """A case with pieces cut out and others put in is met, not met, or refused with its place; it never breaks."""
+    text = (
+        THREE
+        + "    1: possible malf(wt25)@0; needs temp(wt25, high)@2 by 3\n    2: no malf(X)@[3,9]\n    nothing else\n"
+    )
+    for at, length, piece in changes:
+        text = text[: at % len(text)] + piece + text[at % len(text) + length :]
+        text = text or "x"
+    with tempfile.TemporaryDirectory() as place:
+        Path(place, "program.psg").write_text(TURBINES)
+        Path(place, "some.case").write_text(text)
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = main(["test", place])
+    assert status in (0, 1, 2)
+    if status == 2:
+        assert "some.case" in out.getvalue() + err.getvalue()
