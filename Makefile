@@ -6,27 +6,28 @@ BIN := .venv/bin
 ENVIRONMENT := .venv/.ready
 TEST_ENVIRONMENT := .venv/.ready-for-tests
 BENCH_ENVIRONMENT := .venv/.ready-for-bench
+DOCS_ENVIRONMENT := .venv/.ready-for-docs
 COMMA := ,
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types unit fuzz bench fmt clean help
+.PHONY: demo test lint types unit fuzz bench docs pictures fmt clean help
 
 help:            ## what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
 
 demo: $(ENVIRONMENT)            ## look at the turbines
-	@echo "examples/turbines/turbines.psg, in the canonical layout:"; echo
-	@$(BIN)/presage fmt examples/turbines/turbines.psg
+	@echo "presage/examples/turbines/turbines.psg, in the canonical layout:"; echo
+	@$(BIN)/presage fmt presage/examples/turbines/turbines.psg
 	@echo; echo "What Presage knows about it before anything arrives:"; echo
-	@$(BIN)/presage check --text examples/turbines/turbines.psg
-	@echo; echo "And what may follow, and then does or does not, as readings arrive (examples/turbines/facts.jsonl):"; echo
-	@$(BIN)/presage run examples/turbines/turbines.psg --facts examples/turbines/facts.jsonl
+	@$(BIN)/presage check --text presage/examples/turbines/turbines.psg
+	@echo; echo "And what may follow, and then does or does not, as readings arrive (facts.jsonl beside it):"; echo
+	@$(BIN)/presage run presage/examples/turbines/turbines.psg --facts presage/examples/turbines/facts.jsonl
 
 test: lint types unit            ## everything that must pass
 
 lint: $(TEST_ENVIRONMENT)            ## style and layout of the code
-	$(BIN)/ruff check presage tests bench
-	$(BIN)/ruff format --check presage tests bench
+	$(BIN)/ruff check presage tests bench docs
+	$(BIN)/ruff format --check presage tests bench docs
 
 types: $(TEST_ENVIRONMENT)            ## the type checker
 	$(BIN)/mypy
@@ -40,9 +41,18 @@ fuzz: $(TEST_ENVIRONMENT)            ## the property tests at length (about ten 
 bench: $(BENCH_ENVIRONMENT)            ## beside hand-written code and other systems, in one run (DATA=folder of S2.jsonl.gz)
 	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))
 
+docs: $(DOCS_ENVIRONMENT)            ## the documentation as a site, in build/site
+	$(BIN)/python docs/cli_reference.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "build/site/index.html"
+
+pictures: $(ENVIRONMENT)            ## the pictures of the examples, drawn anew from their runs
+	$(BIN)/python docs/example_pictures.py
+	$(BIN)/python docs/answer_pictures.py
+
 fmt: $(TEST_ENVIRONMENT)            ## put the code into its layout
-	$(BIN)/ruff check --fix presage tests bench
-	$(BIN)/ruff format presage tests bench
+	$(BIN)/ruff check --fix presage tests bench docs
+	$(BIN)/ruff format presage tests bench docs
 
 clean:            ## remove what was made
 	rm -rf .venv build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -58,6 +68,10 @@ $(ENVIRONMENT): pyproject.toml | .venv/bin/python
 
 $(TEST_ENVIRONMENT): pyproject.toml | .venv/bin/python
 	$(PIP) -e ".[test,spark$(if $(shell command -v java),,$(COMMA)java)]"
+	@touch $@ $(ENVIRONMENT)
+
+$(DOCS_ENVIRONMENT): pyproject.toml | .venv/bin/python
+	$(PIP) -e ".[docs]"
 	@touch $@ $(ENVIRONMENT)
 
 $(BENCH_ENVIRONMENT): pyproject.toml | .venv/bin/python

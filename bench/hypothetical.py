@@ -15,7 +15,7 @@ import pyarrow
 import presage
 from bench.common import ROOT, Row, timed
 
-TURBINES = (ROOT / "examples/turbines/turbines.psg").read_text(encoding="utf-8")
+TURBINES = (ROOT / "presage/examples/turbines/turbines.psg").read_text(encoding="utf-8")
 HOSPITAL = """
 timeline discrete.
 gvs(X) :- gcm(X), gbol(X).

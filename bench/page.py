@@ -102,7 +102,7 @@ def loaded_page(open_answers: int, changes_a_second: int, seconds: float) -> Ite
     """The address of a page under load, and the replay behind it. It begins when the page is opened."""
     source = made_up_steps(open_answers, changes_a_second // STEPS_A_SECOND, int(seconds * STEPS_A_SECOND))
     replay = Replay(source, speed=STEPS_A_SECOND)
-    reasoner = presage.Reasoner(presage.load(str(ROOT / "examples/turbines/turbines.psg")))
+    reasoner = presage.Reasoner(presage.load(str(ROOT / "presage/examples/turbines/turbines.psg")))
     app = application(replay, Details(reasoner, []))
     with served(app, replay) as address:
         yield address, replay

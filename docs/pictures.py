@@ -14,8 +14,8 @@ sys.path.insert(0, str(ROOT))
 
 from tests.watching import watching  # noqa: E402
 
-TURBINES = Path("examples/turbines/turbines.psg")
-FACTS = Path("examples/turbines/facts.jsonl")
+TURBINES = Path("presage/examples/turbines/turbines.psg")
+FACTS = Path("presage/examples/turbines/facts.jsonl")
 
 
 def watch_page(target: Path) -> None:

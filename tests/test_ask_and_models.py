@@ -20,8 +20,8 @@ from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
 from tests.test_cli import ROOT, on_a_terminal, presage
 from tests.test_lars import ProgramWriter
 
-TRAMS = ROOT / "examples/trams/trams.psg"
-FACTS = ROOT / "examples/trams/facts.jsonl"
+TRAMS = ROOT / "presage/examples/trams/trams.psg"
+FACTS = ROOT / "presage/examples/trams/facts.jsonl"
 SEATS = """\
 input guest(name) delay 1.
 input banned(name).

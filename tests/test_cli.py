@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TURBINES = ROOT / "examples/turbines/turbines.psg"
-TURBINE_FACTS = ROOT / "examples/turbines/facts.jsonl"
+TURBINES = ROOT / "presage/examples/turbines/turbines.psg"
+TURBINE_FACTS = ROOT / "presage/examples/turbines/facts.jsonl"
 
 
 def presage(*words: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:

@@ -2,15 +2,20 @@
 
 Fences have a meaning. `presage` is an accepted program, `presage-error` a refused one,
 `presage-formula` a formula, `python` is run with one namespace per page, `console` shows commands
-with their output, and a `json` block right after a `presage` block is (part of) the report on it.
-Other fences are prose.
+with their output, `case` blocks are cases that are met, and a `json` block right after a `presage` block
+is (part of) the report on it. Other fences are prose. A block with a title is a file of that name. What a
+page says is done from top to bottom in one folder, with copies of the examples, as `presage examples --all`
+makes one. A command that fails on purpose says so behind it: `# exits with 1`.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,7 +25,10 @@ from typing import Any
 
 import pytest
 
+import presage
+from docs import cli_reference
 from presage.checking import check_text
+from presage.cli import main
 from presage.errors import CODES, render
 from presage.layout import format_text
 from presage.model.printer import show_program, show_question
@@ -30,7 +38,8 @@ from tests.conftest import skip_without_spark
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
-PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if page.is_file()]
+EXAMPLES = ROOT / "presage" / "examples"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted(EXAMPLES.glob("*/README.md"))]
 
 KINDS_OF_PRESAGE = ("presage", "presage-formula", "presage-error")
 
@@ -41,6 +50,8 @@ class Block:
     line: int
     """Where the block's first line of content stands."""
     kind: str
+    title: str
+    """The file that the block is, if it is one: `title="turbines.psg"` behind the fence's kind."""
     text: str
     follows: Block | None
     """The block before, if only blank lines lie between."""
@@ -49,7 +60,8 @@ class Block:
         return f"{self.page.relative_to(ROOT)}:{self.line}"
 
 
-_FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*([^\s`]*)[^`]*$")
+_FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*([^\s`]*)([^`]*)$")
+_TITLE = re.compile(r'title="([^"]+)"')
 
 
 def blocks_of(page: Path) -> Iterator[Block]:
@@ -64,13 +76,15 @@ def blocks_of(page: Path) -> Iterator[Block]:
             at += 1
             continue
         indent, fence, kind = len(opening[1]), opening[2], opening[3]
+        named = _TITLE.search(opening[4])
         first = at + 1
         at = first
         while at < len(lines) and not re.fullmatch(rf" *{fence[0]}{{{len(fence)},}}\s*", lines[at]):
             at += 1
         assert at < len(lines), f"{page}:{first}: the block is not closed"
         content = (line[indent:] if not line[:indent].strip() else line for line in lines[first:at])
-        previous = Block(page, first + 1, kind, "".join(f"{line}\n" for line in content), previous)
+        text = "".join(f"{line}\n" for line in content)
+        previous = Block(page, first + 1, kind, named[1] if named else "", text, previous)
         yield previous
         at += 1
 
@@ -81,6 +95,13 @@ BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 def of_kind(kind: str) -> Any:
     found = [block for block in BLOCKS if block.kind == kind]
     return pytest.mark.parametrize("block", found, ids=str)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the reader of a page is: the examples lie side by side."""
+    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
 
 
 @of_kind("presage")
@@ -133,27 +154,59 @@ def test_reports_are_as_shown(block: Block) -> None:
     assert {name: report.get(name, "no such field") for name in shown} == shown
 
 
-def pages_of_python() -> Iterator[Any]:
-    """The pages with code to run; those that start Spark run where the other tests of Spark do, one at a time."""
+def pages_to_follow() -> Iterator[Any]:
+    """The pages with something to do; those that start Spark run where the other tests of Spark do, one at a time."""
     for page in PAGES:
-        code = [block.text for block in BLOCKS if block.page == page and block.kind == "python"]
-        spark = any("presage.spark" in text for text in code)
-        if code:
+        done = [
+            block for block in BLOCKS if block.page == page and (block.kind in ("python", "console") or block.title)
+        ]
+        spark = any("presage.spark" in block.text for block in done)
+        if done:
             name = str(page.relative_to(ROOT))
             yield pytest.param(page, spark, id=name, marks=[pytest.mark.xdist_group("spark")] if spark else [])
 
 
-@pytest.mark.parametrize(("page", "spark"), list(pages_of_python()))
-def test_python_runs(page: Path, spark: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("page", "spark"), list(pages_to_follow()))
+def test_pages_can_be_followed(
+    page: Path, spark: bool, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Somebody who does what a page says, from top to bottom in one folder, sees what it shows."""
     if spark:
         skip_without_spark()
-    monkeypatch.chdir(ROOT)
+    monkeypatch.chdir(folder)
     namespace: dict[str, Any] = {"__name__": "__docs__"}
     for block in BLOCKS:
-        if block.page == page and block.kind == "python":
+        if block.page != page:
+            continue
+        if block.title:
+            (folder / block.title).parent.mkdir(parents=True, exist_ok=True)
+            (folder / block.title).write_text(block.text, encoding="utf-8")
+        if block.kind == "python":
             # Empty lines in front, so that tracebacks name the line of the page.
             code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
             exec(code, namespace)
+        elif block.kind == "case":
+            assert block.title, f"{block}: a title names the file"
+            assert main(["test", block.title]) == 0, f"{block}: {capsys.readouterr().out}"
+        elif block.kind == "console":
+            _type(block)
+
+
+def _type(block: Block) -> None:
+    """Types the commands of a block; where output is shown, it is what comes out."""
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        words = shlex.split(command, comments=True)
+        assert words[0] == "presage", command
+        fails = re.search(r"# exits with (\d)$", command)
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = main(words[1:])
+        assert status == (int(fails[1]) if fails else 0), f"{block}: {command}\n{out.getvalue()}{err.getvalue()}"
+        if shown.strip():
+            assert (out.getvalue() if not fails or out.getvalue() else err.getvalue()).strip() == shown.strip(), str(
+                block
+            )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -211,13 +264,26 @@ def _anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("block", [block for block in BLOCKS if block.kind == "console"], ids=str)
-def test_console_shows_what_comes_out(block: Block) -> None:
-    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
-        command, _, shown = part.partition("\n")
-        words = shlex.split(command)
-        assert words[0] == "presage", command
-        done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=ROOT, check=False)
-        assert done.returncode == 0, done.stderr
-        if shown.strip():
-            assert done.stdout.strip() == shown.strip()
+def test_the_page_of_commands_is_up_to_date() -> None:
+    written = (REFERENCE / "cli.md").read_text(encoding="utf-8")
+    assert written == cli_reference.reference(), "run `python docs/cli_reference.py`"
+
+
+def test_the_page_of_python_names_everything_public() -> None:
+    text = (REFERENCE / "api.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^::: presage\.(\w+)$", text, flags=re.MULTILINE)) == set(presage.__all__)
+
+
+def test_every_page_is_on_the_site() -> None:
+    """A page that the navigation does not name is one nobody finds."""
+    named = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
+    written = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    examples = {f"gallery/{path.relative_to(EXAMPLES).as_posix()}" for path in EXAMPLES.glob("*/README.md")}
+    assert named == written | examples
+
+
+def test_the_site_can_be_built(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed: make docs")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr

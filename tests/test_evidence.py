@@ -280,7 +280,7 @@ def rebuilt(proof: Proof, old: Proof, new: Proof) -> Proof:
 
 # Examples.
 
-TURBINES = (ROOT / "examples/turbines/turbines.psg").read_text(encoding="utf-8")
+TURBINES = (ROOT / "presage/examples/turbines/turbines.psg").read_text(encoding="utf-8")
 HOSPITAL = (ROOT / "tests/cases/analysis/ha-example-11-hospital/program.psg").read_text(encoding="utf-8")
 
 
@@ -496,7 +496,7 @@ def presage(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
 
 
-EXAMPLE = ("explain", "examples/turbines/turbines.psg", "--facts", "examples/turbines/facts.jsonl")
+EXAMPLE = ("explain", "presage/examples/turbines/turbines.psg", "--facts", "presage/examples/turbines/facts.jsonl")
 
 
 def test_explain_prints_one_json_object_when_piped() -> None:

@@ -260,7 +260,7 @@ def explained(text: str, answer: str, at: int, *facts: str, statics: Sequence[tu
     return Why(subject, statics, arrivals).of(name, values, time, at)
 
 
-TURBINES = (ROOT / "examples/turbines/turbines.psg").read_text()
+TURBINES = (ROOT / "presage/examples/turbines/turbines.psg").read_text()
 
 
 def test_what_is_open_says_until_when() -> None:
@@ -333,7 +333,7 @@ def presage(*words: str | Path) -> str:
     return done.stdout
 
 
-EXAMPLE = ("explain", "examples/turbines/turbines.psg", "--facts", "examples/turbines/facts.jsonl")
+EXAMPLE = ("explain", "presage/examples/turbines/turbines.psg", "--facts", "presage/examples/turbines/facts.jsonl")
 
 
 @pytest.mark.parametrize(

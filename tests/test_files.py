@@ -486,7 +486,14 @@ def test_where_nothing_can_be_written(tmp_path: Path) -> None:
 
 
 def test_out_of_a_run(tmp_path: Path) -> None:
-    words = ["run", "--emit", "confirmed", "examples/turbines/turbines.psg", "--facts", "examples/turbines/facts.jsonl"]
+    words = [
+        "run",
+        "--emit",
+        "confirmed",
+        "presage/examples/turbines/turbines.psg",
+        "--facts",
+        "presage/examples/turbines/facts.jsonl",
+    ]
     printed = [json.loads(line) for line in command(*words).stdout.splitlines()]
     assert printed
     assert command(*words, "--out", tmp_path / "a.jsonl").stdout == ""

@@ -257,8 +257,8 @@ def test_example_19_a_fact_may_push_out_the_one_it_comes_from() -> None:
 
 
 def test_the_example_folder_is_the_paper() -> None:
-    program = (ROOT / "examples/trams/trams.psg").read_text(encoding="utf-8")
-    lines = (ROOT / "examples/trams/facts.jsonl").read_text(encoding="utf-8").splitlines()
+    program = (ROOT / "presage/examples/trams/trams.psg").read_text(encoding="utf-8")
+    lines = (ROOT / "presage/examples/trams/facts.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [(each["pred"], tuple(each["args"]), each["time"]) for each in map(json.loads, lines)]
     assert models(program, rows, 42) == models(CHOICES, BOB, 42, statics=STATIC[:-1])
     assert check_text(program).findings.route.engine == "clingo"  # type: ignore[union-attr]

@@ -32,7 +32,7 @@ def case(name: str) -> str:
 
 
 def test_turbines() -> None:
-    (line,) = plan((ROOT / "examples/turbines/turbines.psg").read_text())
+    (line,) = plan((ROOT / "presage/examples/turbines/turbines.psg").read_text())
     assert line["query"] == "malf(X)@T"
     assert premises(line) == [["temp(X, high)@T", "temp(X, high)@T+1", "temp(X, high)@T+2"]]
     assert line["patterns"][0]["bindings"] == {}
@@ -120,7 +120,9 @@ def test_operators_have_nodes() -> None:
 
 def test_the_command() -> None:
     command = [sys.executable, "-m", "presage", "plan"]
-    done = subprocess.run([*command, "examples/turbines/turbines.psg"], capture_output=True, text=True, cwd=ROOT)
+    done = subprocess.run(
+        [*command, "presage/examples/turbines/turbines.psg"], capture_output=True, text=True, cwd=ROOT
+    )
     assert done.returncode == 0 and json.loads(done.stdout)["query"] == "malf(X)@T"
     broken = subprocess.run([*command, "no-such.psg"], capture_output=True, text=True, cwd=ROOT)
     assert broken.returncode == 1 and "no such file" in broken.stderr

@@ -181,7 +181,7 @@ def test_names_are_told_as_they_are(tmp_path: Path) -> None:
 
 
 def test_programs_without_hypothetical_answers() -> None:
-    program, facts = ROOT / "examples/heartbeat/heartbeat.psg", ROOT / "examples/heartbeat/facts.jsonl"
+    program, facts = ROOT / "presage/examples/heartbeat/heartbeat.psg", ROOT / "presage/examples/heartbeat/facts.jsonl"
     with watching(program, facts, "--paused", "--until", "30") as watched:
         watched.state_after(100)
         _, found = watched.get("api/state")
@@ -190,6 +190,30 @@ def test_programs_without_hypothetical_answers() -> None:
         assert about["tick_milliseconds"] == 60_000 and not about["hypothetical"]
         _, one = watched.get("api/answer", answer=found["rows"][0]["answer"])
         assert one["proof"] is not None, one["no_proof"]
+
+
+def test_without_a_program_the_examples_are_shown() -> None:
+    with watching(None, None, "--paused") as watched:
+        _, listed = watched.get("api/examples")
+        names = [each["name"] for each in listed]
+        assert {"turbines", "hospital", "stops", "network", "heartbeat"} <= set(names)
+        for path in ("", "page/gallery.js", "pictures/turbines.svg", "turbines/", "turbines/page/main.js"):
+            with urllib.request.urlopen(watched.address + path, timeout=60) as reply:
+                assert reply.status == 200 and "script-src 'self'" in reply.headers["content-security-policy"]
+        assert watched.get("turbines/api/program")[1]["queries"] == ["malf(X)"]
+        assert watched.get("network/api/program")[1]["queries"] == ["flag(X, S)"], "each runs by itself"
+        assert watched.get("pictures/nothing.svg")[0] == 404 and watched.get("nothing/api/program")[0] == 404
+        inside = Watched(watched.process, f"{watched.address}turbines/")
+        assert inside.state_after(9)["step"] >= 9
+        assert inside.get("api/state")[1]["rows"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"), [((TURBINES,), "needs facts"), (("--facts", TURBINE_FACTS), "a program")]
+)
+def test_half_a_call(words: tuple[str | Path, ...], message: str) -> None:
+    done = presage(*words)
+    assert done.returncode == 2 and message in done.stderr
 
 
 def test_a_port_in_use() -> None:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-TURBINES = ROOT / "examples/turbines/turbines.psg"
-TURBINE_FACTS = ROOT / "examples/turbines/facts.jsonl"
+TURBINES = ROOT / "presage/examples/turbines/turbines.psg"
+TURBINE_FACTS = ROOT / "presage/examples/turbines/facts.jsonl"
 SECONDS = 60
 
 
@@ -60,8 +60,10 @@ class Watched:
 
 
 @contextmanager
-def watching(program: Path, facts: Path, *options: str) -> Iterator[Watched]:
-    command = [sys.executable, "-m", "presage", "watch", str(program), "--facts", str(facts)]
+def watching(program: Path | None, facts: Path | None, *options: str) -> Iterator[Watched]:
+    command = [sys.executable, "-m", "presage", "watch"]
+    if program is not None:
+        command += [str(program), "--facts", str(facts)]
     process = subprocess.Popen(
         [*command, "--port", "0", "--no-browser", *options], stderr=subprocess.PIPE, text=True, cwd=ROOT
     )

@@ -16,10 +16,11 @@ from presage.errors import PresageError
 
 FINE, WRONG_INPUT, WRONG_CALL = 0, 1, 2
 
-COMMANDS = ("run", "watch", "explain", "ask", "models", "check", "plan", "fmt")
+COMMANDS = ("run", "watch", "explain", "test", "ask", "models", "check", "plan", "fmt", "examples")
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the command line, with all commands."""
     from importlib import import_module
 
     import presage
@@ -47,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else list(argv)
-    parser = _parser()
+    parser = make_parser()
     if not given:
         parser.print_help()
         return FINE

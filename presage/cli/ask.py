@@ -21,7 +21,7 @@ answer: the values of its variables and the time. `exists X: a, b` leaves the va
 has several models, the answers are those that hold in all of them."""
 EXAMPLE = """\
 example:
-  presage ask examples/trams/trams.psg --facts examples/trams/facts.jsonl --at 45 'window(5) some tram(A, St)'"""
+  presage ask trams/trams.psg --facts trams/facts.jsonl --at 45 'window(5) some tram(A, St)'"""
 
 
 def arguments(command: argparse.ArgumentParser) -> None:

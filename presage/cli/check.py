@@ -17,8 +17,8 @@ negation, recursion, value invention, memory, and how it can be sharded. Exits w
 `presage run --emit confirmed` would refuse the program."""
 EXAMPLE = """\
 example:
-  presage check examples/turbines/turbines.psg
-  presage check --json examples/turbines/turbines.psg | jq .partition_key"""
+  presage check turbines/turbines.psg
+  presage check --json turbines/turbines.psg | jq .partition_key"""
 
 
 def arguments(command: argparse.ArgumentParser) -> None:

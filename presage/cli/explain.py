@@ -32,7 +32,7 @@ printed. Of an answer that is open it says what is missing and until when, of on
 what failed and when. An answer may have variables: 'malf(X)@0'."""
 EXAMPLE = """\
 example:
-  presage explain examples/turbines/turbines.psg --facts examples/turbines/facts.jsonl --at 3 'malf(wt25)@0'"""
+  presage explain turbines/turbines.psg --facts turbines/facts.jsonl --at 3 'malf(wt25)@0'"""
 
 # A chain of reasons through time may be long, and steps are nested in steps. The stack has room for several times
 # as many frames as are allowed, so that what is too deep ends in a message.

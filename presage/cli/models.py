@@ -24,7 +24,7 @@ the derived facts. A program may have none, one or many. With `reading now` rule
 only, with `reading every` at each time of the stream."""
 EXAMPLE = """\
 example:
-  presage models examples/trams/trams.psg --facts examples/trams/facts.jsonl --at 42"""
+  presage models trams/trams.psg --facts trams/facts.jsonl --at 42"""
 
 
 def arguments(command: argparse.ArgumentParser) -> None:

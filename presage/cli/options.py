@@ -8,14 +8,26 @@ from pathlib import Path
 from presage.errors import PresageError
 
 
-def program_argument(command: argparse.ArgumentParser) -> None:
-    command.add_argument("program", type=Path, metavar="PROGRAM", help="a program file (.psg); - for standard input")
+def program_argument(command: argparse.ArgumentParser, required: bool = True) -> None:
+    command.add_argument(
+        "program",
+        type=Path,
+        nargs=None if required else "?",
+        metavar="PROGRAM",
+        help="a program file (.psg); - for standard input",
+    )
 
 
-def facts_arguments(command: argparse.ArgumentParser) -> None:
+def facts_arguments(command: argparse.ArgumentParser, required: bool = True) -> None:
     """What a run takes: the facts, and how far to go."""
     command.add_argument(
-        "--facts", nargs="+", type=Path, required=True, metavar="F", help="files of facts (.jsonl, .csv, .parquet)"
+        "--facts",
+        nargs="+",
+        type=Path,
+        required=required,
+        default=None if required else [],
+        metavar="F",
+        help="files of facts (.jsonl, .csv, .parquet)",
     )
     command.add_argument("--static", nargs="+", type=Path, default=[], metavar="F", help="files of static facts")
     command.add_argument("--until", metavar="N", help="the last step (default: when everything is settled)")

@@ -28,8 +28,8 @@ With --rewriting or --grounding it prints the program as existential rules witho
 Nemo reads: facts of the stream are added as all_p(arguments, 0, time), static ones as they are."""
 EXAMPLE = """\
 example:
-  presage plan examples/turbines/turbines.psg
-  presage plan --json examples/turbines/turbines.psg | jq .patterns"""
+  presage plan turbines/turbines.psg
+  presage plan --json turbines/turbines.psg | jq .patterns"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ Or they are CSV or Parquet files, one for each predicate and named after it (tem
 the declared columns and `time`."""
 EXAMPLE = """\
 example:
-  presage run examples/turbines/turbines.psg --facts examples/turbines/facts.jsonl"""
+  presage run turbines/turbines.psg --facts turbines/facts.jsonl"""
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -83,29 +83,13 @@ def run(options: argparse.Namespace) -> int:
     from presage.cli.live import show_table, wants_table
     from presage.cli.progress import watched
     from presage.io.output import open_output
-    from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
-    from presage.models.stepping_one import OneModelSteps
-    from presage.plan.parts import Unsupported
-    from presage.reasoner import Reasoner
-    from presage.stepping import steps
+    from presage.stepping import make_stepper, steps
     from presage.supposing import Choice
 
     report = check_text(read_file(options.program), str(options.program), chase_limit=options.chase_limit)
-    report.or_raise()
-    reasoner: Reasoner | AnswerStreamSteps
-    if needs_answer_streams(report):
-        reasoner = AnswerStreamSteps(report)
-    else:
-        choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
-        emit = "confirmed" if options.emit == "confirmed" else "changes"
-        try:
-            limit = options.chase_limit
-            reasoner = Reasoner(report.program, emit=emit, choice=choice, report=report, chase_limit=limit)
-        except Unsupported:
-            assert report.findings is not None
-            if not report.findings.subject.discrete:
-                raise
-            reasoner = OneModelSteps(report, options.chase_limit)
+    choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
+    emit = "confirmed" if options.emit == "confirmed" else "changes"
+    reasoner = make_stepper(report, emit, choice, options.chase_limit)
     facts, _ = take_facts(reasoner, options.facts, options.static)
     until = last_step_asked(reasoner, options.until)
     if wants_table(options):

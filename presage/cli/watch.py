@@ -8,10 +8,10 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from presage.cli import FINE
+from presage.cli import FINE, WRONG_CALL
 from presage.cli.options import facts_arguments, positive_count, program_argument
 from presage.errors import PresageError
 
@@ -27,10 +27,12 @@ DESCRIPTION = """\
 Runs a program as `presage run` does, at a pace people can follow, on a page at 127.0.0.1: a lane for each answer
 with its evidence, what it still needs and its deadline, as answers become possible, are confirmed or are refuted.
 The page pauses, steps, goes back, filters, and shows the ways and the proof of an answer. The run begins when
-the page is opened. Needs starlette and uvicorn: pip install 'presage[watch]'"""
+the page is opened. Without a program, the page lists the examples that come with Presage.
+Needs starlette and uvicorn: pip install 'presage[watch]'"""
 EXAMPLE = """\
 example:
-  presage watch examples/turbines/turbines.psg --facts examples/turbines/facts.jsonl --speed 0.5"""
+  presage watch
+  presage watch turbines/turbines.psg --facts turbines/facts.jsonl --speed 0.5"""
 
 LOCAL = "127.0.0.1"
 PORT = 8765
@@ -39,8 +41,8 @@ A_MINUTE = 60
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    program_argument(command)
-    facts_arguments(command)
+    program_argument(command, required=False)
+    facts_arguments(command, required=False)
     command.add_argument(
         "--emit",
         choices=("changes", "confirmed"),
@@ -84,26 +86,86 @@ def _port(text: str) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.program is not None and not options.facts:
+        print(
+            "presage watch: a program needs facts: --facts F (without a program, examples are shown)", file=sys.stderr
+        )
+        return WRONG_CALL
+    if options.program is None and options.facts:
+        print("presage watch: facts need a program: presage watch PROGRAM --facts F", file=sys.stderr)
+        return WRONG_CALL
     _refuse_without_server()
+    if options.program is None:
+        return _show_examples(options)
     from presage.web.server import application
 
+    replay, details = _begun(options)
+    app = application(replay, details, _host_names(options.host), start_when_seen=not options.paused)
+    _serve(app, options, str(options.program), replay.close)
+    if replay.problem:
+        raise PresageError(replay.problem)
+    return FINE
+
+
+def _begun(options: argparse.Namespace) -> tuple[Replay, Details]:
+    """A replay at work, before its first step."""
     replay, details = prepare(options)
-    listening = _listen(options.host, options.port)
+    threading.Thread(target=replay.run, name="replay", daemon=True).start()
+    return replay, details
+
+
+def _show_examples(options: argparse.Namespace) -> int:
+    """A page with the examples; each is prepared when somebody opens it."""
+    from presage.cli.examples import EXAMPLES, data_of, names, program_of, title
+    from presage.web.gallery import Shown, gallery
+    from presage.web.server import application
+
     hosts = _host_names(options.host)
+    opened: list[Replay] = []
+
+    def open_example(name: str) -> object:
+        chosen = argparse.Namespace(**{**vars(options), "program": program_of(name), "facts": [data_of(name)]})
+        replay, details = _begun(chosen)
+        opened.append(replay)
+        return application(replay, details, hosts, start_when_seen=not options.paused)
+
+    shown = [Shown(name, title(name), EXAMPLES / name / "picture.svg") for name in names() if _can_be_watched(name)]
+
+    def close() -> None:
+        for replay in opened:
+            replay.close()
+
+    _serve(gallery(shown, open_example, hosts), options, "the examples", close)
+    return FINE
+
+
+def _can_be_watched(name: str) -> bool:
+    """Whether the page can run an example: programs with windows of rows, several models or invented values are not
+    replayed yet."""
+    from presage.checking import check_text, read_file
+    from presage.cli.examples import program_of
+    from presage.reasoner import Reasoner
+
+    report = check_text(read_file(program_of(name)), name)
+    try:
+        Reasoner(report.program, report=report)
+    except PresageError:
+        return False
+    return True
+
+
+def _serve(app: object, options: argparse.Namespace, what: str, close: Callable[[], None]) -> None:
+    """Listens, says where, opens a browser, and serves until somebody ends it."""
+    listening = _listen(options.host, options.port)
     address = _address(options.host, listening)
-    worker = threading.Thread(target=replay.run, name="replay", daemon=True)
-    worker.start()
-    print(f"watch {options.program} at {address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
+    print(f"watch {what} at {address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
     if not _is_local(listening):
         print("whoever can reach this machine sees the page and can stop and start it", file=sys.stderr, flush=True)
     if not options.no_browser and _has_a_screen():
         import webbrowser
 
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    _serve(application(replay, details, hosts, start_when_seen=not options.paused), listening, replay)
-    if replay.problem:
-        raise PresageError(replay.problem)
-    return FINE
+    _answer_requests(app, listening, close)
 
 
 def _refuse_without_server() -> None:
@@ -205,13 +267,13 @@ def _has_a_screen() -> bool:
     return sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _serve(app: object, listening: socket.socket, replay: Replay) -> None:
+def _answer_requests(app: object, listening: socket.socket, close: Callable[[], None]) -> None:
     import uvicorn
 
     class Server(uvicorn.Server):
         def handle_exit(self, sig: int, frame: object) -> None:
-            # The streams to open pages end with the replay; otherwise the server would wait for them.
-            replay.close()
+            # The streams to open pages end with their replays; otherwise the server would wait for them.
+            close()
             super().handle_exit(sig, frame)  # type: ignore[arg-type]
 
     config = uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=2)  # type: ignore[arg-type]
@@ -220,5 +282,5 @@ def _serve(app: object, listening: socket.socket, replay: Replay) -> None:
     except KeyboardInterrupt:
         pass
     finally:
-        replay.close()
+        close()
         listening.close()

@@ -52,7 +52,7 @@ def application(
     """The application. With `start_when_seen` the replay begins when the first page opens."""
     guard = Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
     routes = _Site(replay, details, start_when_seen).routes()
-    return _Guarded(Starlette(routes=routes, middleware=[guard], exception_handlers={HTTPException: _told}))
+    return Guarded(Starlette(routes=routes, middleware=[guard], exception_handlers={HTTPException: _told}))
 
 
 async def _told(_: Request, problem: Exception) -> Response:
@@ -60,7 +60,7 @@ async def _told(_: Request, problem: Exception) -> Response:
     return JSONResponse({"error": problem.detail}, problem.status_code)
 
 
-class _Guarded:
+class Guarded:
     """Adds the headers to whatever is answered, without holding up the stream."""
 
     def __init__(self, inner: ASGIApp) -> None:

@@ -37,7 +37,7 @@ const table = new Table(
 // -- what the server tells -----------------------------------------------------------------------
 
 async function begin() {
-  about = await (await fetch("/api/program")).json();
+  about = await (await fetch("api/program")).json();
   at("program").textContent = about.program;
   document.title = `${about.program} – Presage`;
   setClock(about.tick_milliseconds, about.start);
@@ -51,7 +51,7 @@ async function begin() {
 }
 
 function listen() {
-  const stream = new EventSource("/api/events");
+  const stream = new EventSource("api/events");
   stream.addEventListener("batch", (event) => {
     at("connection").textContent = "";
     const batch = JSON.parse(event.data);
@@ -101,7 +101,7 @@ function showWhere() {
 }
 
 async function command(action, more = {}) {
-  const answer = await fetch("/api/control", {
+  const answer = await fetch("api/control", {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ action, ...more }),
@@ -129,7 +129,7 @@ async function lookBack(step) {
       leavePast();
       continue;
     }
-    const answer = await fetch(`/api/state?step=${step}`);
+    const answer = await fetch(`api/state?step=${step}`);
     const given = await answer.json();
     if (!answer.ok) {
       at("connection").textContent = given.error;
@@ -256,7 +256,7 @@ function openGroup(group) {
 async function openAnswer(text) {
   opened = text;
   const step = past ? `&step=${past.step}` : "";
-  const asked = `/api/answer?answer=${encodeURIComponent(text)}${step}`;
+  const asked = `api/answer?answer=${encodeURIComponent(text)}${step}`;
   const answer = await fetch(asked);
   const given = await answer.json();
   if (opened !== text) return;

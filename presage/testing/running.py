@@ -1,0 +1,144 @@
+"""One case, run: the program over the case's facts, up to the last time that is looked at, and all that was said."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from presage.answers import Answer, shown_name
+from presage.checking import Report, check_text, read_file
+from presage.errors import nearest
+from presage.io.facts import Fact
+from presage.io.files import read_facts
+from presage.model.terms import Constant, Number
+from presage.stepping import Stepper, make_stepper, steps
+from presage.testing.cases import Case, GivenFact
+from presage.testing.texts import CaseError, Literal
+
+_OPEN_TIME = re.compile(r"[A-Z_]\w*(\s*[+-]\s*\S+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a case's run said, line by line, and the reasoner that said it."""
+
+    stepper: Stepper
+    told: list[Answer]
+    late: list[Fact]
+
+
+def run_case(case: Case) -> Run:
+    """Runs a case; a program, a file or a fact that is wrong raises a message with its place."""
+    report = _checked(_program_of(case))
+    stepper = make_stepper(report, case.emit)
+    checker = stepper.checker
+    facts = [*read_facts(case.fact_files, checker), *(fact_of(stepper, case, given) for given in case.facts)]
+    known = [*read_facts(case.static_files, checker), *(fact for fact in facts if fact.low is None)]
+    for fact in known:
+        if fact.low is not None:
+            raise CaseError(f"{case.file}:{case.line}: `{fact.predicate}` is not static: give its facts with `facts`")
+        stepper.add_static(fact)
+    arriving = [fact for fact in facts if fact.low is not None]
+    times = check_expectations(case, stepper)
+    if case.until is not None:
+        line, text = case.until
+        end = time_of(stepper, text, f"{case.file}:{line}")
+        if times and max(times) > end:
+            raise CaseError(f"{case.file}:{line}: the run ends at {text}, and something is expected after that")
+    else:
+        end = max([max((fact.arrival for fact in arriving), default=0) + stepper.longest_lag, *times])
+    told = [answer for answers in steps(stepper, arriving, end) for answer in answers]
+    return Run(stepper, told, list(stepper.late))
+
+
+def check_expectations(case: Case, stepper: Stepper) -> list[Number]:
+    """The times of a case's expectations. One about something the program never says would be met, or not,
+    whatever happens; so it is refused."""
+    asked = {shown_name(query.atom.predicate): len(query.atom.arguments) for query in stepper.subject.queries}
+    times = []
+    for expected in case.expectations:
+        where = f"{case.file}:{expected.line}"
+        if expected.time:
+            times.append(time_of(stepper, expected.time, where))
+        if expected.kind == "late":
+            assert expected.literal is not None
+            fact_of(stepper, case, GivenFact(expected.line, expected.literal, None))
+            continue
+        name = expected.of if expected.literal is None else expected.literal.atom.predicate
+        if name is None:
+            continue
+        if name not in asked:
+            near = nearest(name, asked)
+            hint = f"; did you mean `{near}`?" if near else f" (its queries: {', '.join(sorted(asked)) or 'none'})"
+            raise CaseError(f"{where}: no query of the program asks for `{name}`{hint}")
+        if expected.literal is not None and name != "violated" and asked[name] != len(expected.literal.atom.arguments):
+            count = len(expected.literal.atom.arguments)
+            raise CaseError(f"{where}: `{name}` has {asked[name]} arguments in the program and {count} here")
+        if expected.literal is not None and expected.kind != "no":
+            _check_time(stepper, expected.literal, where)
+    return times
+
+
+def _check_time(stepper: Stepper, literal: Literal, where: str) -> None:
+    """An answer has a time, an interval or, as long as it is not known, a variable for it."""
+    if literal.time is None:
+        raise CaseError(f"{where}: `{literal}` has no time: write {literal}@3")
+    if literal.interval is not None:
+        low, high, _ = literal.interval
+        time_of(stepper, low, where)
+        if high != "inf":
+            time_of(stepper, high, where)
+    elif not _OPEN_TIME.fullmatch(literal.time):
+        time_of(stepper, literal.time, where)
+
+
+def time_of(stepper: Stepper, text: str, where: str) -> Number:
+    time = stepper.checker.time(text, where)
+    if time < 0:
+        raise CaseError(f"{where}: {text} lies before time 0, the start of the stream")
+    if stepper.subject.discrete and not isinstance(time, int):
+        raise CaseError(f"{where}: {text} is not a whole number, as times of the discrete timeline are")
+    return time
+
+
+def _program_of(case: Case) -> Path:
+    if case.program is not None:
+        return case.program
+    for folder in (case.file.resolve().parent, case.file.resolve().parent.parent):
+        found = sorted(folder.glob("*.psg"))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = ", ".join(path.name for path in found)
+            raise CaseError(f"{case.file}:{case.line}: which program? {folder} has {names}: add a line `program NAME`")
+    raise CaseError(f"{case.file}:{case.line}: there is no program beside the file or above: add a line `program PATH`")
+
+
+def _checked(path: Path) -> Report:
+    return check_text(read_file(path), str(path)).or_raise()
+
+
+def fact_of(stepper: Stepper, case: Case, given: GivenFact) -> Fact:
+    """A fact of a case, checked against the program as facts of files are."""
+    where = f"{case.file}:{given.line}"
+    literal = given.literal
+    if literal.negated:
+        raise CaseError(f"{where}: what does not arrive is not written down: leave out `{literal}`")
+    values = []
+    for term in literal.atom.arguments:
+        if not isinstance(term, Constant):
+            raise CaseError(
+                f"{where}: `{literal}` has a variable; a fact has values, and text in quotes may begin large"
+            )
+        values.append(term.value)
+    entry: dict[str, Any] = {"pred": literal.atom.predicate, "args": values}
+    if literal.interval is not None:
+        low, high, bounds = literal.interval
+        entry.update({"from": low, "to": None if high == "inf" else high, "bounds": bounds})
+    elif literal.time is not None:
+        entry["time"] = literal.time
+    if given.arrives is not None:
+        entry["arrives"] = given.arrives
+    return stepper.checker.fact(entry, where)
