@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
     from presage.analysis.subject import Subject
     from presage.checking import Findings
+    from presage.evidence.outline import Outline
     from presage.evidence.proof import Proof, Record, Value
-    from presage.evidence.show import Printer
     from presage.io.facts import Checker
     from presage.model.formulas import Atom
     from presage.model.terms import Number
@@ -54,6 +55,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     output = command.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="one JSON object (the default when piped)")
     output.add_argument("--text", action="store_true", help="a tree for people (the default on a terminal)")
+    command.add_argument("--svg", type=Path, metavar="FILE", help="draw it too: the reasons as a tree over a time axis")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -72,11 +74,35 @@ def run(options: argparse.Namespace) -> int:
     atom, time = _question(options.answer, subject, checker)
     record = _record(options, subject, checker, at)
     as_json = options.json or not (options.text or sys.stdout.isatty())
-    _with_room(lambda: _explain(report.findings, record, atom, time, as_json))  # type: ignore[arg-type]
+    with_room(lambda: _tell(explain(report.findings, record, atom, time), as_json, options.svg))  # type: ignore[arg-type]
     return FINE
 
 
-def _explain(found: Findings, record: Record, atom: Atom, time: Number, as_json: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """An explanation: the JSON object, and the same for people."""
+
+    line: dict[str, Any]
+    outline: Outline
+    at: Number
+
+
+def _tell(explained: Explained, as_json: bool, picture: Path | None) -> None:
+    if picture is not None:
+        from presage.evidence.svg import picture as drawn
+
+        try:
+            picture.write_text(drawn(explained.outline, explained.at), encoding="utf-8")
+        except OSError as problem:
+            raise PresageError(f"--svg {picture}: the file cannot be written ({problem.strerror})") from None
+    if as_json:
+        print(json.dumps(explained.line, ensure_ascii=False))
+    else:
+        _print_text(explained)
+
+
+def explain(found: Findings, record: Record, atom: Atom, time: Number) -> Explained:
+    """Why an atom holds at a time, or why not, as far as was known at `record.at`."""
     from presage.cli.why import explain_unproved
     from presage.evidence.prove import prove
     from presage.evidence.solve import NotExplained
@@ -84,21 +110,19 @@ def _explain(found: Findings, record: Record, atom: Atom, time: Number, as_json:
 
     arguments = tuple(term.value for term in atom.arguments if isinstance(term, Constant))
     if len(arguments) < len(atom.arguments):
-        explain_unproved(found.subject, record, atom, time, as_json)
-        return
+        return explain_unproved(found.subject, record, atom, time)
     unknown: NotExplained | None = None
     try:
         proof = prove(record, atom.predicate, arguments, time)
     except NotExplained as reason:
         proof, unknown = None, reason
     if proof is None:
-        explain_unproved(found.subject, record, atom, time, as_json, unknown)
-    else:
-        _refuse_unless_checked(record, proof, atom.predicate, arguments, time)
-        explain_proved(record, proof, as_json)
+        return explain_unproved(found.subject, record, atom, time, unknown)
+    _refuse_unless_checked(record, proof, atom.predicate, arguments, time)
+    return explain_proved(record, proof)
 
 
-def _with_room(work: Callable[[], None]) -> None:
+def with_room(work: Callable[[], None]) -> None:
     """Runs something deeply nested on a stack that is large enough."""
     import threading
 
@@ -197,49 +221,50 @@ def _refuse_unless_checked(
         raise PresageError(f"a proof was found, but the checker does not accept it: {reason}") from None
 
 
-def explain_proved(record: Record, proof: Proof, as_json: bool) -> None:
+def explain_proved(record: Record, proof: Proof) -> Explained:
     from presage.answers import json_value
-    from presage.evidence.proof import evidence
+    from presage.evidence.outline import outline_of
+    from presage.evidence.proof import evidence, rules
     from presage.evidence.show import Printer, show_conclusion, show_fact
 
     printer = Printer(record.program)
-    if not as_json:
-        print_tree(_tree(printer, proof, set()))
-        return
     facts = sorted(evidence(proof), key=lambda fact: (fact.span.low or 0, show_fact(fact)))
+    answer, at = show_conclusion(proof), json_value(record.at)
     line = {
-        "answer": show_conclusion(proof),
-        "at": json_value(record.at),
+        "answer": answer,
+        "at": at,
         "status": "confirmed",
+        "says": f"{answer} is confirmed at {at}",
         "because": [show_fact(fact) for fact in facts],
+        "history": None,
+        "ways": [],
+        "failed": None,
+        "rules": [printer.rule_json(number) for number in rules(proof)],
         "proof": printer.to_json(proof),
     }
-    print(json.dumps(line, ensure_ascii=False))
+    return Explained(line, outline_of(printer, proof), record.at)
 
 
-def print_tree(tree: Tree) -> None:
+def _print_text(explained: Explained) -> None:
     from rich.console import Console
 
+    from presage.evidence.timeline import draw
+
     width = None if sys.stdout.isatty() else _WIDE
-    Console(highlight=False, width=width).print(tree)
+    console = Console(highlight=False, width=width)
+    console.print(_tree(explained.outline))
+    drawing = draw(explained.outline, explained.at)
+    if drawing:
+        # Not through the console, which would wrap the lines of a drawing.
+        print()
+        for line in drawing:
+            print(line)
 
 
-def _tree(printer: Printer, proof: Proof, before: set[str]) -> Tree:
-    """The steps as a tree. What is shown once is not laid out again."""
+def _tree(outline: Outline) -> Tree:
     from rich.text import Text
     from rich.tree import Tree
 
-    from presage.evidence.proof import ByRule, premises
-    from presage.evidence.show import visible
-
-    proof = visible(proof)
-    title = printer.title(proof)
-    if isinstance(proof, ByRule) and title in before:
-        return Tree(Text(f"{title}: as shown above"))
-    before.add(title)
-    tree = Tree(Text(title))
-    for note in printer.notes(proof):
-        tree.add(Text(note))
-    for premise in premises(proof):
-        tree.children.append(_tree(printer, premise, before))
+    tree = Tree(Text(outline.line))
+    tree.children.extend(_tree(each) for each in outline.below)
     return tree

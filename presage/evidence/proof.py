@@ -225,6 +225,12 @@ def evidence(proof: Proof) -> list[InputFact]:
     return list(dict.fromkeys(step.fact for step in walk(proof) if isinstance(step, Given)))
 
 
+def rules(proof: Proof) -> list[int]:
+    """The rules and facts of the program a proof goes through, by their places, each once."""
+    steps = (step.rule for step in walk(proof) if isinstance(step, (ByRule, Known)))
+    return list(dict.fromkeys(number for number in steps if number is not None))
+
+
 def substitution(binding: dict[str, Value], formula: Formula) -> Substitution:
     """Of a binding, what the variables of a formula need."""
     names = {variable.name for variable in variables(formula)}

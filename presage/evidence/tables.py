@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from presage.errors import PresageError
@@ -301,10 +301,14 @@ class Worlds:
         """Whether the atom is entailed throughout these times."""
         key = (name, arguments)
         self.sure.ask(key, times)
+        return self.settle(lambda: not without(times, self.sure.goals[key].answers.get(arguments, NEVER)))
+
+    def settle(self, enough: Callable[[], bool] = lambda: False) -> bool:
+        """Works both worlds out by turns, until enough is known; whether that came about."""
         while True:
             self.sure.grew = self.maybe.grew = False
             changed = self.sure.saturate()
-            if not without(times, self.sure.goals[key].answers.get(arguments, NEVER)):
+            if enough():
                 return True
             self.maybe.restart()
             self.maybe.saturate()

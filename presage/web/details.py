@@ -16,9 +16,9 @@ from typing import Any
 from presage.answers import Answer
 from presage.errors import PresageError
 from presage.evidence.check import Rejected, check
-from presage.evidence.proof import ByRule, InputFact, Known, Record, Span, walk
+from presage.evidence.proof import InputFact, Record, Span, rules
 from presage.evidence.prove import prove
-from presage.evidence.show import Printer
+from presage.evidence.show import Printer, written
 from presage.io.facts import Fact
 from presage.model.formulas import atoms
 from presage.model.printer import show_number, show_query
@@ -101,10 +101,10 @@ class Details:
             ways.append(_way(answer))
         proof: dict[str, Any] | None = None
         no_proof = ""
-        rules: Iterable[Rule] = ()
+        through: Iterable[Rule] = ()
         if answer.status == "confirmed":
             try:
-                proof, rules = self._proof(answer)
+                proof, through = self._proof(answer)
             except PresageError as problem:
                 no_proof = str(problem)
         return {
@@ -112,7 +112,7 @@ class Details:
             "query": show_query(self.queries[self.query_of(answer)]),
             "proof": proof,
             "no_proof": no_proof,
-            "rules": self._lines(rules or self._possible_rules(answer if entry.was is None else entry.was)),
+            "rules": self._lines(through or self._possible_rules(answer if entry.was is None else entry.was)),
             "rules_are_certain": proof is not None,
             "was": None if entry.was is None or answer.status == "confirmed" else _way(entry.was),
         }
@@ -134,8 +134,7 @@ class Details:
             raise PresageError(f"a proof was found, but the checker does not accept it: {reason}") from None
         except RecursionError:
             raise PresageError(TOO_LONG) from None
-        steps = (each.rule for each in walk(proof) if isinstance(each, (ByRule, Known)))
-        return shown, [self.program.rules[each] for each in steps if each is not None]
+        return shown, [self.program.rules[each] for each in rules(proof)]
 
     def _record(self, at: Number) -> Record:
         arrived = self._facts[: bisect.bisect_right(self._arrivals, at)]
@@ -155,7 +154,7 @@ class Details:
             if Counter((each.predicate, each.positive) for each in pattern.literals) in wanted
         ]
         if alike:
-            return [rule for rules in alike for rule in rules]
+            return [rule for pattern in alike for rule in pattern]
         return list(self._leading_to(answer.predicate))
 
     def _leading_to(self, predicate: str) -> Iterator[Rule]:
@@ -169,15 +168,11 @@ class Details:
                     seen |= below
                     todo.extend(below)
 
-    def _lines(self, rules: Iterable[Rule]) -> list[dict[str, Any]]:
+    def _lines(self, through: Iterable[Rule]) -> list[dict[str, Any]]:
         """Rules as they were written, each once, in the order of the text."""
-        source = self.program.source
         found: dict[int, str] = {}
-        for rule in rules:
-            while rule.origin is not None:
-                rule = rule.origin
-            line = source.place(rule.span.start)[0]
-            found.setdefault(line, source.text[rule.span.start : rule.span.end].rstrip(".") + ".")
+        for rule in through:
+            found.setdefault(self.program.line_of(rule), written(rule, self.program.source))
         return [{"line": line, "text": text} for line, text in sorted(found.items())]
 
 
