@@ -188,7 +188,7 @@ def _atom_text(formula: Any) -> str:
 
 
 def _record(options: argparse.Namespace, subject: Subject, checker: Checker, at: Number) -> Record:
-    from presage.evidence.proof import InputFact, Record, Span
+    from presage.evidence.proof import InputFact, Record
     from presage.io.files import read_facts
 
     facts: list[InputFact] = []
@@ -203,8 +203,7 @@ def _record(options: argparse.Namespace, subject: Subject, checker: Checker, at:
             statics.append((fact.predicate, fact.arguments))
             continue
         late += fact.arrival <= at and checker.is_late(fact, fact.arrival)
-        span = Span(fact.low, fact.high, fact.closed_low, fact.closed_high)
-        facts.append(InputFact(fact.predicate, fact.arguments, span, fact.arrival))
+        facts.append(InputFact.of(fact))
     if late:
         print(f"{late} facts arrived too late and are left out", file=sys.stderr)
     return Record(subject.program, subject.discrete, tuple(facts), tuple(statics), at)
@@ -224,18 +223,17 @@ def _refuse_unless_checked(
 def explain_proved(record: Record, proof: Proof) -> Explained:
     from presage.answers import json_value
     from presage.evidence.outline import outline_of
-    from presage.evidence.proof import evidence, rules
-    from presage.evidence.show import Printer, show_conclusion, show_fact
+    from presage.evidence.proof import rules
+    from presage.evidence.show import Printer, show_conclusion, show_evidence
 
     printer = Printer(record.program)
-    facts = sorted(evidence(proof), key=lambda fact: (fact.span.low or 0, show_fact(fact)))
     answer, at = show_conclusion(proof), json_value(record.at)
     line = {
         "answer": answer,
         "at": at,
         "status": "confirmed",
         "says": f"{answer} is confirmed at {at}",
-        "because": [show_fact(fact) for fact in facts],
+        "because": show_evidence(proof),
         "history": None,
         "ways": [],
         "failed": None,

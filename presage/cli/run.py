@@ -53,6 +53,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--confidence-step", type=_share, metavar="S", help="print an answer again when its confidence moves by S"
     )
+    command.add_argument(
+        "--because",
+        action="store_true",
+        help="with --emit confirmed: say which facts and absences each answer rests on, at the cost of a proof each",
+    )
     command.add_argument("--json", action="store_true", help="JSON lines on a terminal too (the default when piped)")
     command.add_argument(
         "--chase-limit", type=_count, metavar="N", help="run existential rules that may invent values without end"
@@ -82,6 +87,7 @@ def run(options: argparse.Namespace) -> int:
     from presage.checking import check_text, read_file
     from presage.cli.live import show_table, wants_table
     from presage.cli.progress import watched
+    from presage.cli.reasons import evidence_of
     from presage.io.output import open_output
     from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
     from presage.models.stepping_one import OneModelSteps
@@ -90,6 +96,8 @@ def run(options: argparse.Namespace) -> int:
     from presage.stepping import steps
     from presage.supposing import Choice
 
+    if options.because and options.emit != "confirmed":
+        raise PresageError("--because goes with --emit confirmed: the other answer lines say it anyway")
     report = check_text(read_file(options.program), str(options.program), chase_limit=options.chase_limit)
     report.or_raise()
     reasoner: Reasoner | AnswerStreamSteps
@@ -105,15 +113,21 @@ def run(options: argparse.Namespace) -> int:
             if not report.findings.subject.discrete:
                 raise
             reasoner = OneModelSteps(report, options.chase_limit)
-    facts, _ = take_facts(reasoner, options.facts, options.static)
+    facts, known = take_facts(reasoner, options.facts, options.static)
     until = last_step_asked(reasoner, options.until)
+    reasons = evidence_of(reasoner, facts, known) if options.because else None
+    snapshot = options.emit == "snapshot"
+
+    def stepped() -> Iterator[list[Answer]]:
+        for answers in steps(reasoner, facts, until, snapshot):
+            yield answers if reasons is None else reasons(answers)
+
     if wants_table(options):
-        show_table(steps(reasoner, facts, until), facts, lambda: reasoner.now)
+        show_table(stepped(), facts, lambda: reasoner.now)
         _tell_what_was_left_out(reasoner)
         return FINE
     with open_output(options.out, whole_times=reasoner.subject.discrete) as out:
-        snapshot = options.emit == "snapshot"
-        for answers in watched(steps(reasoner, facts, until, snapshot), facts, lambda: reasoner.now):
+        for answers in watched(stepped(), facts, lambda: reasoner.now):
             if snapshot:
                 for line in snapshots(reasoner, answers):
                     out.write_line(line)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from presage.evidence.proof import Missing, Record, Value
 from presage.evidence.solve import Binding, as_number, body_times, head_atom, known, matched
 from presage.evidence.supported import refuse_unknown
-from presage.evidence.tables import World, Worlds
+from presage.evidence.tables import Stream, World, Worlds
 from presage.evidence.times import Times, hull, meet
 from presage.model.formulas import And, Atom, Comparison, Formula, Implies, Metric, Not, Or, Pinned
 from presage.model.terms import Constant, Number
@@ -33,7 +33,7 @@ class Lack:
 def first_lack(record: Record, predicate: str, arguments: tuple[Value, ...], time: Number, *, for_ever: bool) -> Lack:
     """What is missing so far or, `for_ever`, what can no longer come."""
     refuse_unknown(record.program, predicate)
-    worlds = Worlds(record)
+    worlds = Worlds(Stream(record))
     times = worlds.line.point(time)
     worlds.find(predicate, arguments, times)
     return _Search(worlds, for_ever).of(predicate, arguments, times)

@@ -26,7 +26,9 @@ from presage.evidence.proof import (
     Throughout,
     Value,
     Witness,
+    evidence,
     premises,
+    walk,
 )
 from presage.model.formulas import Atom, BinaryMetric, Comparison, Formula, Metric, Not, Over, Pinned, Top, transform
 from presage.model.printer import show_formula, show_number, show_rule, show_term
@@ -46,6 +48,13 @@ def show_fact(fact: InputFact) -> str:
 def show_conclusion(proof: Proof) -> str:
     """What a step shows, with the values of its variables, such as `flag(wt25)@1`."""
     return _show(_ground(proof.formula, dict(proof.substitution), proof.span), proof.span)
+
+
+def show_evidence(proof: Proof) -> list[str]:
+    """What a proof rests on: the input facts, and what is absent; by time, then text."""
+    found = {(fact.span.low or 0, show_fact(fact)) for fact in evidence(proof)}
+    found |= {(step.span.low or 0, show_conclusion(step)) for step in walk(proof) if isinstance(step, Absent)}
+    return [text for _, text in sorted(found)]
 
 
 def _show(formula: Formula, span: Span) -> str:

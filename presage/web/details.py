@@ -16,7 +16,7 @@ from typing import Any
 from presage.answers import Answer
 from presage.errors import PresageError
 from presage.evidence.check import Rejected, check
-from presage.evidence.proof import InputFact, Record, Span, rules
+from presage.evidence.proof import InputFact, Record, rules
 from presage.evidence.prove import prove
 from presage.evidence.show import Printer, written
 from presage.io.facts import Fact
@@ -138,7 +138,9 @@ class Details:
 
     def _record(self, at: Number) -> Record:
         arrived = self._facts[: bisect.bisect_right(self._arrivals, at)]
-        return Record(self.program, self.reasoner.subject.discrete, tuple(_input_facts(arrived)), self._statics, at)
+        return Record(
+            self.program, self.reasoner.subject.discrete, tuple(map(InputFact.of, arrived)), self._statics, at
+        )
 
     def _possible_rules(self, answer: Answer) -> list[Rule]:
         """The rules an open answer may go through: those of the premise patterns that look like its ways, or else
@@ -196,9 +198,3 @@ def _predicate(text: str) -> tuple[str, bool]:
     """The predicate of a literal in canonical text, and whether it is positive."""
     positive = not text.startswith("not ")
     return text.removeprefix("not ").split("(", 1)[0].split("@", 1)[0], positive
-
-
-def _input_facts(facts: Iterable[Fact]) -> Iterator[InputFact]:
-    for fact in facts:
-        span = Span(fact.low, fact.high, fact.closed_low, fact.closed_high)
-        yield InputFact(fact.predicate, fact.arguments, span, fact.arrival)
