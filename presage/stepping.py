@@ -9,13 +9,34 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from presage.answers import Answer
+from presage.checking import Report
 from presage.io.facts import Fact
 from presage.io.tables import Columns
 from presage.model.terms import Number
-from presage.models.stepping import AnswerStreamSteps
+from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
+from presage.models.stepping_one import OneModelSteps
+from presage.plan.builder import Unsupported
 from presage.reasoner import Reasoner
+from presage.supposing import ALL, Choice
 
 Stepper = Reasoner | AnswerStreamSteps
+
+
+def stepper_of(
+    report: Report, emit: str | None = None, choice: Choice = ALL, chase_limit: int | None = None
+) -> Stepper:
+    """What runs a program: a reasoner or, where it has several models or windows that the engine does not know, what
+    looks at it as a whole at each step."""
+    report.or_raise()
+    if needs_answer_streams(report):
+        return AnswerStreamSteps(report)
+    try:
+        return Reasoner(report.program, emit=emit, choice=choice, report=report)
+    except Unsupported:
+        assert report.findings is not None
+        if not report.findings.subject.discrete:
+            raise
+        return OneModelSteps(report, chase_limit)
 
 
 @dataclass(frozen=True, slots=True)

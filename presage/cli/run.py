@@ -89,30 +89,15 @@ def run(options: argparse.Namespace) -> int:
     from presage.cli.progress import watched
     from presage.cli.reasons import evidence_of
     from presage.io.output import open_output
-    from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
-    from presage.models.stepping_one import OneModelSteps
-    from presage.plan.builder import Unsupported
-    from presage.reasoner import Reasoner
-    from presage.stepping import steps
+    from presage.stepping import stepper_of, steps
     from presage.supposing import Choice
 
     if options.because and options.emit != "confirmed":
         raise PresageError("--because goes with --emit confirmed: the other answer lines say it anyway")
     report = check_text(read_file(options.program), str(options.program), chase_limit=options.chase_limit)
-    report.or_raise()
-    reasoner: Reasoner | AnswerStreamSteps
-    if needs_answer_streams(report):
-        reasoner = AnswerStreamSteps(report)
-    else:
-        choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
-        emit = "confirmed" if options.emit == "confirmed" else "changes"
-        try:
-            reasoner = Reasoner(report.program, emit=emit, choice=choice, report=report)
-        except Unsupported:
-            assert report.findings is not None
-            if not report.findings.subject.discrete:
-                raise
-            reasoner = OneModelSteps(report, options.chase_limit)
+    choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
+    emit = "confirmed" if options.emit == "confirmed" else "changes"
+    reasoner = stepper_of(report, emit, choice, options.chase_limit)
     facts, known = take_facts(reasoner, options.facts, options.static)
     until = last_step_asked(reasoner, options.until)
     reasons = evidence_of(reasoner, facts, known) if options.because else None
