@@ -46,7 +46,7 @@ ALLOWED: dict[str, set[str]] = {
     "supposing": {"answers", "hypothesis", "io", "model", "errors"},
     "checking": {"parser", "rewrite", "analysis", "hypothesis", "model", "notebook", "errors", "cli"},
     "layout": {"parser", "model", "errors"},
-    "web": {"answers", "evidence", "io", "model", "reasoner", "supposing", "errors"},
+    "web": {"analysis", "answers", "evidence", "io", "model", "reasoner", "rewrite", "stepping", "supposing", "errors"},
     "cli": {
         "stepping",
         "supposing",

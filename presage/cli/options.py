@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
+from typing import NoReturn
 
+from presage.cli import WRONG_CALL
 from presage.errors import PresageError
 
 
-def program_argument(command: argparse.ArgumentParser) -> None:
-    command.add_argument("program", type=Path, metavar="PROGRAM", help="a program file (.psg); - for standard input")
+def wrong_call(message: str) -> NoReturn:
+    """Ends a command whose options do not go together, as argparse does."""
+    print(f"presage: {message}", file=sys.stderr)
+    raise SystemExit(WRONG_CALL)
 
 
-def facts_arguments(command: argparse.ArgumentParser) -> None:
+def program_argument(command: argparse.ArgumentParser, needed: bool = True) -> None:
+    words = "a program file (.psg); - for standard input"
+    command.add_argument("program", type=Path, metavar="PROGRAM", nargs=None if needed else "?", help=words)
+
+
+def facts_arguments(command: argparse.ArgumentParser, needed: bool = True) -> None:
     """What a run takes: the facts, and how far to go."""
     command.add_argument(
-        "--facts", nargs="+", type=Path, required=True, metavar="F", help="files of facts (.jsonl, .csv, .parquet)"
+        "--facts",
+        nargs="+",
+        type=Path,
+        required=needed,
+        default=[],
+        metavar="F",
+        help="files of facts (.jsonl, .csv, .parquet)",
     )
     command.add_argument("--static", nargs="+", type=Path, default=[], metavar="F", help="files of static facts")
     command.add_argument("--until", metavar="N", help="the last step (default: when everything is settled)")

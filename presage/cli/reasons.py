@@ -19,7 +19,6 @@ def evidence_of(
     reasoner: Reasoner | AnswerStreamSteps, facts: Sequence[Fact], statics: Sequence[Fact]
 ) -> Callable[[Sequence[Answer]], list[Answer]]:
     """What adds evidence to the confirmed answers of a step; refuses programs whose answers have no proofs."""
-    from presage.answers import shown_name
     from presage.evidence.because import Because
     from presage.evidence.proof import InputFact, Span
     from presage.evidence.solve import NotExplained
@@ -46,11 +45,7 @@ def evidence_of(
         span = Span(low, high, closed[0] == "[", closed[1] == "]")
         arguments: Any = answer.arguments
         # What breaks a constraint is shown by one name, and derived by another for each constraint.
-        names = [name for name in predicates if shown_name(name) == answer.predicate]
-        if len(names) > 1:
-            asked = (query.atom.predicate for query in subject.queries if asked_by(query, answer))
-            names = list(dict.fromkeys(asked))
-        found = next(filter(None, (because.of(name, arguments, span) for name in names)), ())
-        return replace(answer, because=found)
+        name = next(query.atom.predicate for query in subject.queries if asked_by(query, answer))
+        return replace(answer, because=because.of(name, arguments, span))
 
     return given

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from presage.answers import json_value, shown_name
 from presage.cli import FINE
-from presage.cli.options import facts_arguments, output_path, program_argument
+from presage.cli.options import facts_arguments, output_path, program_argument, wrong_call
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
     from presage.supposing import Choice
 
     if options.because and options.emit != "confirmed":
-        raise PresageError("--because goes with --emit confirmed: the other answer lines say it anyway")
+        wrong_call("--because goes with --emit confirmed: the other answer lines say it anyway")
     report = check_text(read_file(options.program), str(options.program), chase_limit=options.chase_limit)
     choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
     emit = "confirmed" if options.emit == "confirmed" else "changes"

@@ -18,8 +18,8 @@ from presage.errors import PresageError
 if TYPE_CHECKING:
     from presage.io.facts import Fact
     from presage.model.terms import Number
-    from presage.reasoner import Reasoner
-    from presage.web.details import Details
+    from presage.stepping import Stepper
+    from presage.web.details import Describing, Details
     from presage.web.replay import Replay, Step
 
 SUMMARY = "run a program on a live page in the browser"
@@ -39,8 +39,14 @@ A_MINUTE = 60
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    program_argument(command)
-    facts_arguments(command)
+    program_argument(command, needed=False)
+    facts_arguments(command, needed=False)
+    command.add_argument(
+        "--answers",
+        metavar="F",
+        help="instead of running a program, show what a run or a pipeline writes elsewhere, as it comes: a file of "
+        "JSON lines that grows, a folder of Parquet or JSON files, - for standard input",
+    )
     command.add_argument(
         "--emit",
         choices=("changes", "confirmed"),
@@ -87,13 +93,15 @@ def run(options: argparse.Namespace) -> int:
     _refuse_without_server()
     from presage.web.server import application
 
-    replay, details = prepare(options)
+    if not options.answers and (options.program is None or not options.facts):
+        raise PresageError("give a PROGRAM and its --facts, or the --answers of a run that is going on elsewhere")
+    replay, details = listen_to(options) if options.answers else prepare(options)
     listening = _listen(options.host, options.port)
     hosts = _host_names(options.host)
     address = _address(options.host, listening)
     worker = threading.Thread(target=replay.run, name="replay", daemon=True)
     worker.start()
-    print(f"watch {options.program} at {address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
+    print(f"watch {options.answers or options.program} at {address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
     if not _is_local(listening):
         print("whoever can reach this machine sees the page and can stop and start it", file=sys.stderr, flush=True)
     if not options.no_browser and _has_a_screen():
@@ -117,16 +125,38 @@ def _refuse_without_server() -> None:
     del starlette
 
 
+def listen_to(options: argparse.Namespace) -> tuple[Replay, Describing]:
+    """Answers that come from elsewhere; the program, if it is given, says more about them."""
+    from presage.checking import check_text, read_file
+    from presage.web.follow import answers_from, follow
+    from presage.web.replay import FASTEST, Replay
+    from presage.web.told import ToldDetails
+
+    if options.facts or options.static or options.until or options.emit:
+        raise PresageError(
+            "--answers shows answers that are there: --facts, --static, --until and --emit go without it"
+        )
+    subject = None
+    if options.program is not None:
+        report = check_text(read_file(options.program), str(options.program)).or_raise()
+        assert report.findings is not None
+        subject = report.findings.watched
+    source = "standard input" if options.answers == "-" else options.answers
+    speed = FASTEST if options.speed is None else options.speed
+    replay = Replay(follow(answers_from(options.answers)), speed, history=options.history)
+    return replay, ToldDetails(source, subject)
+
+
 def prepare(options: argparse.Namespace) -> tuple[Replay, Details]:
     """The replay of a run, before its first step."""
     from presage.checking import check_text, read_file
     from presage.cli.run import last_step_asked, take_facts
-    from presage.reasoner import Reasoner
+    from presage.stepping import stepper_of
     from presage.web.details import Details
     from presage.web.replay import Replay
 
     report = check_text(read_file(options.program), str(options.program))
-    reasoner = Reasoner(report.program, emit=options.emit, report=report)
+    reasoner = stepper_of(report, options.emit)
     facts, statics = take_facts(reasoner, options.facts, options.static)
     until = last_step_asked(reasoner, options.until)
     speed = _comfortable_speed(facts, until) if options.speed is None else options.speed
@@ -140,7 +170,7 @@ def _comfortable_speed(facts: list[Fact], until: Number | None) -> float:
     return float(max(1, math.ceil((last - min(arrivals, default=0)) / A_MINUTE)))
 
 
-def _steps(reasoner: Reasoner, facts: list[Fact], until: Number | None) -> Iterator[Step]:
+def _steps(reasoner: Stepper, facts: list[Fact], until: Number | None) -> Iterator[Step]:
     import bisect
 
     from presage.stepping import steps
@@ -153,9 +183,11 @@ def _steps(reasoner: Reasoner, facts: list[Fact], until: Number | None) -> Itera
         yield Step(reasoner.now, answers, arrived, len(reasoner.late), _remembered(reasoner))
 
 
-def _remembered(reasoner: Reasoner) -> int | None:
+def _remembered(reasoner: Stepper) -> int | None:
+    from presage.reasoner import Reasoner
+
     try:
-        return reasoner.remembered
+        return reasoner.remembered if isinstance(reasoner, Reasoner) else None
     except PresageError:
         # Programs that the interval engine does not run have no such memory.
         return None
