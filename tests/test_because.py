@@ -70,7 +70,7 @@ def test_what_has_no_proofs_is_refused_with_the_reason(tmp_path: Path) -> None:
     facts.write_text('{"pred": "p", "args": ["c"], "time": 0}\n')
     told = run(program, facts, "--emit", "confirmed", "--because", status=1)
     assert "--because" in told and "p.psg:3: no explanations yet for windows and modalities" in told
-    assert "goes with --emit confirmed" in run(program, facts, "--because", status=1)
+    assert "goes with --emit confirmed" in run(program, facts, "--because", status=2)
 
 
 def told(case: Case, facts: Any = None) -> list[Answer]:

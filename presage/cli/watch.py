@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from presage.cli import FINE
-from presage.cli.options import facts_arguments, positive_count, program_argument
+from presage.cli.options import facts_arguments, positive_count, program_argument, wrong_call
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
     from presage.web.server import application
 
     if not options.answers and (options.program is None or not options.facts):
-        raise PresageError("give a PROGRAM and its --facts, or the --answers of a run that is going on elsewhere")
+        wrong_call("give a PROGRAM and its --facts, or the --answers of a run that is going on elsewhere")
     replay, details = listen_to(options) if options.answers else prepare(options)
     listening = _listen(options.host, options.port)
     hosts = _host_names(options.host)
@@ -133,9 +133,7 @@ def listen_to(options: argparse.Namespace) -> tuple[Replay, Describing]:
     from presage.web.told import ToldDetails
 
     if options.facts or options.static or options.until or options.emit:
-        raise PresageError(
-            "--answers shows answers that are there: --facts, --static, --until and --emit go without it"
-        )
+        wrong_call("--answers shows answers that are there: --facts, --static, --until and --emit go without it")
     subject = None
     if options.program is not None:
         report = check_text(read_file(options.program), str(options.program)).or_raise()
