@@ -98,6 +98,34 @@ def test_every_explanation_has_the_same_fields() -> None:
         assert fields <= json.loads(explain(*example, "--at", at, answer)).keys()
 
 
+def test_answers_over_intervals_are_explained_as_they_were_printed() -> None:
+    line = json.loads(explain(*HEARTBEAT, "--at", 9, "lost(press)@(7,8]"))
+    assert (line["status"], line["answer"]) == ("confirmed", "lost(press)@(7,8]")
+    assert line["because"] == ["beat(press)@2", "not beat(press)@(2,8]", "not (once[0,10] stopped(press))@(7,8]"]
+    assert {name: line["proof"][name] for name in ("from", "to", "bounds")} == {"from": 7, "to": 8, "bounds": "(]"}
+    line = json.loads(explain(*TURBINES, "--at", 9, "malf(wt25)@[0,1]"))
+    assert line["proof"]["kind"] == "pieces" and len(line["because"]) == 4
+    text = explain(*TURBINES, "--at", 9, "--text", "malf(wt25)@[0,1]")
+    assert "malf(wt25)        ◆─◆" in text
+    # Of what does not hold throughout, the first time at which it does not.
+    assert explain(*TURBINES, "--at", 9, "--text", "malf(wt25)@[0,4]").startswith("malf(wt25)@2 was possible")
+    assert "there is no time in the interval" in explain(*TURBINES, "--at", 9, "malf(wt25)@(0,1)", status=1)
+    assert "at one time" in explain(*TURBINES, "--at", 9, "malf(X)@[0,1]", status=1)
+
+
+def test_what_breaks_a_constraint_is_explained(tmp_path: Path) -> None:
+    program, facts = tmp_path / "p.psg", tmp_path / "facts.jsonl"
+    program.write_text(
+        "timeline discrete.\ninput p(x).\n:- p(X), X = b.\n:- p(X), X = c.\na(X) :- p(X).\nquery a(X).\n"
+    )
+    facts.write_text('{"pred": "p", "args": ["c"], "time": 0}\n')
+    line = json.loads(explain(program, "--facts", facts, "--at", 0, "violated(4, c)@0"))
+    assert (line["status"], line["answer"], line["because"]) == ("confirmed", "violated(4, c)@0", ["p(c)@0"])
+    line = json.loads(explain(program, "--facts", facts, "--at", 0, "violated(3, c)@0"))
+    assert line["says"] == "violated(3, c)@0 was never possible and cannot come true: c = b is not so"
+    assert "no predicate `violated`" in explain(program, "--facts", facts, "--at", 0, "violated(9, c)@0", status=1)
+
+
 def leaf(text: str, low: Any, high: Any, sign: Sign = Sign.THERE, **more: Any) -> Outline:
     return Outline(f"{text}@{low}", "", sign, text, Span(low, high), **more)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -126,7 +127,7 @@ def _explained_by_proof(subject: Subject, record: Record, atom: Atom, time: Numb
         except Rejected as reason:
             raise PresageError(f"a reason was found, but the checker does not accept it: {reason}") from None
     printer = Printer(record.program)
-    answer, at = show_formula(Pinned(atom, Pin(None, time))), show_number(record.at)
+    answer, at = _named(show_formula(Pinned(atom, Pin(None, time)))), show_number(record.at)
     why = f"only confirmed answers can be explained in full here: {found.reason}{_lines(subject, found.rules)}"
     lack = first_lack(record, atom.predicate, arguments, time, for_ever=absent is not None)
     first = printer.missing_text(lack.chain[-1]) if lack.chain else None
@@ -147,7 +148,7 @@ def _explained_by_proof(subject: Subject, record: Record, atom: Atom, time: Numb
         line["near"] = printer.to_json(absent)["near"]
         shown = {each.rule for each in lack.chain}
         below += tuple(near_outline(printer, each) for each in absent.near if each.rule not in shown)
-    outline = Outline(says, "", SIGNS[status], show_formula(atom), point(time), None, (*below, Outline(why)))
+    outline = Outline(says, "", SIGNS[status], _named(show_formula(atom)), point(time), None, (*below, Outline(why)))
     return Explained(line, outline, record.at)
 
 
@@ -217,7 +218,7 @@ class _Telling:
         says = headline(explanation)
         rules = [rule for way in explanation.ways for rule in way.rules] + list(failed.rules if failed else ())
         line = _object(
-            str(explanation.answer),
+            _named(str(explanation.answer)),
             explanation.at,
             status,
             says,
@@ -338,7 +339,7 @@ def _about(lit: Lit) -> str:
     """What a literal speaks of, without its time."""
     from presage.hypothesis.literals import show
 
-    return ("" if lit.positive else "not ") + show(lit.predicate, lit.arguments)
+    return ("" if lit.positive else "not ") + _named(show(lit.predicate, lit.arguments))
 
 
 def _when(lit: Lit) -> Any:
@@ -362,9 +363,14 @@ def _rest(count: int, what: str) -> list[Outline]:
     return [Outline(f"and {count - MOST_SHOWN} more {what}; --json has them all")] if count > MOST_SHOWN else []
 
 
+def _named(answer: str) -> str:
+    """An answer by the name people know: what breaks a constraint is `violated`, whichever it is."""
+    return re.sub(r"^(\w+)#\d+", r"\1", answer)
+
+
 def headline(explanation: Explanation) -> str:
     """The explanation in one sentence, which names the first thing that is missing or failed."""
-    answer, at = explanation.answer, show_number(explanation.at)
+    answer, at = _named(str(explanation.answer)), show_number(explanation.at)
     best = explanation.ways[0] if explanation.ways else None
     failed = "" if explanation.failed is None else f": {explanation.failed.reason}"
     was = next((time for time, status in explanation.history if status == "possible"), None)

@@ -86,7 +86,7 @@ def outline_of(
     the proof takes for granted, `told` says how it stands."""
     proof = visible(proof)
     top = _outline(printer, proof, told or {}, set())
-    return replace(top, sign=sign if isinstance(proof, ByRule) else top.sign)
+    return replace(top, sign=sign if top.sign is Sign.STEP else top.sign)
 
 
 def _outline(printer: Printer, proof: Proof, told: Mapping[str, Outline], before: set[str]) -> Outline:

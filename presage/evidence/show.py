@@ -79,8 +79,10 @@ def _ground(formula: Formula, values: dict[str, Value], span: Span) -> Formula:
 
     def node(part: Formula) -> Formula:
         match part:
-            case Atom(arguments=arguments):
-                return replace(part, arguments=tuple(_term(each, values) for each in arguments))
+            case Atom(predicate=name, arguments=arguments):
+                # What breaks a constraint has a predicate for each constraint, and is shown by one name.
+                shown_name = name.split("#")[0]
+                return replace(part, predicate=shown_name, arguments=tuple(_term(each, values) for each in arguments))
             case Comparison(left=left, right=right):
                 return replace(part, left=_term(left, values), right=_term(right, values))
             case Pinned(pin=pin) if pin.base is not None and span.is_point:

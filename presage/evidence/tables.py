@@ -309,7 +309,11 @@ class Worlds:
         """Whether the atom is entailed throughout these times."""
         key = (name, arguments)
         self.sure.ask(key, times)
-        return self.settle(lambda: not without(times, self.sure.goals[key].answers.get(arguments, NEVER)))
+        return self.settle(lambda: not self.not_found(name, arguments, times))
+
+    def not_found(self, name: str, arguments: tuple[Value, ...], times: Times) -> Times:
+        """Of the times an atom was looked for, those at which it is not entailed."""
+        return without(times, self.sure.goals[name, arguments].answers.get(arguments, NEVER))
 
     def settle(self, enough: Callable[[], bool] = lambda: False) -> bool:
         """Works both worlds out by turns, until enough is known; whether that came about."""
