@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -36,5 +37,17 @@ def watch_page(target: Path) -> None:
         browser.close()
 
 
+def explained(target: Path) -> None:
+    """The proof that a press is lost."""
+    words = ["explain", "examples/heartbeat/heartbeat.psg", "--facts", "examples/heartbeat/facts.jsonl", "--at", "9"]
+    subprocess.run(
+        [sys.executable, "-m", "presage", *words, "--svg", target, "lost(press)@8"],
+        cwd=ROOT,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+
+
 if __name__ == "__main__":
+    explained(ROOT / "docs/how-to/explain.svg")
     watch_page(ROOT / "docs/how-to/watch.png")

@@ -69,6 +69,13 @@ def format(text: str, name: str = "<program>") -> str:
     return format_text(text, name)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext presage`: the cell magic `%%presage`."""
+    from presage.notebook.magic import register
+
+    register(shell)
+
+
 def __getattr__(name: str) -> Any:
     if name == "Program":
         from presage.model.program import Program

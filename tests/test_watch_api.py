@@ -208,9 +208,7 @@ def test_without_a_program_the_examples_are_shown() -> None:
         assert inside.get("api/state")[1]["rows"]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"), [((TURBINES,), "needs facts"), (("--facts", TURBINE_FACTS), "a program")]
-)
+@pytest.mark.parametrize(("words", "message"), [((TURBINES,), "go together"), (("--facts", TURBINE_FACTS), "PROGRAM")])
 def test_half_a_call(words: tuple[str | Path, ...], message: str) -> None:
     done = presage(*words)
     assert done.returncode == 2 and message in done.stderr

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +11,7 @@ from typing import Any
 import pytest
 
 from bench.page import loaded_page
+from tests.conftest import ARTEFACTS
 from tests.watching import TURBINE_FACTS, TURBINES, Watched, watching
 
 sync_api = pytest.importorskip(
@@ -20,11 +19,9 @@ sync_api = pytest.importorskip(
 )
 expect = sync_api.expect
 
-ARTEFACTS = Path(__file__).parent / "artefacts"
 ODD = "<img src=x onerror=alert(1)>"
 TALL = {"width": 1280, "height": 1600}
 """Room for all lanes: of those out of sight none are drawn."""
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 TWO_QUERIES = """\
 timeline discrete.
@@ -36,30 +33,6 @@ alarm(X)@T+2 :- temp(X, high)@T, temp(X, crit)@T+2.
 query hot(X).
 query alarm(X).
 """
-
-
-def chromium() -> str | None:
-    """A Chromium on this machine: the one that is named, installed, or that playwright brought."""
-    named = os.environ.get("PRESAGE_CHROMIUM")
-    found = named or next(filter(None, map(shutil.which, NAMES)), None)
-    if found:
-        return found
-    with sync_api.sync_playwright() as playwright:
-        own = playwright.chromium.executable_path
-    return own if Path(own).exists() else None
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    path = chromium()
-    if path is None:
-        pytest.skip("no Chromium found: install the package `chromium`, or set PRESAGE_CHROMIUM to its path")
-    # Chromium refuses to run as root with its sandbox.
-    flags = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=flags)
-        yield started
-        started.close()
 
 
 class Person:

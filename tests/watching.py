@@ -61,15 +61,22 @@ class Watched:
 
 @contextmanager
 def watching(program: Path | None, facts: Path | None, *options: str) -> Iterator[Watched]:
-    command = [sys.executable, "-m", "presage", "watch"]
-    if program is not None:
-        command += [str(program), "--facts", str(facts)]
-    process = subprocess.Popen(
-        [*command, "--port", "0", "--no-browser", *options], stderr=subprocess.PIPE, text=True, cwd=ROOT
-    )
+    """`presage watch` of a program, or without one of the examples."""
+    words = [] if program is None else [str(program), "--facts", str(facts)]
+    with watching_words(*words, *options) as watched:
+        yield watched
+
+
+@contextmanager
+def watching_words(*words: str, given: int | None = None) -> Iterator[Watched]:
+    """`presage watch` with these words; `given` is what it reads as standard input."""
+    command = [sys.executable, "-m", "presage", "watch", "--port", "0", "--no-browser", *words]
+    process = subprocess.Popen(command, stdin=given, stderr=subprocess.PIPE, text=True, cwd=ROOT)
     try:
         assert process.stderr is not None
         said = process.stderr.readline()
+        if "waiting for it" in said:
+            said = process.stderr.readline()
         found = re.search(r"http://\S+", said)
         assert found, said + process.stderr.read()
         yield Watched(process, found[0])

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
+from typing import NoReturn
 
+from presage.cli import WRONG_CALL
 from presage.errors import PresageError
 
 
+def wrong_call(message: str) -> NoReturn:
+    """Ends a command whose options do not go together, as argparse does."""
+    print(f"presage: {message}", file=sys.stderr)
+    raise SystemExit(WRONG_CALL)
+
+
 def program_argument(command: argparse.ArgumentParser, required: bool = True) -> None:
-    command.add_argument(
-        "program",
-        type=Path,
-        nargs=None if required else "?",
-        metavar="PROGRAM",
-        help="a program file (.psg); - for standard input",
-    )
+    words = "a program file (.psg); - for standard input"
+    command.add_argument("program", type=Path, metavar="PROGRAM", nargs=None if required else "?", help=words)
 
 
 def facts_arguments(command: argparse.ArgumentParser, required: bool = True) -> None:
@@ -25,7 +29,7 @@ def facts_arguments(command: argparse.ArgumentParser, required: bool = True) -> 
         nargs="+",
         type=Path,
         required=required,
-        default=None if required else [],
+        default=[],
         metavar="F",
         help="files of facts (.jsonl, .csv, .parquet)",
     )

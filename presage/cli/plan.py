@@ -182,7 +182,9 @@ def to_json(found: Findings, line: Line) -> dict[str, Any]:
         ]
     else:
         shown["why"] = line.why
-        shown["rules"] = [{"line": subject.line(rule), "rule": written(rule)} for rule in line.cycle]
+        shown["rules"] = [
+            {"line": subject.line(rule), "rule": written(rule, subject.program.source)} for rule in line.cycle
+        ]
     shown["plan"] = None
     if line.nodes is not None:
         shown["plan"] = [_node(found, node) for node in line.nodes]
@@ -199,7 +201,7 @@ def to_text(found: Findings, line: Line) -> Iterator[str]:
     if line.patterns is None:
         yield f"  no finite set of premise patterns: {line.why}"
         for rule in line.cycle:
-            yield f"    line {subject.line(rule)}: {written(rule)}"
+            yield f"    line {subject.line(rule)}: {written(rule, subject.program.source)}"
     elif not line.patterns:
         yield "  no premise pattern: no rule gives an answer"
     for number, each in enumerate(line.patterns or (), 1):

@@ -47,13 +47,22 @@ def _predicates(report: Report) -> RenderableType:
     from rich.table import Table
 
     table = Table(title="Predicates", title_justify="left", box=None, pad_edge=False)
-    for column in ("name", "kind", "arity", "delay", "columns"):
+    for column in PREDICATE_COLUMNS:
         table.add_column(column)
+    for row in predicate_rows(report):
+        table.add_row(*row)
+    return table
+
+
+PREDICATE_COLUMNS = ("name", "kind", "arity", "delay", "columns")
+
+
+def predicate_rows(report: Report) -> Iterator[tuple[str, ...]]:
+    """What is said of each predicate, here and in notebooks."""
     for name, each in sorted(report.predicates.items(), key=lambda pair: (_KINDS.index(pair[1].kind), pair[0])):
         kind = "input and derived" if each.is_input and each.kind == "derived" else each.kind
         columns = ", ".join(column.name for column in each.columns)
-        table.add_row(name, kind, str(each.arity), _number(each.delay, ""), columns)
-    return table
+        yield name, kind, str(each.arity), _number(each.delay, ""), columns
 
 
 _KINDS = ("input", "static", "derived")
@@ -63,16 +72,25 @@ def _queries(found: Findings) -> RenderableType:
     from rich.table import Table
 
     table = Table(title="\nQueries", title_justify="left", box=None, pad_edge=False)
-    for column in ("query", "settled after", "looks back", "possible answers"):
+    for column in QUERY_COLUMNS:
         table.add_column(column)
+    for row in query_rows(found):
+        table.add_row(*row)
+    return table
+
+
+QUERY_COLUMNS = ("query", "settled after", "looks back", "possible answers")
+
+
+def query_rows(found: Findings) -> Iterator[tuple[str, str, str, str]]:
+    """What is said of each query, here and in notebooks."""
     for each in found.queries:
-        table.add_row(
+        yield (
             show_query(each.query),
             _number(each.reach.delay, "never for sure"),
             _number(each.reach.window, "without limit"),
             "yes" if each.hypothetical.possible else "no, confirmed ones only",
         )
-    return table
 
 
 def _answers(found: Findings) -> RenderableType:
@@ -83,12 +101,13 @@ def _answers(found: Findings) -> RenderableType:
     table.add_column("property", no_wrap=True)
     table.add_column("")
     table.add_column("because", overflow="fold")
-    for name, answer in _properties(found):
+    for name, answer in properties(found):
         table.add_row(name.replace("_", " "), answer, "\n".join(why.get(name, ())))
     return table
 
 
-def _properties(found: Findings) -> Iterator[tuple[str, str]]:
+def properties(found: Findings) -> Iterator[tuple[str, str]]:
+    """What is said of a program, property by property, here and in notebooks."""
     subject = found.subject
     yield "timeline", subject.timeline
     yield "reading", subject.program.reading

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from presage.answers import json_value, shown_name
 from presage.cli import FINE
-from presage.cli.options import facts_arguments, output_path, program_argument
+from presage.cli.options import facts_arguments, output_path, program_argument, wrong_call
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -53,6 +53,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--confidence-step", type=_share, metavar="S", help="print an answer again when its confidence moves by S"
     )
+    command.add_argument(
+        "--because",
+        action="store_true",
+        help="with --emit confirmed: say which facts and absences each answer rests on, at the cost of a proof each",
+    )
     command.add_argument("--json", action="store_true", help="JSON lines on a terminal too (the default when piped)")
     command.add_argument(
         "--chase-limit", type=_count, metavar="N", help="run existential rules that may invent values without end"
@@ -82,23 +87,32 @@ def run(options: argparse.Namespace) -> int:
     from presage.checking import check_text, read_file
     from presage.cli.live import show_table, wants_table
     from presage.cli.progress import watched
+    from presage.cli.reasons import evidence_of
     from presage.io.output import open_output
     from presage.stepping import make_stepper, steps
     from presage.supposing import Choice
 
+    if options.because and options.emit != "confirmed":
+        wrong_call("--because goes with --emit confirmed: the other answer lines say it anyway")
     report = check_text(read_file(options.program), str(options.program), chase_limit=options.chase_limit)
     choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
     emit = "confirmed" if options.emit == "confirmed" else "changes"
     reasoner = make_stepper(report, emit, choice, options.chase_limit)
-    facts, _ = take_facts(reasoner, options.facts, options.static)
+    facts, known = take_facts(reasoner, options.facts, options.static)
     until = last_step_asked(reasoner, options.until)
+    reasons = evidence_of(reasoner, facts, known) if options.because else None
+    snapshot = options.emit == "snapshot"
+
+    def stepped() -> Iterator[list[Answer]]:
+        for answers in steps(reasoner, facts, until, snapshot):
+            yield answers if reasons is None else reasons(answers)
+
     if wants_table(options):
-        show_table(steps(reasoner, facts, until), facts, lambda: reasoner.now)
+        show_table(stepped(), facts, lambda: reasoner.now)
         _tell_what_was_left_out(reasoner)
         return FINE
     with open_output(options.out, whole_times=reasoner.subject.discrete) as out:
-        snapshot = options.emit == "snapshot"
-        for answers in watched(steps(reasoner, facts, until, snapshot), facts, lambda: reasoner.now):
+        for answers in watched(stepped(), facts, lambda: reasoner.now):
             if snapshot:
                 for line in snapshots(reasoner, answers):
                     out.write_line(line)

@@ -11,15 +11,15 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from presage.cli import FINE, WRONG_CALL
-from presage.cli.options import facts_arguments, positive_count, program_argument
+from presage.cli import FINE
+from presage.cli.options import facts_arguments, positive_count, program_argument, wrong_call
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
     from presage.io.facts import Fact
     from presage.model.terms import Number
-    from presage.reasoner import Reasoner
-    from presage.web.details import Details
+    from presage.stepping import Stepper
+    from presage.web.details import Describing, Details
     from presage.web.replay import Replay, Step
 
 SUMMARY = "run a program on a live page in the browser"
@@ -43,6 +43,12 @@ A_MINUTE = 60
 def arguments(command: argparse.ArgumentParser) -> None:
     program_argument(command, required=False)
     facts_arguments(command, required=False)
+    command.add_argument(
+        "--answers",
+        metavar="F",
+        help="instead of running a program, show what a run or a pipeline writes elsewhere, as it comes: a file of "
+        "JSON lines that grows, a folder of Parquet or JSON files, - for standard input",
+    )
     command.add_argument(
         "--emit",
         choices=("changes", "confirmed"),
@@ -86,30 +92,24 @@ def _port(text: str) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.program is not None and not options.facts:
-        print(
-            "presage watch: a program needs facts: --facts F (without a program, examples are shown)", file=sys.stderr
-        )
-        return WRONG_CALL
-    if options.program is None and options.facts:
-        print("presage watch: facts need a program: presage watch PROGRAM --facts F", file=sys.stderr)
-        return WRONG_CALL
+    if not options.answers and (options.program is None) != (not options.facts):
+        wrong_call("a PROGRAM and its --facts go together; without both, the examples are shown")
     _refuse_without_server()
-    if options.program is None:
+    if options.program is None and not options.answers:
         return _show_examples(options)
     from presage.web.server import application
 
     replay, details = _begun(options)
     app = application(replay, details, _host_names(options.host), start_when_seen=not options.paused)
-    _serve(app, options, str(options.program), replay.close)
+    _serve(app, options, str(options.answers or options.program), replay.close)
     if replay.problem:
         raise PresageError(replay.problem)
     return FINE
 
 
-def _begun(options: argparse.Namespace) -> tuple[Replay, Details]:
+def _begun(options: argparse.Namespace) -> tuple[Replay, Describing]:
     """A replay at work, before its first step."""
-    replay, details = prepare(options)
+    replay, details = listen_to(options) if options.answers else prepare(options)
     threading.Thread(target=replay.run, name="replay", daemon=True).start()
     return replay, details
 
@@ -129,7 +129,7 @@ def _show_examples(options: argparse.Namespace) -> int:
         opened.append(replay)
         return application(replay, details, hosts, start_when_seen=not options.paused)
 
-    shown = [Shown(name, title(name), EXAMPLES / name / "picture.svg") for name in names() if _can_be_watched(name)]
+    shown = [Shown(name, title(name), EXAMPLES / name / "picture.svg") for name in names()]
 
     def close() -> None:
         for replay in opened:
@@ -137,21 +137,6 @@ def _show_examples(options: argparse.Namespace) -> int:
 
     _serve(gallery(shown, open_example, hosts), options, "the examples", close)
     return FINE
-
-
-def _can_be_watched(name: str) -> bool:
-    """Whether the page can run an example: programs with windows of rows, several models or invented values are not
-    replayed yet."""
-    from presage.checking import check_text, read_file
-    from presage.cli.examples import program_of
-    from presage.reasoner import Reasoner
-
-    report = check_text(read_file(program_of(name)), name)
-    try:
-        Reasoner(report.program, report=report)
-    except PresageError:
-        return False
-    return True
 
 
 def _serve(app: object, options: argparse.Namespace, what: str, close: Callable[[], None]) -> None:
@@ -179,16 +164,36 @@ def _refuse_without_server() -> None:
     del starlette
 
 
+def listen_to(options: argparse.Namespace) -> tuple[Replay, Describing]:
+    """Answers that come from elsewhere; the program, if it is given, says more about them."""
+    from presage.checking import check_text, read_file
+    from presage.web.follow import answers_from, follow
+    from presage.web.replay import FASTEST, Replay
+    from presage.web.told import ToldDetails
+
+    if options.facts or options.static or options.until or options.emit:
+        wrong_call("--answers shows answers that are there: --facts, --static, --until and --emit go without it")
+    subject = None
+    if options.program is not None:
+        report = check_text(read_file(options.program), str(options.program)).or_raise()
+        assert report.findings is not None
+        subject = report.findings.watched
+    source = "standard input" if options.answers == "-" else options.answers
+    speed = FASTEST if options.speed is None else options.speed
+    replay = Replay(follow(answers_from(options.answers)), speed, history=options.history)
+    return replay, ToldDetails(source, subject)
+
+
 def prepare(options: argparse.Namespace) -> tuple[Replay, Details]:
     """The replay of a run, before its first step."""
     from presage.checking import check_text, read_file
     from presage.cli.run import last_step_asked, take_facts
-    from presage.reasoner import Reasoner
+    from presage.stepping import make_stepper
     from presage.web.details import Details
     from presage.web.replay import Replay
 
     report = check_text(read_file(options.program), str(options.program))
-    reasoner = Reasoner(report.program, emit=options.emit, report=report)
+    reasoner = make_stepper(report, options.emit)
     facts, statics = take_facts(reasoner, options.facts, options.static)
     until = last_step_asked(reasoner, options.until)
     speed = _comfortable_speed(facts, until) if options.speed is None else options.speed
@@ -202,7 +207,7 @@ def _comfortable_speed(facts: list[Fact], until: Number | None) -> float:
     return float(max(1, math.ceil((last - min(arrivals, default=0)) / A_MINUTE)))
 
 
-def _steps(reasoner: Reasoner, facts: list[Fact], until: Number | None) -> Iterator[Step]:
+def _steps(reasoner: Stepper, facts: list[Fact], until: Number | None) -> Iterator[Step]:
     import bisect
 
     from presage.stepping import steps
@@ -215,9 +220,11 @@ def _steps(reasoner: Reasoner, facts: list[Fact], until: Number | None) -> Itera
         yield Step(reasoner.now, answers, arrived, len(reasoner.late), _remembered(reasoner))
 
 
-def _remembered(reasoner: Reasoner) -> int | None:
+def _remembered(reasoner: Stepper) -> int | None:
+    from presage.reasoner import Reasoner
+
     try:
-        return reasoner.remembered
+        return reasoner.remembered if isinstance(reasoner, Reasoner) else None
     except PresageError:
         # Programs that the interval engine does not run have no such memory.
         return None

@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from presage.answers import json_value
+from presage.cli.assuming import proof_if
+from presage.cli.explain import Explained
 from presage.errors import PresageError
+from presage.evidence.outline import Outline, Sign, near_outline, outline_of, point
+from presage.evidence.show import Printer, written
+from presage.model.formulas import Not, Pinned, walk
 from presage.model.printer import show_formula, show_number
 from presage.model.terms import Constant, Number, Variable
+from presage.model.time import Pin
 
 if TYPE_CHECKING:
-    from rich.tree import Tree
-
     from presage.analysis.subject import Subject
-    from presage.evidence.proof import Absent, Record
+    from presage.evidence.lacking import Lack
+    from presage.evidence.proof import Proof, Record
     from presage.hypothesis.finish import NoPatterns
     from presage.hypothesis.literals import Lit
-    from presage.hypothesis.why import Arrival, Explanation, OpenWay
+    from presage.hypothesis.why import Arrival, Explanation, OpenWay, Waiting
     from presage.model.formulas import Atom
     from presage.model.statements import Rule
 
 MOST_SHOWN = 8
 """So many ways, or instances, are laid out for people; JSON has them all."""
-LINE_WIDTH = 60
-THERE, MISSING, FAILED, NOTHING, NOW = "●", "○", "✗", "·", "│"
+SIGNS = {
+    "confirmed": Sign.CONFIRMED,
+    "possible": Sign.POSSIBLE,
+    "unsupported": Sign.UNSUPPORTED,
+    "not entailed": Sign.UNSUPPORTED,
+    "refuted": Sign.REFUTED,
+    "impossible": Sign.REFUTED,
+}
 
 
 def explain_unproved(
-    subject: Subject, record: Record, atom: Atom, time: Number, as_json: bool, unknown: PresageError | None = None
-) -> None:
+    subject: Subject, record: Record, atom: Atom, time: Number, unknown: PresageError | None = None
+) -> Explained:
     """Says why an atom, which may have variables, is not entailed; `unknown` is why there can be no proof of it."""
     from presage.hypothesis.finish import NoPatterns
     from presage.hypothesis.literals import Open
@@ -42,8 +54,7 @@ def explain_unproved(
         if isinstance(term, (Variable, Constant))
     )
     if subject.predicates[atom.predicate].is_static:
-        _print_static(record, atom, as_json)
-        return
+        return _not_static(record, atom)
     try:
         arrivals = list(_arrivals(record))
         start = 0 if subject.program.tick is None else None
@@ -51,17 +62,9 @@ def explain_unproved(
     except NoPatterns as found:
         if unknown is not None or any(isinstance(each, Open) for each in arguments):
             raise unknown or _no_ways(subject, found) from None
-        _explain_by_proof(subject, record, atom, time, found, as_json)
-        return
-    if as_json:
-        line = _json(subject, explanation)
-        if explanation.status == "confirmed" and not explanation.instances:
-            line["proof"] = None
-        print(json.dumps(line, ensure_ascii=False))
-    else:
-        from presage.cli.explain import print_tree
-
-        print_tree(_Text(subject, arrivals).tree(explanation))
+        return _explained_by_proof(subject, record, atom, time, found)
+    line, outline = _Telling(subject, record, arrivals).of(explanation)
+    return Explained(line, outline, record.at)
 
 
 def _arrivals(record: Record) -> Iterator[Arrival]:
@@ -91,70 +94,97 @@ def _lines(subject: Subject, rules: Iterable[Rule]) -> str:
     return f" (line {', '.join(map(str, numbers))})" if numbers else ""
 
 
+def _object(answer: str, at: Number, status: str, says: str, **more: Any) -> dict[str, Any]:
+    """The JSON object of an explanation: the same fields whatever is explained."""
+    fields: dict[str, Any] = {"answer": answer, "at": json_value(at), "status": status, "says": says}
+    empty: dict[str, Any] = {"because": [], "history": None, "ways": None, "failed": None, "rules": [], "proof": None}
+    return {**fields, **empty, **more}
+
+
 # Where only proofs can be had.
 
 
-def _print_static(record: Record, atom: Atom, as_json: bool) -> None:
+def _not_static(record: Record, atom: Atom) -> Explained:
     answer = show_formula(atom)
     reason = f"{answer} is not among the static facts"
-    if as_json:
-        failed = {"premise": None, "when": None, "reason": reason}
-        line: dict[str, Any] = {"answer": answer, "at": json_value(record.at), "status": "impossible"}
-        line.update(ways=[], failed=failed, rules=[])
-        print(json.dumps(line, ensure_ascii=False))
-    else:
-        print(reason)
+    failed = _failure_json(None, None, reason, "static")
+    return Explained(
+        _object(answer, record.at, "impossible", reason, ways=[], failed=failed), Outline(reason), record.at
+    )
 
 
-def _explain_by_proof(
-    subject: Subject, record: Record, atom: Atom, time: Number, found: NoPatterns, as_json: bool
-) -> None:
-    """Without ways it can still be said whether the atom may come true at all, and where its rules fail if not."""
+def _explained_by_proof(subject: Subject, record: Record, atom: Atom, time: Number, found: NoPatterns) -> Explained:
+    """Without ways it can still be said whether the atom may come true at all, and what it lacks first."""
     from presage.evidence.check import Rejected, check
+    from presage.evidence.lacking import first_lack
     from presage.evidence.prove import prove_absent
-    from presage.evidence.show import Printer
-    from presage.model.formulas import Pinned
-    from presage.model.time import Pin
 
     arguments = tuple(term.value for term in atom.arguments if isinstance(term, Constant))
-    absent: Absent | None = prove_absent(record, atom.predicate, arguments, time)
+    absent = prove_absent(record, atom.predicate, arguments, time)
     if absent is not None:
         try:
             check(record, absent, atom.predicate, arguments, time, absent=True)
         except Rejected as reason:
             raise PresageError(f"a reason was found, but the checker does not accept it: {reason}") from None
     printer = Printer(record.program)
-    answer = show_formula(Pinned(atom, Pin(None, time)))
+    answer, at = _named(show_formula(Pinned(atom, Pin(None, time)))), show_number(record.at)
     why = f"only confirmed answers can be explained in full here: {found.reason}{_lines(subject, found.rules)}"
-    status = "not entailed" if absent is None else "impossible"
-    if as_json:
-        line: dict[str, Any] = {"answer": answer, "at": json_value(record.at), "status": status, "why": why}
-        line["ways"], line["failed"] = None, None
-        if absent is not None:
-            near = printer.to_json(absent)["near"]
-            reason_text = "nothing makes it true, and nothing can any more"
-            line["failed"] = {"premise": near[0]["fails_at"] if near else None, "when": None, "reason": reason_text}
-            line["near"] = near
-        line["rules"] = _rules_json(subject, found.rules)
-        print(json.dumps(line, ensure_ascii=False))
-        return
-    at = show_number(record.at)
+    lack = first_lack(record, atom.predicate, arguments, time, for_ever=absent is not None)
+    first = printer.missing_text(lack.chain[-1]) if lack.chain else None
     if absent is None:
-        print(f"{answer} is not entailed by what had arrived at {at}, and it is not excluded that it comes true")
+        status, says = "not entailed", f"{answer} is open at {at}: it may come true, but nothing entails it yet"
+        if first is not None:
+            says += f"; what is missing first is {first}" + _settled_by(lack.until, record.at)
     else:
-        print(f"{answer} is false: at {at} nothing makes it true, and nothing can any more")
-        for note in printer.notes(absent):
-            print(f"  {note}")
-    print(why)
+        status, says = "impossible", f"{answer} is false at {at}: nothing makes it true, and nothing can any more"
+        if first is not None:
+            says += f"; what failed first is {first}"
+    line = _object(answer, record.at, status, says, why=why, rules=_rules_json(subject, found.rules))
+    line["missing"] = [] if absent is not None or first is None else [_missing_json(first, lack.until)]
+    line["chain"] = [printer.missing_json(each) for each in lack.chain]
+    below = _chain(printer, lack, _last(printer, lack, absent is not None)) if lack.chain else ()
+    if absent is not None:
+        line["failed"] = _failure_json(first, None, "nothing makes it true, and nothing can any more", "rules")
+        line["near"] = printer.to_json(absent)["near"]
+        shown = {each.rule for each in lack.chain}
+        below += tuple(near_outline(printer, each) for each in absent.near if each.rule not in shown)
+    outline = Outline(says, "", SIGNS[status], _named(show_formula(atom)), point(time), None, (*below, Outline(why)))
+    return Explained(line, outline, record.at)
+
+
+def _settled_by(until: Number | None, now: Number) -> str:
+    return "" if until is None or until <= now else f", which is settled by {show_number(until)}"
+
+
+def _chain(printer: Printer, lack: Lack, last: Outline) -> tuple[Outline, ...]:
+    """The reasons one below the other, each with its rule."""
+    verb = "fails" if last.sign is Sign.FAILED else "is missing"
+    below = last
+    for depth, each in enumerate(reversed(lack.chain)):
+        reason = f"{verb}, in {printer.by(each.rule, each.instance)}"
+        if depth == 0:
+            below = replace(last, reason=f"{last.reason}, {reason.removeprefix('fails, ')}" if last.reason else reason)
+        else:
+            below = Outline(printer.missing_text(each), reason, below=(below,))
+    return (below,)
+
+
+def _last(printer: Printer, lack: Lack, failed: bool) -> Outline:
+    """What is missing at the end of a chain."""
+    assert lack.literal is not None
+    negative = any(isinstance(part, Not) for part in walk(lack.literal))
+    sign = Sign.FAILED if failed else Sign.UNSETTLED if negative else Sign.MISSING
+    end = lack.chain[-1]
+    until = None if failed else lack.until
+    return Outline(printer.missing_text(end), "", sign, printer.missing_subject(end), end.when, until)
 
 
 # JSON.
 
 
 def _rules_json(subject: Subject, rules: Iterable[Rule]) -> list[dict[str, Any]]:
-    from presage.evidence.show import written
-
-    return [{"line": subject.line(rule), "rule": written(rule)} for rule in dict.fromkeys(rules)]
+    source = subject.program.source
+    return [{"line": subject.line(rule), "rule": written(rule, source)} for rule in dict.fromkeys(rules)]
 
 
 def _texts(lits: Iterable[Lit]) -> list[str]:
@@ -165,103 +195,95 @@ def _json_time(time: Number | None) -> str | int | None:
     return None if time is None else json_value(time)
 
 
-def _json(subject: Subject, explanation: Explanation) -> dict[str, Any]:
-    failed = explanation.failed
-    rules = [rule for way in explanation.ways for rule in way.rules] + list(failed.rules if failed else ())
-    line: dict[str, Any] = {
-        "answer": str(explanation.answer),
-        "at": json_value(explanation.at),
-        "status": explanation.status,
-        "history": [{"at": json_value(at), "status": status} for at, status in explanation.history],
-        "ways": [_way_json(subject, way) for way in explanation.ways],
-        "failed": None,
-        "rules": _rules_json(subject, rules),
-    }
-    if explanation.status == "confirmed":
-        line["because"] = line["ways"][0]["because"] if line["ways"] else []
-    if failed is not None:
-        line["failed"] = {
-            "premise": None if failed.premise is None else str(failed.premise),
-            "when": _json_time(failed.when),
-            "reason": failed.reason,
-            "kind": failed.kind,
-            "met": _texts(failed.met),
-            "others": _texts(failed.others),
-            "because": _texts(failed.because),
-        }
-    if explanation.instances:
-        line["instances"] = [_json(subject, each) for each in explanation.instances]
-    return line
+def _missing_json(premise: str, until: Number | None) -> dict[str, Any]:
+    return {"premise": premise, "until": _json_time(until)}
 
 
-def _way_json(subject: Subject, each: OpenWay) -> dict[str, Any]:
-    return {
-        "because": _texts(each.way.because),
-        "needs": _texts(each.way.needs),
-        "missing": [{"premise": str(one.premise), "until": _json_time(one.until)} for one in each.waiting],
-        "unless": list(each.way.unless),
-        "decided_by": _json_time(each.decided_by),
-        "confidence": each.confidence,
-        "rules": _rules_json(subject, each.rules),
-    }
+def _failure_json(premise: str | None, when: Number | None, reason: str, kind: str) -> dict[str, Any]:
+    failed: dict[str, Any] = {"premise": premise, "when": _json_time(when), "reason": reason, "kind": kind}
+    return {**failed, "met": [], "others": [], "because": []}
 
 
-# For people.
+class _Telling:
+    """Explanations by premise patterns, as JSON objects and as outlines."""
 
-
-class _Text:
-    """An explanation as a tree of sentences."""
-
-    def __init__(self, subject: Subject, arrivals: Iterable[Arrival]) -> None:
-        self.subject = subject
+    def __init__(self, subject: Subject, record: Record, arrivals: Iterable[Arrival]) -> None:
+        self.subject, self.record = subject, record
         self.arrivals: dict[Any, list[Arrival]] = {}
         for each in arrivals:
             self.arrivals.setdefault((each.predicate, each.arguments), []).append(each)
 
-    def tree(self, explanation: Explanation) -> Tree:
-        from rich.text import Text
-        from rich.tree import Tree
+    def of(self, explanation: Explanation) -> tuple[dict[str, Any], Outline]:
+        failed, status = explanation.failed, explanation.status
+        says = headline(explanation)
+        rules = [rule for way in explanation.ways for rule in way.rules] + list(failed.rules if failed else ())
+        line = _object(
+            _named(str(explanation.answer)),
+            explanation.at,
+            status,
+            says,
+            history=[{"at": json_value(at), "status": each} for at, each in explanation.history],
+            rules=_rules_json(self.subject, rules),
+        )
+        below: list[Outline] = []
+        if failed is not None:
+            line["failed"], failures = self._failure(explanation)
+            below.extend(failures)
+        line["ways"] = []
+        for number, way in enumerate(explanation.ways, 1):
+            shown, reasons = self._way(explanation, way, number)
+            line["ways"].append(shown)
+            if number <= MOST_SHOWN:
+                below.append(reasons)
+        below += _rest(len(explanation.ways), "ways")
+        if explanation.ways and status in ("confirmed", "possible"):
+            line["because"] = line["ways"][0]["because"]
+        if explanation.instances:
+            told = [self.of(each) for each in explanation.instances]
+            line["instances"] = [each for each, _ in told]
+            below += [each for _, each in told[:MOST_SHOWN]] + _rest(len(told), "answers")
+        answer = explanation.answer
+        when = point(answer.time) if not isinstance(answer.time, tuple) and not explanation.instances else None
+        return line, Outline(says, "", SIGNS[status], _about(answer), when, None, tuple(below))
 
-        tree = Tree(Text(headline(explanation)))
-        if explanation.failed is not None:
-            self._failure(tree, explanation)
-        for number, way in enumerate(explanation.ways[:MOST_SHOWN], 1):
-            title = "needs" if len(explanation.ways) == 1 else f"way {number}"
-            self._way(tree, title, way, explanation.at)
-        _rest(tree, len(explanation.ways), "ways")
-        for each in explanation.instances[:MOST_SHOWN]:
-            tree.children.append(self.tree(each))
-        _rest(tree, len(explanation.instances), "answers")
-        return tree
-
-    def _way(self, tree: Tree, title: str, each: OpenWay, at: Number) -> None:
-        from rich.text import Text
-
+    def _way(self, explanation: Explanation, each: OpenWay, number: int) -> tuple[dict[str, Any], Outline]:
+        way, several = each.way, len(explanation.ways) > 1
+        proof = proof_if(self.record, explanation.answer, way.because, way.needs, each.decided_by)
+        printer = Printer(self.record.program, frozenset(_texts(way.needs)))
+        line = {
+            "because": _texts(way.because),
+            "needs": _texts(way.needs),
+            "missing": [_missing_json(str(one.premise), one.until) for one in each.waiting],
+            "unless": list(way.unless),
+            "decided_by": _json_time(each.decided_by),
+            "confidence": each.confidence,
+            "rules": _rules_json(self.subject, each.rules),
+            "proof": None if proof is None else printer.to_json(proof),
+        }
+        title = [f"way {number}"] if several else []
         if each.decided_by is not None:
-            title += f", settled by {show_number(each.decided_by)}"
+            title.append(f"decided by {show_number(each.decided_by)}")
         if each.confidence is not None:
-            title += f", with probability {each.confidence:.3g}"
-        if not each.way.needs:
-            title = "because of"
-        branch = tree.add(Text(title))
-        for lit in sorted(each.way.because, key=lambda lit: lit.order):
-            branch.add(Text(f"{THERE} {self._there(lit)}"))
-        for waiting in each.waiting:
-            state = "may arrive" if waiting.premise.positive else "not settled yet"
-            if waiting.until is not None:
-                until = show_number(waiting.until)
-                state = f"may arrive until {until}" if waiting.premise.positive else f"not settled before {until}"
-            branch.add(Text(f"{MISSING} {waiting.premise}: {state}"))
-        for clause in each.way.unless:
-            branch.add(Text(f"unless {clause}"))
-        drawn = timeline(each.way.because, each.way.needs, (), at)
-        if drawn:
-            branch.add(Text(drawn))
-        self._rules(branch, each.rules)
+            title.append(f"with probability {each.confidence:.3g}")
+        there = [self._there(lit) for lit in sorted(way.because, key=lambda lit: lit.order)]
+        waiting = [_waiting(one) for one in each.waiting]
+        unless = [Outline(f"unless {clause}") for clause in way.unless]
+        below = self._reasons(proof, printer, SIGNS[explanation.status], (*there, *waiting), each.rules)
+        return line, Outline(", ".join(title) or ("needs" if way.needs else "because of"), below=(*below, *unless))
 
-    def _there(self, lit: Lit) -> str:
-        if not lit.positive:
-            return f"{lit}: settled"
+    def _reasons(
+        self, proof: Proof | None, printer: Printer, sign: Sign, leaves: Iterable[Outline], rules: Iterable[Rule]
+    ) -> tuple[Outline, ...]:
+        """The premises below the rules they lead through or, where no proof puts them in place, beside them."""
+        if proof is not None:
+            return (outline_of(printer, proof, sign, {leaf.text: leaf for leaf in leaves}),)
+        return (*leaves, *self._rules(rules))
+
+    def _there(self, lit: Lit) -> Outline:
+        sign = Sign.THERE if lit.positive else Sign.ABSENT
+        return Outline(str(lit), self._arrived(lit) if lit.positive else "settled", sign, _about(lit), _when(lit))
+
+    def _arrived(self, lit: Lit) -> str:
         found = [
             each.when
             for each in self.arrivals.get((lit.predicate, lit.arguments), ())
@@ -269,42 +291,86 @@ class _Text:
             and each.time <= lit.time
             and (each.length is None or lit.time <= each.time + each.length)
         ]
-        return f"{lit}: arrived at {show_number(min(found))}" if found else str(lit)
+        return f"arrived at {show_number(min(found))}" if found else ""
 
-    def _failure(self, tree: Tree, explanation: Explanation) -> None:
-        from rich.text import Text
-
+    def _failure(self, explanation: Explanation) -> tuple[dict[str, Any], list[Outline]]:
         failed = explanation.failed
         assert failed is not None
-        for lit in failed.met:
-            tree.add(Text(f"{THERE} {self._there(lit)}"))
-        if failed.premise is not None:
-            branch = tree.add(Text(f"{FAILED} {failed.premise}"))
-            for lit in failed.because:
-                branch.add(Text(f"{THERE} {self._there(lit)}"))
-            self._rules(branch, failed.because_rules)
-        for lit in failed.others if failed.kind != "together" else ():
-            tree.add(Text(f"{FAILED} {lit}"))
-        drawn = timeline(failed.met, (), [each for each in (failed.premise, *failed.others) if each], explanation.at)
-        if drawn:
-            tree.add(Text(drawn))
-        self._rules(tree, failed.rules)
+        premise = None if failed.premise is None else str(failed.premise)
+        line = _failure_json(premise, failed.when, failed.reason, failed.kind)
+        line.update(met=_texts(failed.met), others=_texts(failed.others), because=_texts(failed.because))
+        gone = [each for each in (failed.premise, *failed.others) if each is not None]
+        late = failed.kind == "late"
+        proof = proof_if(self.record, explanation.answer, failed.met, gone) if late and gone else None
+        printer = Printer(self.record.program, frozenset(map(str, gone)))
+        line["proof"] = None if proof is None else printer.to_json(proof)
+        leaves = [self._there(lit) for lit in failed.met]
+        for lit in gone if failed.kind != "together" else gone[:1]:
+            reason = failed.reason.removeprefix(f"{lit} ") if lit is failed.premise else ""
+            because = [self._there(each) for each in failed.because] if lit is failed.premise else []
+            below = (*because, *self._rules(failed.because_rules if because else ()))
+            leaves.append(Outline(str(lit), reason if late else "", Sign.FAILED, _about(lit), _when(lit), None, below))
+        if proof is None and premise is not None:
+            chain = self._chain(explanation, leaves[len(failed.met)])
+            if chain:
+                others = leaves[: len(failed.met)] + leaves[len(failed.met) + 1 :]
+                return line, [*chain, *others]
+        return line, list(self._reasons(proof, printer, SIGNS[explanation.status], leaves, failed.rules))
 
-    def _rules(self, tree: Tree, rules: Iterable[Rule]) -> None:
-        from rich.text import Text
+    def _chain(self, explanation: Explanation, failed: Outline) -> tuple[Outline, ...]:
+        """The rules from the answer down to the premise that failed, where the prover comes to the same end."""
+        from presage.evidence.lacking import first_lack
 
-        for rule in _rules_json(self.subject, rules):
-            tree.add(Text(f"by line {rule['line']}, {rule['rule']}"))
+        name, arguments, time = explanation.answer.atom
+        printer = Printer(self.record.program)
+        try:
+            lack = first_lack(self.record, name, arguments, time, for_ever=True)  # type: ignore[arg-type]
+        except PresageError:
+            return ()
+        if not lack.chain or printer.missing_text(lack.chain[-1]) != failed.text:
+            return ()
+        return _chain(printer, lack, failed)
+
+    def _rules(self, rules: Iterable[Rule]) -> tuple[Outline, ...]:
+        return tuple(Outline(f"by line {each['line']}, {each['rule']}") for each in _rules_json(self.subject, rules))
 
 
-def _rest(tree: Tree, count: int, what: str) -> None:
-    if count > MOST_SHOWN:
-        tree.add(f"and {count - MOST_SHOWN} more {what}; --json has them all")
+def _about(lit: Lit) -> str:
+    """What a literal speaks of, without its time."""
+    from presage.hypothesis.literals import show
+
+    return ("" if lit.positive else "not ") + _named(show(lit.predicate, lit.arguments))
+
+
+def _when(lit: Lit) -> Any:
+    return None if isinstance(lit.time, tuple) else point(lit.time)
+
+
+def _waiting(waiting: Waiting) -> Outline:
+    lit, until = waiting.premise, waiting.until
+    sign = Sign.MISSING if lit.positive else Sign.UNSETTLED
+    return Outline(str(lit), _until(waiting), sign, _about(lit), _when(lit), until)
+
+
+def _until(waiting: Waiting) -> str:
+    if waiting.until is None:
+        return "may arrive" if waiting.premise.positive else "not settled yet"
+    until = show_number(waiting.until)
+    return f"may arrive until {until}" if waiting.premise.positive else f"not settled before {until}"
+
+
+def _rest(count: int, what: str) -> list[Outline]:
+    return [Outline(f"and {count - MOST_SHOWN} more {what}; --json has them all")] if count > MOST_SHOWN else []
+
+
+def _named(answer: str) -> str:
+    """An answer by the name people know: what breaks a constraint is `violated`, whichever it is."""
+    return re.sub(r"^(\w+)#\d+", r"\1", answer)
 
 
 def headline(explanation: Explanation) -> str:
-    """The explanation in one sentence."""
-    answer, at = explanation.answer, show_number(explanation.at)
+    """The explanation in one sentence, which names the first thing that is missing or failed."""
+    answer, at = _named(str(explanation.answer)), show_number(explanation.at)
     best = explanation.ways[0] if explanation.ways else None
     failed = "" if explanation.failed is None else f": {explanation.failed.reason}"
     was = next((time for time, status in explanation.history if status == "possible"), None)
@@ -316,13 +382,11 @@ def headline(explanation: Explanation) -> str:
         case "confirmed":
             return f"{answer} is confirmed at {at}"
         case "possible" if best is not None:
-            waiting = len(best.way.needs)
-            missing = "one premise is" if waiting == 1 else f"{waiting} premises are"
-            return f"{answer} is possible at {at}; {missing} open"
+            return f"{answer} is possible at {at}{_first_missing(best)}"
         case "unsupported" if was is not None:
-            return f"{answer} is open at {at}, but nothing speaks for it any more"
+            return f"{answer} is open at {at}, but nothing speaks for it any more{_first_missing(best)}"
         case "unsupported":
-            return f"{answer} is open at {at}, but nothing speaks for it yet"
+            return f"{answer} is open at {at}, but nothing speaks for it yet{_first_missing(best)}"
         case "refuted":
             since = explanation.history[-1][0]
             possible = f"{answer} was possible from {show_number(was or 0)} on"
@@ -331,27 +395,15 @@ def headline(explanation: Explanation) -> str:
             return f"{answer} was never possible and cannot come true{failed}"
 
 
-def timeline(there: Iterable[Lit], missing: Iterable[Lit], failed: Iterable[Lit], now: Number) -> str:
-    """Times on a line of characters: what is there, what is missing, what failed, and now."""
-    marks = [
-        (lit.time, mark)
-        for mark, lits in ((THERE, there), (MISSING, missing), (FAILED, failed))
-        for lit in lits
-        if not isinstance(lit.time, tuple)
-    ]
-    if not marks:
+def _first_missing(way: OpenWay | None) -> str:
+    if way is None or not way.waiting:
         return ""
-    first, last = min(min(time for time, _ in marks), now), max(max(time for time, _ in marks), now)
-    whole = all(isinstance(time, int) for time, _ in [*marks, (now, "")])
-    if first == last:
-        return ""
-    width = int(last - first) if whole and last - first <= LINE_WIDTH else LINE_WIDTH
+    first, *others = way.waiting
+    more = f" (and {len(others)} more)" if others else ""
+    verb = "it waits for" if first.premise.positive else "it needs"
+    return f": {verb} {first.premise}, which {_which(first)}{more}"
 
-    def column(time: Number) -> int:
-        return int((time - first) * width / (last - first))
 
-    drawn = [NOTHING] * (width + 1)
-    for time, mark in marks:
-        drawn[column(time)] = mark
-    after = column(now) + 1
-    return f"{show_number(first)} {''.join(drawn[:after])}{NOW}{''.join(drawn[after:])} {show_number(last)}"
+def _which(waiting: Waiting) -> str:
+    told = _until(waiting)
+    return told if told.startswith("may") else f"is {told}"

@@ -36,6 +36,7 @@ from presage.evidence.proof import (
     Pieces,
     Proof,
     Record,
+    Span,
     Substitution,
     Throughout,
     Value,
@@ -64,10 +65,15 @@ class Rejected(Exception):
 
 
 def check(
-    record: Record, proof: Proof, predicate: str, arguments: tuple[Value, ...], time: Number, absent: bool = False
+    record: Record,
+    proof: Proof,
+    predicate: str,
+    arguments: tuple[Value, ...],
+    time: Number | Span,
+    absent: bool = False,
 ) -> None:
-    """Raises `Rejected` unless the proof shows that the atom holds at the time; or, with `absent`, that it does not
-    and cannot any more."""
+    """Raises `Rejected` unless the proof shows that the atom holds at the time, or throughout the span; or, with
+    `absent`, that it does not and cannot any more."""
     atom: Formula = Atom(predicate, tuple(Constant(value) for value in arguments))
     atom = Not(atom) if absent else atom
     if record.program.reading != "every":
@@ -75,7 +81,8 @@ def check(
     try:
         grid = Grid.of(record, proof)
         asked = list(_asked(grid, proof))
-        _Checker(record, grid, Judge(record, grid, asked)).step(proof, atom, {}, grid.point(time))
+        needed = grid.span(time) if isinstance(time, Span) else grid.point(time)
+        _Checker(record, grid, Judge(record, grid, asked)).step(proof, atom, {}, needed)
     except (Undecided, ValueError, IndexError, KeyError) as found:
         raise Rejected(f"the proof cannot be checked: {found}") from None
 

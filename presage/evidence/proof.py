@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Union
+from typing import Protocol, Union
 
 from presage.model.formulas import Atom, Formula, Metric, Pinned, variables
 from presage.model.program import Program
@@ -35,6 +35,31 @@ class Span:
         return self.low is not None and self.low == self.high
 
 
+class Arrived(Protocol):
+    """A fact of a stream, as whoever read it has it."""
+
+    @property
+    def predicate(self) -> str: ...
+
+    @property
+    def arguments(self) -> tuple[Value, ...]: ...
+
+    @property
+    def low(self) -> Number | None: ...
+
+    @property
+    def high(self) -> Number | None: ...
+
+    @property
+    def closed_low(self) -> bool: ...
+
+    @property
+    def closed_high(self) -> bool: ...
+
+    @property
+    def arrival(self) -> Number: ...
+
+
 @dataclass(frozen=True, slots=True)
 class InputFact:
     """An input fact, as it came."""
@@ -43,6 +68,11 @@ class InputFact:
     arguments: tuple[Value, ...]
     span: Span
     arrives: Number
+
+    @staticmethod
+    def of(fact: Arrived) -> InputFact:
+        span = Span(fact.low, fact.high, fact.closed_low, fact.closed_high)
+        return InputFact(fact.predicate, fact.arguments, span, fact.arrival)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +253,12 @@ def walk(proof: Proof) -> Iterator[Proof]:
 def evidence(proof: Proof) -> list[InputFact]:
     """The input facts a proof rests on, each once."""
     return list(dict.fromkeys(step.fact for step in walk(proof) if isinstance(step, Given)))
+
+
+def rules(proof: Proof) -> list[int]:
+    """The rules and facts of the program a proof goes through, by their places, each once."""
+    steps = (step.rule for step in walk(proof) if isinstance(step, (ByRule, Known)))
+    return list(dict.fromkeys(number for number in steps if number is not None))
 
 
 def substitution(binding: dict[str, Value], formula: Formula) -> Substitution:

@@ -40,7 +40,7 @@ from presage.evidence.solve import (
     matched,
 )
 from presage.evidence.supported import refuse_unknown
-from presage.evidence.tables import Reason, World, Worlds
+from presage.evidence.tables import Reason, Stream, World, Worlds
 from presage.evidence.times import NEVER, Piece, Times, hull, is_point, meet, union, without
 from presage.model.formulas import (
     And,
@@ -65,8 +65,12 @@ _IN_THE_END = 1 << 62
 def prove(record: Record, predicate: str, arguments: tuple[Value, ...], time: Number) -> Proof | None:
     """A proof that the atom holds at the time, as far as is known at `record.at`; none if that is not entailed."""
     refuse_unknown(record.program, predicate)
-    worlds = Worlds(record)
-    times = worlds.line.point(time)
+    worlds = Worlds(Stream(record))
+    return prove_during(worlds, predicate, arguments, worlds.line.point(time))
+
+
+def prove_during(worlds: Worlds, predicate: str, arguments: tuple[Value, ...], times: Times) -> Proof | None:
+    """The same throughout one piece of time; several answers of one look may share what was worked out for it."""
     atom = Atom(predicate, tuple(Constant(value) for value in arguments))
     if predicate in worlds.stream.statics:
         known = arguments in worlds.stream.statics[predicate]
@@ -79,7 +83,7 @@ def prove(record: Record, predicate: str, arguments: tuple[Value, ...], time: Nu
 def prove_absent(record: Record, predicate: str, arguments: tuple[Value, ...], time: Number) -> Absent | None:
     """A proof that the atom does not hold at the time and cannot come to; none if it may."""
     refuse_unknown(record.program, predicate)
-    worlds = Worlds(record)
+    worlds = Worlds(Stream(record))
     times = worlds.line.point(time)
     atom = Atom(predicate, tuple(Constant(value) for value in arguments))
     if predicate in worlds.stream.statics:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from presage.errors import Source
 from presage.evidence.proof import (
     Absent,
     AllOf,
@@ -26,7 +26,9 @@ from presage.evidence.proof import (
     Throughout,
     Value,
     Witness,
+    evidence,
     premises,
+    walk,
 )
 from presage.model.formulas import Atom, BinaryMetric, Comparison, Formula, Metric, Not, Over, Pinned, Top, transform
 from presage.model.printer import show_formula, show_number, show_rule, show_term
@@ -46,6 +48,13 @@ def show_fact(fact: InputFact) -> str:
 def show_conclusion(proof: Proof) -> str:
     """What a step shows, with the values of its variables, such as `flag(wt25)@1`."""
     return _show(_ground(proof.formula, dict(proof.substitution), proof.span), proof.span)
+
+
+def show_evidence(proof: Proof) -> list[str]:
+    """What a proof rests on: the input facts, and what is absent; by time, then text."""
+    found = {(fact.span.low or 0, show_fact(fact)) for fact in evidence(proof)}
+    found |= {(step.span.low or 0, show_conclusion(step)) for step in walk(proof) if isinstance(step, Absent)}
+    return [text for _, text in sorted(found)]
 
 
 def _show(formula: Formula, span: Span) -> str:
@@ -70,8 +79,10 @@ def _ground(formula: Formula, values: dict[str, Value], span: Span) -> Formula:
 
     def node(part: Formula) -> Formula:
         match part:
-            case Atom(arguments=arguments):
-                return replace(part, arguments=tuple(_term(each, values) for each in arguments))
+            case Atom(predicate=name, arguments=arguments):
+                # What breaks a constraint has a predicate for each constraint, and is shown by one name.
+                shown_name = name.split("#")[0]
+                return replace(part, predicate=shown_name, arguments=tuple(_term(each, values) for each in arguments))
             case Comparison(left=left, right=right):
                 return replace(part, left=_term(left, values), right=_term(right, values))
             case Pinned(pin=pin) if pin.base is not None and span.is_point:
@@ -97,10 +108,14 @@ def _term(term: Term, values: dict[str, Value]) -> Term:
             return term
 
 
-def written(rule: Rule) -> str:
+def written(rule: Rule, source: Source) -> str:
+    """A rule as its author wrote it, on one line; in the canonical layout where breaks meet comments or strings."""
     while rule.origin is not None:
         rule = rule.origin
-    return " ".join(show_rule(rule, _ONE_LINE).split())
+    text = source.text[rule.span.start : rule.span.end].strip() if rule.span.start >= 0 else ""
+    if not text or ("\n" in text and any(sign in text for sign in '%#"')):
+        return " ".join(show_rule(rule, _ONE_LINE).split())
+    return text.removesuffix(".") + "." if "\n" not in text else " ".join(text.removesuffix(".").split()) + "."
 
 
 def _values(instance: Substitution) -> dict[str, Any]:
@@ -115,6 +130,16 @@ def _json_time(time: Number) -> str | int:
     return _json_value(time)
 
 
+def span_json(span: Span) -> dict[str, Any]:
+    """When something holds, as in answer lines: `time`, or `from`, `to` and `bounds`; `null` is without end."""
+    if span.is_point:
+        assert span.low is not None
+        return {"time": _json_time(span.low)}
+    ends = {"from": span.low, "to": span.high}
+    found: dict[str, Any] = {name: None if end is None else _json_time(end) for name, end in ends.items()}
+    return {**found, "bounds": ("[" if span.closed_low else "(") + ("]" if span.closed_high else ")")}
+
+
 def visible(proof: Proof) -> Proof:
     """A pin is not worth a line: what stands at the pinned time is."""
     while isinstance(proof, At):
@@ -127,21 +152,25 @@ class Printer:
     """Renders one proof. A step by a rule is laid out once; where it is needed again it is only named."""
 
     program: Program
+    assumed: frozenset[str] = frozenset()
+    """What a proof takes for granted though it is not so yet, in canonical text."""
 
     def to_json(self, proof: Proof) -> dict[str, Any]:
         return self._json(visible(proof), set())
 
     def _json(self, proof: Proof, before: set[tuple[str, int]]) -> dict[str, Any]:
-        line: dict[str, Any] = {"kind": kind(proof), "holds": show_conclusion(proof)}
+        line: dict[str, Any] = {"kind": kind(proof), "holds": show_conclusion(proof), **span_json(proof.span)}
+        if line["holds"] in self.assumed and isinstance(proof, (Given, Absent)):
+            return {**line, "kind": "needed"}
         match proof:
             case Given(fact=fact):
                 line["fact"], line["arrived"] = show_fact(fact), _json_time(fact.arrives)
                 return line
             case Known(rule=number):
-                line["line"] = None if number is None else self._line(number)
+                line["line"] = None if number is None else self.line(number)
                 return line
             case ByRule(rule=number, instance=instance):
-                line.update(line=self._line(number), rule=self._rule(number), values=_values(instance))
+                line.update(**self.rule_json(number), values=_values(instance))
                 key = (line["holds"], number)
                 if key in before:
                     return {**line, "shown_before": True}
@@ -149,19 +178,22 @@ class Printer:
             case OneOf(side=side):
                 line["side"] = side + 1
             case Absent(near=near):
-                line["near"] = [self._missing(each) for each in near]
+                line["near"] = [self.missing_json(each) for each in near]
                 return line
             case Evident():
                 return line
         line["because"] = [self._json(visible(premise), before) for premise in premises(proof)]
         return line
 
-    def _missing(self, missing: Missing) -> dict[str, Any]:
+    def rule_json(self, number: int) -> dict[str, Any]:
+        return {"line": self.line(number), "rule": self._rule(number)}
+
+    def missing_json(self, missing: Missing) -> dict[str, Any]:
         return {
-            "line": self._line(missing.rule),
-            "rule": self._rule(missing.rule),
+            **self.rule_json(missing.rule),
             "values": _values(missing.instance),
             "fails_at": self.missing_text(missing),
+            **span_json(missing.when),
         }
 
     def missing_text(self, missing: Missing) -> str:
@@ -169,43 +201,30 @@ class Printer:
         literal = self.program.rules[missing.rule].body[missing.premise]
         return _show(_ground(literal, dict(missing.instance), missing.when), missing.when)
 
-    def _line(self, number: int) -> int:
+    def line(self, number: int) -> int:
         return self.program.line_of(self.program.rules[number])
 
     def _rule(self, number: int) -> str:
-        return written(self.program.rules[number])
+        return written(self.program.rules[number], self.program.source)
 
-    def title(self, proof: Proof) -> str:
-        """One step in words."""
-        text = show_conclusion(proof)
-        match proof:
-            case Given(fact=fact):
-                span = "" if show_fact(fact) == text else f" {show_fact(fact)}"
-                return f"{text}: given{span}, arrived at {show_number(fact.arrives)}"
-            case Known(rule=None):
-                return f"{text}: static"
-            case Known(rule=int() as number):
-                return f"{text}: known, line {self._line(number)}"
-            case ByRule(rule=number, instance=instance):
-                values = ", ".join(f"{name} = {show_term(Constant(v))}" for name, v in instance if "#" not in name)
-                return f"{text}: by line {self._line(number)}, {self._rule(number)}" + (
-                    f" ({values})" if values else ""
-                )
-            case Evident():
-                return text
-            case Absent():
-                return f"{text}: nothing makes it true, and nothing can any more"
-            case Pieces():
-                return f"{text}: piece by piece"
-            case OneOf(side=side):
-                return f"{text}: side {side + 1}"
-            case _:
-                return text
+    def by(self, number: int, instance: Substitution) -> str:
+        """A rule as it was written, with its line and the values of its variables."""
+        values = ", ".join(f"{name} = {show_term(Constant(v))}" for name, v in instance if "#" not in name)
+        return f"line {self.line(number)}, {self._rule(number)}" + (f" ({values})" if values else "")
 
-    def notes(self, proof: Proof) -> Iterator[str]:
-        if isinstance(proof, Absent):
-            for each in proof.near:
-                yield f"line {self._line(each.rule)}, {self._rule(each.rule)}: fails at {self.missing_text(each)}"
+    def subject(self, proof: Proof) -> str:
+        """What a step is about, without its time."""
+        return _timeless(_ground(proof.formula, dict(proof.substitution), proof.span))
+
+    def missing_subject(self, missing: Missing) -> str:
+        literal = self.program.rules[missing.rule].body[missing.premise]
+        return _timeless(_ground(literal, dict(missing.instance), missing.when))
+
+
+def _timeless(formula: Formula) -> str:
+    if isinstance(formula, Not) and isinstance(formula.formula, Pinned):
+        formula = Not(formula.formula.formula)
+    return show_formula(formula.formula if isinstance(formula, Pinned) else formula)
 
 
 def kind(proof: Proof) -> str:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from presage.errors import PresageError
 from presage.evidence.proof import InputFact, Record, Value
@@ -90,9 +90,17 @@ class Stream:
             self.inputs.setdefault(declared.predicate, []).append(declared)
         self.by_argument: dict[tuple[str, int, Value], list[InputFact]] = {}
         self.by_name: dict[str, list[InputFact]] = {}
-        for fact in record.facts:
+        self._take(record.facts)
+
+    def go_on(self, at: Number, facts: Iterable[InputFact]) -> None:
+        """The look is at a later time, and more facts are there."""
+        self.record = replace(self.record, at=at)
+        self._take(facts)
+
+    def _take(self, facts: Iterable[InputFact]) -> None:
+        for fact in facts:
             allowed = self._start(fact) + self.delay(fact.predicate, fact.arguments)
-            if fact.arrives <= min(allowed, record.at):
+            if fact.arrives <= min(allowed, self.record.at):
                 self.by_name.setdefault(fact.predicate, []).append(fact)
                 for place, value in enumerate(fact.arguments):
                     self.by_argument.setdefault((fact.predicate, place, value), []).append(fact)
@@ -291,9 +299,9 @@ class World(Solver):
 class Worlds:
     """Both worlds, asked about one ground atom."""
 
-    def __init__(self, record: Record) -> None:
-        self.stream = Stream(record)
-        self.line = self.stream.line
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+        self.line = stream.line
         self.sure, self.maybe = World(self.stream, True), World(self.stream, False)
         self.sure.other, self.maybe.other = self.maybe, self.sure
 
@@ -301,10 +309,18 @@ class Worlds:
         """Whether the atom is entailed throughout these times."""
         key = (name, arguments)
         self.sure.ask(key, times)
+        return self.settle(lambda: not self.not_found(name, arguments, times))
+
+    def not_found(self, name: str, arguments: tuple[Value, ...], times: Times) -> Times:
+        """Of the times an atom was looked for, those at which it is not entailed."""
+        return without(times, self.sure.goals[name, arguments].answers.get(arguments, NEVER))
+
+    def settle(self, enough: Callable[[], bool] = lambda: False) -> bool:
+        """Works both worlds out by turns, until enough is known; whether that came about."""
         while True:
             self.sure.grew = self.maybe.grew = False
             changed = self.sure.saturate()
-            if not without(times, self.sure.goals[key].answers.get(arguments, NEVER)):
+            if enough():
                 return True
             self.maybe.restart()
             self.maybe.saturate()

@@ -77,3 +77,8 @@ class Program:
         from presage.model.printer import show_program
 
         return show_program(self)
+
+    def _repr_html_(self) -> str:
+        from presage.notebook.programs import program_html
+
+        return program_html(self)

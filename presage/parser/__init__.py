@@ -67,8 +67,9 @@ def parse(text: str, name: str = "<program>") -> Program:
     return read(text, name).or_raise()
 
 
-def parse_question(text: str) -> Question:
-    """Reads what `presage ask` takes: a formula, or `exists X, Y: a, b`."""
+def parse_question(text: str, intervals: bool = False) -> Question:
+    """Reads what `presage ask` takes: a formula, or `exists X, Y: a, b`. With `intervals`, an atom over an interval, as
+    answers are written, is allowed too."""
     source = Source.of(text, "<question>")
     tokens = tokenize(source)
     if tokens.hopeless or tokens.problems:
@@ -86,7 +87,7 @@ def parse_question(text: str) -> Question:
         parts = [formula(c)]
         while c.accept(","):
             parts.append(formula(c))
-        for part in parts:
+        for part in parts if not intervals else ():
             refuse_interval_times(c, part)
         c.accept(".")
         if c.kind != "end":

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from presage.answers import Answer, json_value
+from presage.answers import INCONSISTENT, Answer, json_value
+from presage.model.printer import show_number
 from presage.model.terms import Number
 
 KEPT_SETTLED = 5_000
@@ -19,7 +20,12 @@ KEPT_SETTLED = 5_000
 KEPT_CHANGES = 100_000
 """So many changes can be taken back; with an answer of about a kilobyte this is some 100 MB at most."""
 
-SETTLED = ("confirmed", "refuted")
+SETTLED = ("confirmed", "refuted", INCONSISTENT)
+
+
+def name_of(answer: Answer) -> str:
+    """What an answer is known by; a step without a model by its time."""
+    return answer.answer or f"no model@{show_number(answer.now)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +112,7 @@ class Board:
         return changes
 
     def _put(self, answer: Answer) -> Change:
-        key = answer.answer
+        key = name_of(answer)
         before = self.rows.get(key)
         serial = self._serial if before is None else before.serial
         self._serial += before is None

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import bisect
 import json
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from presage.answers import Answer
+from presage.answers import INCONSISTENT, Answer, shown_name
 from presage.errors import PresageError
 from presage.evidence.check import Rejected, check
-from presage.evidence.proof import ByRule, InputFact, Known, Record, Span, walk
+from presage.evidence.proof import InputFact, Record, rules
 from presage.evidence.prove import prove
-from presage.evidence.show import Printer
+from presage.evidence.show import Printer, written
 from presage.io.facts import Fact
 from presage.model.formulas import atoms
 from presage.model.printer import show_number, show_query
@@ -26,20 +27,60 @@ from presage.model.program import Program
 from presage.model.statements import Query, Rule
 from presage.model.terms import Number, Variable, number
 from presage.reasoner import Reasoner
+from presage.stepping import Stepper
 from presage.supposing import asked_by
-from presage.web.board import Entry
+from presage.web.board import Entry, name_of
 
 TOO_LONG = "the chain of reasons is too long for this page; `presage explain` lays it out"
 
 
-class Details:
+class Describing(ABC):
+    """What pages ask about answers, wherever these come from."""
+
+    version = 0
+    """Another number whenever `about` would say something else."""
+
+    @abstractmethod
+    def about(self) -> dict[str, Any]:
+        """What the page needs to know once."""
+
+    @abstractmethod
+    def query_of(self, answer: Answer) -> int:
+        """Which query an answer belongs to, by its place."""
+
+    @abstractmethod
+    def of(self, entry: Entry) -> dict[str, Any]:
+        """The answer line with all ways, the rules and, if it is confirmed, the proof or why there is none."""
+
+    def line(self, entry: Entry) -> dict[str, Any]:
+        """The answer line as pages get it: with the number of ways in place of the ways, which are told on demand,
+        and with what it was like when it was last possible where it says nothing of premises itself."""
+        answer = entry.answer
+        line = _whole_line(answer)
+        line["ways"] = len(answer.ways) or int(answer.status == "possible")
+        line["serial"], line["query"] = entry.serial, self.query_of(answer)
+        if entry.was is not None and answer.status != "confirmed":
+            line["was"] = way_of(entry.was)
+        return line
+
+    def full_line(self, answer: Answer) -> dict[str, Any]:
+        """The answer line, with a list of ways also where there is one."""
+        line = _whole_line(answer)
+        ways = line.setdefault("ways", [])
+        if not ways and answer.status == "possible":
+            ways.append(way_of(answer))
+        return line
+
+
+class Details(Describing):
     """What can be said about the answers of one run."""
 
-    def __init__(self, reasoner: Reasoner, facts: Sequence[Fact], statics: Sequence[Fact] = ()) -> None:
+    def __init__(self, reasoner: Stepper, facts: Sequence[Fact], statics: Sequence[Fact] = ()) -> None:
         self.reasoner = reasoner
         self.program: Program = reasoner.subject.program
         self.queries: tuple[Query, ...] = tuple(reasoner.subject.queries)
-        self._by_predicate = Counter(query.atom.predicate for query in self.queries)
+        self._supposing = reasoner.supposing if isinstance(reasoner, Reasoner) else None
+        self._by_predicate = Counter(shown_name(query.atom.predicate) for query in self.queries)
         self._facts = sorted(facts, key=lambda fact: fact.arrival)
         self._arrivals = [fact.arrival for fact in self._facts]
         self._statics = tuple((fact.predicate, fact.arguments) for fact in statics)
@@ -47,74 +88,48 @@ class Details:
     # -- the program ------------------------------------------------------------------------------
 
     def about(self) -> dict[str, Any]:
-        """What the page needs to know once."""
         units = self.reasoner.checker.units
         return {
             "program": self.program.source.name,
             "source": self.program.source.text,
-            "queries": [show_query(query) for query in self.queries],
+            "queries": list(map(query_title, self.queries)),
             "discrete": self.reasoner.subject.discrete,
-            "hypothetical": self.reasoner.supposing is not None,
+            "hypothetical": self._supposing is not None,
+            "several_models": not isinstance(self.reasoner, Reasoner),
             "tick_milliseconds": None if units.tick is None else float(units.tick),
             "start": units.start.isoformat(),
             "facts": len(self._facts),
-            "keys": self._keys(),
+            "keys": keys_of(self.queries),
         }
 
-    def _keys(self) -> list[str]:
-        """The variables by which answers may be grouped, in the order of the queries."""
-        found = [
-            term.name
-            for query in self.queries
-            for term in query.atom.arguments
-            if isinstance(term, Variable) and not term.is_anonymous
-        ]
-        return list(dict.fromkeys(found))
-
     def query_of(self, answer: Answer) -> int:
-        """Which query an answer belongs to, by its place."""
         alone = self._by_predicate[answer.predicate] == 1
         for place, query in enumerate(self.queries):
-            if query.atom.predicate == answer.predicate and (alone or asked_by(query, answer)):
+            if shown_name(query.atom.predicate) == answer.predicate and (alone or asked_by(query, answer)):
                 return place
         return 0
 
     # -- one answer -------------------------------------------------------------------------------
 
-    def line(self, entry: Entry) -> dict[str, Any]:
-        """The answer line as pages get it: with the number of ways in place of the ways, which are told on demand,
-        and with what it was like when it was last possible where it says nothing of premises itself."""
-        answer = entry.answer
-        line = answer.to_json()
-        line["ways"] = len(answer.ways) or int(answer.status == "possible")
-        line["serial"], line["query"] = entry.serial, self.query_of(answer)
-        if entry.was is not None and answer.status != "confirmed":
-            line["was"] = _way(entry.was)
-        return line
-
     def of(self, entry: Entry) -> dict[str, Any]:
-        """The answer line with all ways, the rules and, if it is confirmed, the proof or why there is none."""
         answer = entry.answer
-        line = answer.to_json()
-        ways = line.setdefault("ways", [])
-        if not ways and answer.status == "possible":
-            ways.append(_way(answer))
         proof: dict[str, Any] | None = None
         no_proof = ""
-        rules: Iterable[Rule] = ()
+        through: Iterable[Rule] = ()
         if answer.status == "confirmed":
             try:
-                proof, rules = self._proof(answer)
+                proof, through = self._proof(answer)
             except PresageError as problem:
                 no_proof = str(problem)
+        possible = through or self._possible_rules(answer if entry.was is None else entry.was)
         return {
-            "line": line,
-            "query": show_query(self.queries[self.query_of(answer)]),
+            "line": self.full_line(answer),
+            "query": query_title(self.queries[self.query_of(answer)]),
             "proof": proof,
             "no_proof": no_proof,
-            "rules": self._lines(rules or self._possible_rules(answer if entry.was is None else entry.was)),
+            "rules": rule_lines(self.program, possible),
             "rules_are_certain": proof is not None,
-            "was": None if entry.was is None or answer.status == "confirmed" else _way(entry.was),
+            "was": None if entry.was is None or answer.status == "confirmed" else way_of(entry.was),
         }
 
     def _proof(self, answer: Answer) -> tuple[dict[str, Any], list[Rule]]:
@@ -124,29 +139,28 @@ class Details:
         arguments: Any = answer.arguments
         time = _a_time(answer)
         try:
-            proof = prove(record, answer.predicate, arguments, time)
+            proof = prove(record, self._derived(answer), arguments, time)
             if proof is None:
                 raise PresageError(f"no proof was found from what had arrived at {show_number(answer.now)}")
-            check(record, proof, answer.predicate, arguments, time)
+            check(record, proof, self._derived(answer), arguments, time)
             shown = Printer(self.program).to_json(proof)
             json.dumps(shown)  # what cannot be written is not promised
         except Rejected as reason:
             raise PresageError(f"a proof was found, but the checker does not accept it: {reason}") from None
         except RecursionError:
             raise PresageError(TOO_LONG) from None
-        steps = (each.rule for each in walk(proof) if isinstance(each, (ByRule, Known)))
-        return shown, [self.program.rules[each] for each in steps if each is not None]
+        return shown, [self.program.rules[each] for each in rules(proof)]
 
     def _record(self, at: Number) -> Record:
         arrived = self._facts[: bisect.bisect_right(self._arrivals, at)]
-        return Record(self.program, self.reasoner.subject.discrete, tuple(_input_facts(arrived)), self._statics, at)
+        return Record(
+            self.program, self.reasoner.subject.discrete, tuple(map(InputFact.of, arrived)), self._statics, at
+        )
 
     def _possible_rules(self, answer: Answer) -> list[Rule]:
         """The rules an open answer may go through: those of the premise patterns that look like its ways, or else
         all that lead to its predicate."""
-        patterns = (
-            () if self.reasoner.supposing is None else self.reasoner.supposing.engine.patterns.get(answer.predicate, ())
-        )
+        patterns = () if self._supposing is None else self._supposing.engine.patterns.get(self._derived(answer), ())
         ways = answer.ways or ({"because": answer.because, "needs": answer.needs},)
         wanted = [Counter(map(_predicate, (*way["because"], *way["needs"]))) for way in ways]
         alike = [
@@ -155,33 +169,62 @@ class Details:
             if Counter((each.predicate, each.positive) for each in pattern.literals) in wanted
         ]
         if alike:
-            return [rule for rules in alike for rule in rules]
-        return list(self._leading_to(answer.predicate))
+            return [rule for pattern in alike for rule in pattern]
+        return list(leading_to(self.program, self._derived(answer)))
 
-    def _leading_to(self, predicate: str) -> Iterator[Rule]:
-        todo, seen = [predicate], {predicate}
-        while todo:
-            name = todo.pop()
-            for rule in self.program.rules:
-                if any(atom.predicate == name for head in rule.head_atoms for atom in atoms(head)):
-                    yield rule
-                    below = {atom.predicate for literal in rule.body for atom in atoms(literal)} - seen
-                    seen |= below
-                    todo.extend(below)
-
-    def _lines(self, rules: Iterable[Rule]) -> list[dict[str, Any]]:
-        """Rules as they were written, each once, in the order of the text."""
-        source = self.program.source
-        found: dict[int, str] = {}
-        for rule in rules:
-            while rule.origin is not None:
-                rule = rule.origin
-            line = source.place(rule.span.start)[0]
-            found.setdefault(line, source.text[rule.span.start : rule.span.end].rstrip(".") + ".")
-        return [{"line": line, "text": text} for line, text in sorted(found.items())]
+    def _derived(self, answer: Answer) -> str:
+        """The predicate of an answer as rules derive it: what breaks a constraint has one for each constraint."""
+        return self.queries[self.query_of(answer)].atom.predicate if self.queries else answer.predicate
 
 
-def _way(answer: Answer) -> dict[str, Any]:
+def keys_of(queries: Iterable[Query]) -> list[str]:
+    """The variables by which answers may be grouped, in the order of the queries."""
+    found = [
+        term.name
+        for query in queries
+        for term in query.atom.arguments
+        if isinstance(term, Variable) and not term.is_anonymous
+    ]
+    return list(dict.fromkeys(found))
+
+
+def query_title(query: Query) -> str:
+    """A query as people know it; of a constraint, its line and variables."""
+    name = query.atom.predicate
+    return show_query(query).replace(name, shown_name(name), 1)
+
+
+def leading_to(program: Program, predicate: str) -> Iterator[Rule]:
+    """All rules that lead to a predicate."""
+    todo, seen = [predicate], {predicate}
+    while todo:
+        name = todo.pop()
+        for rule in program.rules:
+            if any(atom.predicate == name for head in rule.head_atoms for atom in atoms(head)):
+                yield rule
+                below = {atom.predicate for literal in rule.body for atom in atoms(literal)} - seen
+                seen |= below
+                todo.extend(below)
+
+
+def rule_lines(program: Program, through: Iterable[Rule]) -> list[dict[str, Any]]:
+    """Rules as they were written, each once, in the order of the text."""
+    found: dict[int, str] = {}
+    for rule in through:
+        found.setdefault(program.line_of(rule), written(rule, program.source))
+    return [{"line": line, "text": text} for line, text in sorted(found.items())]
+
+
+def _whole_line(answer: Answer) -> dict[str, Any]:
+    """The answer line; of a step without a model, as if it were an answer at that time."""
+    line = answer.to_json()
+    if answer.status == INCONSISTENT:
+        line.update(answer=name_of(answer), bindings={}, time=line["now"], because=[], needs=[], unless=[])
+        line.update(decided_by=None, confidence=None)
+    return line
+
+
+def way_of(answer: Answer) -> dict[str, Any]:
     """The way an answer shows."""
     line = answer.to_json()
     return {name: line[name] for name in ("because", "needs", "unless", "decided_by", "confidence")}
@@ -201,9 +244,3 @@ def _predicate(text: str) -> tuple[str, bool]:
     """The predicate of a literal in canonical text, and whether it is positive."""
     positive = not text.startswith("not ")
     return text.removeprefix("not ").split("(", 1)[0].split("@", 1)[0], positive
-
-
-def _input_facts(facts: Iterable[Fact]) -> Iterator[InputFact]:
-    for fact in facts:
-        span = Span(fact.low, fact.high, fact.closed_low, fact.closed_high)
-        yield InputFact(fact.predicate, fact.arguments, span, fact.arrival)

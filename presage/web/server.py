@@ -27,7 +27,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from presage.web.board import Entry, Rows
-from presage.web.details import Details
+from presage.web.details import Describing
 from presage.web.replay import Feed, Replay
 
 PAGE = Path(__file__).parent / "page"
@@ -47,7 +47,7 @@ HEADERS = {
 
 
 def application(
-    replay: Replay, details: Details, hosts: Iterable[str] = ("*",), start_when_seen: bool = True
+    replay: Replay, details: Describing, hosts: Iterable[str] = ("*",), start_when_seen: bool = True
 ) -> ASGIApp:
     """The application. With `start_when_seen` the replay begins when the first page opens."""
     guard = Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
@@ -77,7 +77,7 @@ class Guarded:
 
 
 class _Site:
-    def __init__(self, replay: Replay, details: Details, start_when_seen: bool) -> None:
+    def __init__(self, replay: Replay, details: Describing, start_when_seen: bool) -> None:
         self.replay, self.details = replay, details
         self.start_when_seen = start_when_seen
 
@@ -116,6 +116,7 @@ class _Site:
                 where = {name: state[name] for name in ("step", "paused", "speed", "finished", "problem", "next")}
                 if news.rows or news.gone or news.reset or where != told or quiet >= QUIET_SECONDS:
                     batch = {"reset": news.reset, "rows": self._lines(news.rows), "gone": news.gone, "state": state}
+                    batch["about"] = self.details.version
                     yield f"event: batch\ndata: {_text(batch)}\n\n"
                     quiet, told = 0.0, where
                 if not news.more:

@@ -36,10 +36,15 @@ function way(given, needed) {
 const KINDS = {
   given: (step) => `arrived at ${step.arrived}`,
   known: (step) => (step.line ? `line ${step.line} of the program` : "static"),
-  rule: (step) => `line ${step.line}: ${step.rule}${step.shown_before ? " (shown above)" : ""}`,
+  rule: (step) => `line ${step.line}: ${step.rule}${values(step)}${step.shown_before ? " (shown above)" : ""}`,
   absent: () => "nothing makes it true, and nothing can any more",
   comparison: () => "",
 };
+
+function values(step) {
+  const found = Object.entries(step.values ?? {}).map(([name, value]) => `${name} = ${value}`);
+  return found.length ? ` (${found.join(", ")})` : "";
+}
 
 // A step of a proof; what it rests on is made when it is opened, since proofs may be large.
 function proofStep(step, depth) {

@@ -13,6 +13,7 @@ const NEWEST = 6;
 const SELECT_AGAIN = 200; // milliseconds between two looks at all answers, or more where these take long
 
 let about = { queries: [], keys: [], facts: 0 };
+let aboutVersion = 0; // what is known of queries may grow where answers come from elsewhere
 let state = null;
 let heardAt = 0; // when the state came, on the page's own clock
 const live = new Model();
@@ -37,17 +38,29 @@ const table = new Table(
 // -- what the server tells -----------------------------------------------------------------------
 
 async function begin() {
+  await learn();
+  listen();
+}
+
+async function learn() {
   about = await (await fetch("api/program")).json();
   at("program").textContent = about.program;
   document.title = `${about.program} – Presage`;
   setClock(about.tick_milliseconds, about.start);
   at("speed-unit").textContent = about.tick_milliseconds === null ? "units/s" : "ticks/s";
   at("query-label").hidden = about.queries.length < 2;
-  about.queries.forEach((text, place) => at("filter-query").append(element("option", { value: String(place), text })));
+  at("inconsistent-label").hidden = !about.several_models;
+  choices("filter-query", [["", "all"], ...about.queries.map((text, place) => [String(place), text])]);
   const lanes = [["auto", "automatic"], ["single", "one for each answer"], ...about.keys.map((key) => [key, `by ${key}`]), ["query", "by query"]];
-  at("lanes-by").append(...lanes.map(([value, text]) => element("option", { value, text })));
+  choices("lanes-by", lanes);
   filter = readFilter();
-  listen();
+}
+
+// Fills a choice; what was chosen stays chosen.
+function choices(id, options) {
+  const chosen = at(id).value;
+  at(id).replaceChildren(...options.map(([value, text]) => element("option", { value, text })));
+  if (options.some(([value]) => value === chosen)) at(id).value = chosen;
 }
 
 function listen() {
@@ -56,6 +69,10 @@ function listen() {
     at("connection").textContent = "";
     const batch = JSON.parse(event.data);
     live.apply(batch);
+    if (batch.about !== aboutVersion) {
+      aboutVersion = batch.about;
+      learn().then(() => setState(state));
+    }
     if (!batch.reset) note(batch.rows);
     setState(batch.state);
     changed = true;
@@ -70,13 +87,14 @@ function setState(given) {
   state = given;
   heardAt = performance.now();
   const counts = given.statuses;
-  at("count-facts").textContent = `${showCount(given.facts)} / ${showCount(about.facts)}`;
-  at("count-rate").textContent = showCount(given.facts_per_second);
+  const counted = about.facts !== null; // answers from elsewhere say nothing of facts
+  at("count-facts").textContent = counted ? `${showCount(given.facts)} / ${showCount(about.facts)}` : "–";
+  at("count-rate").textContent = counted ? showCount(given.facts_per_second) : "–";
   at("count-changes").textContent = showCount(given.changes_per_second);
   at("count-open").textContent = showCount((counts.possible ?? 0) + (counts.unsupported ?? 0));
   at("count-confirmed").textContent = showCount(counts.confirmed ?? 0);
   at("count-refuted").textContent = showCount(counts.refuted ?? 0);
-  at("count-late").textContent = showCount(given.late);
+  at("count-late").textContent = counted ? showCount(given.late) : "–";
   at("count-memory").textContent = showCount(given.remembered);
   at("play").textContent = given.finished ? "Finished" : given.paused || past ? "Play" : "Pause";
   at("play").disabled = given.finished && past === null;

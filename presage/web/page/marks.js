@@ -13,8 +13,10 @@ const PATHS = {
   possible: (x, y, r) => `M${x - r * 0.8} ${y - r}L${x + r} ${y}L${x - r * 0.8} ${y + r}Z`,
   unsupported: (x, y, r) => `M${x - r} ${y - r}H${x + r}V${y + r}H${x - r}Z`,
   refuted: (x, y, r) => `M${x - r} ${y - r}L${x + r} ${y + r}M${x + r} ${y - r}L${x - r} ${y + r}`,
+  // A step without a model: a barred circle.
+  inconsistent: (x, y, r) => `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0M${x - 0.7 * r} ${y + 0.7 * r}L${x + 0.7 * r} ${y - 0.7 * r}`,
 };
-const LOOKS = { confirmed: "shape full", possible: "shape", unsupported: "shape dashed", refuted: "shape" };
+const LOOKS = { confirmed: "shape full", possible: "shape", unsupported: "shape dashed", refuted: "shape", inconsistent: "shape" };
 
 export function statusShape(status, x, y, r) {
   return svg("path", { d: PATHS[status](x, y, r), class: LOOKS[status] });

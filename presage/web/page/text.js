@@ -1,7 +1,7 @@
 // How things are said: times, numbers, answers in words. Everything here gives plain text.
 
-export const STATUSES = ["possible", "unsupported", "confirmed", "refuted"];
-export const SETTLED = new Set(["confirmed", "refuted"]);
+export const STATUSES = ["possible", "unsupported", "confirmed", "refuted", "inconsistent"];
+export const SETTLED = new Set(["confirmed", "refuted", "inconsistent"]);
 
 // A time as a number for drawing: 3, "1/3", "0.5"; null where it is not bound.
 export function timeNumber(given) {
