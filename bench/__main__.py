@@ -1,6 +1,6 @@
 """All comparisons in one run, and a table of them at the end.
 
-    python -m bench [--data DIR] [--only NAME …] [--network N]
+    python -m bench [--data DIR] [--chasebench DIR] [--only NAME …] [--network N]
 
 Answers are compared, times are not judged: nothing here passes or fails by its speed.
 """
@@ -12,13 +12,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import by_hand, closure, hypothetical, memory, network, shortstop, windows
+from bench import by_hand, closure, existential, hypothetical, memory, network, shortstop, windows
 from bench.common import Row, show
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Presage beside its peers, in one run.")
     parser.add_argument("--data", type=Path, metavar="DIR", help="where S2.jsonl.gz, the ShortStop stream of [MTL], is")
+    parser.add_argument("--chasebench", type=Path, metavar="DIR", help="ChaseBench's scenarios/deep/100")
     parser.add_argument("--network", type=int, default=100_000, metavar="N", help="facts of the network example")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="some of them by name")
     options = parser.parse_args()
@@ -30,6 +31,7 @@ def main() -> None:
         "memory": memory.measure,
         "hypothetical": hypothetical.measure,
         "windows": windows.measure,
+        "existential": lambda: existential.measure(options.chasebench),
     }
     unknown = set(options.only or ()) - set(parts)
     if unknown:

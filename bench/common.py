@@ -10,6 +10,7 @@ import contextlib
 import gc
 import importlib
 import io
+import os
 import resource
 import subprocess
 import sys
@@ -71,9 +72,16 @@ def peer(module: str) -> Any:
 
 @contextlib.contextmanager
 def silent() -> Iterator[None]:
-    """Peers tell of their rounds; nobody asked."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        yield
+    """Peers tell of their rounds; nobody asked. Those that are compiled write past Python."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(io.StringIO()):
+        os.dup2(nowhere.fileno(), 1)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
 
 
 def missing(work: str, ours: str, name: str) -> Row:

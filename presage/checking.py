@@ -16,6 +16,7 @@ from presage import parser as reading
 from presage.analysis.acyclic import DEFAULT_HORIZON, Acyclicity, temporal_weak_acyclicity, weak_acyclicity
 from presage.analysis.connected import disconnected
 from presage.analysis.engine import Route, route
+from presage.analysis.faithful import Faithful, faithful_acyclicity
 from presage.analysis.forward import Obstacle, obstacles
 from presage.analysis.granularity import granularity
 from presage.analysis.horizon import Horizons, Reach
@@ -64,10 +65,21 @@ class Findings:
     obstacles: tuple[Obstacle, ...]
     weakly_acyclic: Acyclicity
     temporally_weakly_acyclic: Acyclicity
+    model_faithful_acyclic: Faithful
     granularity: Number | None
     memory: MemoryBound | None
     partition: Partition
     route: Route
+
+    @property
+    def acyclicity(self) -> str | None:
+        """The narrowest class that says that inventing values ends; for programs that invent none, none is asked."""
+        if not any(rule.head is not None and rule.head.exists for rule in self.subject.program.rules):
+            return None
+        for name in ("weakly_acyclic", "temporally_weakly_acyclic", "model_faithful_acyclic"):
+            if getattr(self, name).acyclic:
+                return name
+        return None
 
     @property
     def query_delay(self) -> Number | None:
@@ -131,7 +143,8 @@ class Report:
 _FIELDS = (
     "ok", "timeline", "reading", "engine", "predicates", "queries", "query_delay", "window_size", "hypothetical",
     "recursive", "connected", "forward_propagating", "t_stratified", "stream_stratified", "weakly_acyclic",
-    "temporally_weakly_acyclic", "granularity", "memory_bound", "partition_key", "why", "problems",
+    "temporally_weakly_acyclic", "model_faithful_acyclic", "acyclicity", "granularity", "memory_bound",
+    "partition_key", "why", "problems",
 )  # fmt: skip
 
 
@@ -173,6 +186,8 @@ def _findings_json(found: Findings) -> dict[str, Any]:
         "stream_stratified": not found.window_cycle,
         "weakly_acyclic": found.weakly_acyclic.acyclic,
         "temporally_weakly_acyclic": found.temporally_weakly_acyclic.acyclic,
+        "model_faithful_acyclic": found.model_faithful_acyclic.acyclic,
+        "acyclicity": found.acyclicity,
         "granularity": json_number(found.granularity),
         "memory_bound": None if found.memory is None else found.memory.to_json(),
         "partition_key": found.partition.columns,
@@ -206,6 +221,10 @@ def reasons(found: Findings) -> dict[str, list[str]]:
     ):
         if not verdict.acyclic:
             why[name] = describe_values(subject, verdict)
+    if not found.model_faithful_acyclic.acyclic and found.model_faithful_acyclic.rule is not None:
+        why["model_faithful_acyclic"] = [
+            at(subject.line(found.model_faithful_acyclic.rule), "its values lead to another value of the same kind")
+        ]
     if found.partition.columns is None and found.partition.blockers:
         texts = (at(subject.line(each.rule), each.reason) for each in found.partition.blockers)
         why["partition_key"] = list(dict.fromkeys(texts))
@@ -307,6 +326,9 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
         for query in subject.queries
     )
     window = _greatest(each.reach.window for each in queries)
+    weak, temporal = weak_acyclicity(subject), temporal_weak_acyclicity(subject, horizon)
+    # Wider than both: it takes longer to find out, and is asked only where they fail.
+    faithful = Faithful(True) if temporal.acyclic else faithful_acyclicity(subject, horizon)
     return Findings(
         subject=subject,
         watched=with_violations(subject),
@@ -316,8 +338,9 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
         strata=strata,
         window_cycle=tuple(window_cycle(subject)),
         obstacles=blocked,
-        weakly_acyclic=weak_acyclicity(subject),
-        temporally_weakly_acyclic=temporal_weak_acyclicity(subject, horizon),
+        weakly_acyclic=weak,
+        temporally_weakly_acyclic=temporal,
+        model_faithful_acyclic=faithful,
         granularity=granularity(subject.program.rules),
         memory=memory_bound(subject, not blocked, window),
         partition=partition_key(subject, chosen, strata),
@@ -326,7 +349,7 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
 
 
 def _endless_invention(found: Findings) -> list[Diagnostic]:
-    if found.weakly_acyclic.acyclic or found.temporally_weakly_acyclic.acyclic:
+    if found.model_faithful_acyclic.acyclic:
         return []
     verdict = found.temporally_weakly_acyclic
     first, *rest = verdict.cycle

@@ -11,7 +11,7 @@ position to another come from the bounds on the differences of its times.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from presage.analysis.differences import INF, NOW, START, Differences, add_comparison
@@ -64,45 +64,52 @@ class Edge:
     rule: Rule
 
 
+Moves = dict[tuple[Position, Position, bool], Rule]
+"""From where to where a value moves, and whether it makes a rule invent another; one rule that does it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Acyclicity:
     acyclic: bool
     cycle: tuple[Edge, ...] = ()
 
 
-def _invents(subject: Subject) -> bool:
+def invents(subject: Subject) -> bool:
     return any(rule.head is not None and rule.head.exists for rule in subject.program.rules)
 
 
 def weak_acyclicity(subject: Subject) -> Acyclicity:
-    if not _invents(subject):
+    if not invents(subject):
         return Acyclicity(True)
-    edges = {
-        Edge(Position(body.predicate, i), Position(head.predicate, j), special, rule)
+    moves: Moves = {
+        (Position(body.predicate, i), Position(head.predicate, j), special): rule
         for rule in subject.program.rules
         for (body, _), i, (head, _), j, special in _moves(rule, subject)
     }
-    return _judge(edges)
+    return _judge(moves)
 
 
 def temporal_weak_acyclicity(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Acyclicity:
-    """Over [0, horizon] on the discrete timeline; on the dense one time points are not to be counted."""
-    if not subject.discrete or not _invents(subject):
-        return weak_acyclicity(subject)
-    edges: set[Edge] = set()
+    """Over [0, horizon] on the discrete timeline; on the dense one time points are not to be counted. What is weakly
+    acyclic is so at all times ([LARS+] Theorem 5)."""
+    weak = weak_acyclicity(subject)
+    if weak.acyclic or not subject.discrete:
+        return weak
+    moves: Moves = {}
     for rule in subject.program.rules:
         if rule.is_fact or rule.is_constraint:
             continue
-        relaxed = _relax(rule, horizon)
+        relaxed = relax(rule, horizon)
         if not relaxed.bounds.check():
             continue
         for (body, early), i, (head, late), j, special in _moves(rule, subject, relaxed):
             for t, u in _pairs(relaxed.bounds, early, late, horizon):
-                edges.add(Edge(Position(body.predicate, i, t), Position(head.predicate, j, u), special, rule))
-    return _judge(edges)
+                moves.setdefault((Position(body.predicate, i, t), Position(head.predicate, j, u), special), rule)
+    return _judge(moves)
 
 
-def _judge(edges: Iterable[Edge]) -> Acyclicity:
+def _judge(moves: Moves) -> Acyclicity:
+    edges = (Edge(*move, rule) for move, rule in moves.items())
     ordered = sorted(edges, key=lambda edge: (edge.start.order, edge.end.order, edge.special))
     successors: dict[Position, list[Position]] = {}
     for edge in ordered:
@@ -116,7 +123,7 @@ def _judge(edges: Iterable[Edge]) -> Acyclicity:
     return Acyclicity(True)
 
 
-class _Relaxed:
+class Relaxed:
     """A rule without windows: its atoms, each with the node of its time."""
 
     def __init__(self) -> None:
@@ -130,8 +137,8 @@ class _Relaxed:
         return f"#{self.nodes}"
 
 
-def _relax(rule: Rule, horizon: int) -> _Relaxed:
-    relaxed = _Relaxed()
+def relax(rule: Rule, horizon: int) -> Relaxed:
+    relaxed = Relaxed()
     bounds = relaxed.bounds
 
     def on_timeline(node: str) -> str:
@@ -211,14 +218,14 @@ def _whole(value: object) -> int:
 
 
 def _moves(
-    rule: Rule, subject: Subject, relaxed: _Relaxed | None = None
+    rule: Rule, subject: Subject, relaxed: Relaxed | None = None
 ) -> Iterator[tuple[tuple[Atom, str], int, tuple[Atom, str], int, bool]]:
     """Where a rule can carry or invent values: (body atom, argument, head atom, argument, invented)."""
     if rule.head is None or not rule.body:
         return
-    relaxed = relaxed or _relax(rule, DEFAULT_HORIZON)
+    relaxed = relaxed or relax(rule, DEFAULT_HORIZON)
     invented = {variable.name for variable in rule.head.exists}
-    same = _equal_variables(rule)
+    same = equal_variables(rule)
     frontier = {
         same.get(argument.name, argument.name)
         for atom, _ in relaxed.head
@@ -242,7 +249,7 @@ def _moves(
                         yield body, i, head, j, False
 
 
-def _equal_variables(rule: Rule) -> dict[str, str]:
+def equal_variables(rule: Rule) -> dict[str, str]:
     """A representative for each variable that the body equates with another."""
     parent: dict[str, str] = {}
 

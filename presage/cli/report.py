@@ -120,6 +120,7 @@ def properties(found: Findings) -> Iterator[tuple[str, str]]:
     yield "forward_propagating", _yes(not found.obstacles)
     yield "weakly_acyclic", _yes(found.weakly_acyclic.acyclic)
     yield "temporally_weakly_acyclic", _yes(found.temporally_weakly_acyclic.acyclic)
+    yield "model_faithful_acyclic", _yes(found.model_faithful_acyclic.acyclic)
     yield "granularity", _number(found.granularity, "no interval")
     yield "memory_bound", _memory(found)
     key = found.partition.columns
