@@ -73,9 +73,9 @@ class Reasoner:
         self.supposing = Supposing(self.subject, choice) if suppose else None
         self._behind = False
         """Whether the engine was not fed: answers come by columns, and nobody has asked it anything yet."""
-        if self._engine is not None and self.supposing is not None and self.supposing.bulk is not None:
-            self.supposing.bulk.remember = reach_of_memory(self._engine)
-            self._behind = self.supposing.bulk.remember is not None
+        if self._engine is not None and self.supposing is not None and self.supposing.columns is not None:
+            self.supposing.columns.remember = reach_of_memory(self._engine)
+            self._behind = self.supposing.columns.remember is not None
         self.now: Number | None = None
         self.late: list[Fact] = []
         self.farthest: Number = 0
@@ -106,7 +106,7 @@ class Reasoner:
     def _catch_up(self, columns: Bulk | None = None) -> None:
         """Feeds the engine the facts that it would still remember something of; from now on it is fed as they come."""
         engine = self._engine
-        bulk = self.supposing.bulk if columns is None and self.supposing is not None else columns
+        bulk = self.supposing.columns if columns is None and self.supposing is not None else columns
         assert engine is not None and bulk is not None
         self._behind, bulk.remember = False, None
         values: Any = bulk.symbols.values
@@ -422,8 +422,8 @@ class Reasoner:
     @property
     def remembered(self) -> int:
         """How many intervals of facts are in memory; by columns, how many facts and answers."""
-        if self._behind and self.supposing is not None and self.supposing.bulk is not None:
-            return self.supposing.bulk.remembered
+        if self._behind and self.supposing is not None and self.supposing.columns is not None:
+            return (self.supposing.grid or self.supposing.columns).remembered
         return self.engine.remembered
 
 

@@ -403,14 +403,28 @@ class Hypotheses:
                 times.append(self.reached.get(name, -1) + 1 - lead)
         return min(times, default=None)
 
-    def standing_answers(self) -> Iterator[Change]:
-        """The answers that are possible now."""
+    def standing_answers(self, statuses: Sequence[str] = ("possible",)) -> Iterator[Change]:
+        """The answers that have one of some states now."""
         for name, shown in self.shown.items():
             for table in (shown.ground, shown.open):
                 for time, states in table.items():
                     for arguments, state in states.items():
-                        if state.status == "possible":
-                            yield Change(name, (arguments, time), state)
+                        if state.status in statuses:
+                            at = self._open_time(name, arguments) if time == ANY_TIME else time
+                            yield Change(name, (arguments, at), state)
+
+    def _open_time(self, name: str, arguments: tuple[Argument, ...]) -> Open:
+        """The time, not bound yet, of answers with these arguments."""
+        known = [self.standings[name].answer(record) for record in self.standings[name].loose.get(None, ())]
+        times = [time for given, time in known if given == arguments and isinstance(time, Open)]
+        return times[0] if times else Open("T")
+
+    def is_shown(self, name: str, answer: Answered) -> bool:
+        """Whether something that was told of an answer is remembered."""
+        arguments, time = answer
+        at = ANY_TIME if isinstance(time, Open) else time
+        shown = self.shown[name]
+        return arguments in shown.ground.get(at, ()) or arguments in shown.open.get(at, ())
 
 
 ANY_TIME = -1
