@@ -74,8 +74,7 @@ def test_a_hospital() -> None:
         (day, [(name, (who,), day) for name, share in shares for who in names if chance.random() < share])
         for day in range(12)
     ]
-    inputs = "input gcm(c0). input gbol(c0). input bca(c0)."
-    assert compare(Case(f"{inputs} {HOSPITAL}", steps), chance)  # type: ignore[arg-type]
+    assert compare(Case(HOSPITAL.replace("patient", "c0"), steps), chance)  # type: ignore[arg-type]
 
 
 INPUTS = "timeline discrete. input p(x). input q(x) delay 1. input m(x, v). input z. static s(x)."

@@ -9,8 +9,9 @@ variables and exclusions of their own; a piece can be met with a family, or take
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from presage.hypothesis.delays import Excluded
@@ -38,6 +39,11 @@ class Family:
 
     arguments: tuple[Argument, ...]
     without: frozenset[tuple[tuple[str, Value], ...]] = frozenset()
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one answer."""
+        return not any(isinstance(each, Open) for each in self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,11 @@ class Piece:
             return None
         if not matcher.static_allows(slots):
             return None
+        if None not in slots and not (kinds := _kinds(self.without))[1]:
+            # All values are known: one look for each kind of exclusion, however many there are.
+            if any(tuple((slot, slots[slot]) for slot in kind) in self.without for kind in kinds[0]):
+                return None
+            return replace(self, slots=tuple(slots), without=frozenset())
         without = set()
         for exclusion in self.without:
             rest = _remaining(exclusion, slots)
@@ -126,8 +137,8 @@ class Piece:
                 slots[slot] = Open(self.matcher.pattern.names[value.slot])
         return replace(self, slots=tuple(slots))
 
-    def excluding(self, values: dict[int, Value | Same]) -> Piece:
-        return replace(self, without=self.without | {tuple(sorted(values.items(), key=lambda pair: pair[0]))})
+    def excluding(self, *values: dict[int, Value | Same]) -> Piece:
+        return replace(self, without=self.without.union(map(_exclusion, values))) if values else self
 
     def arguments(self, premise: Premise) -> list[Value | Same]:
         """The arguments of a literal: values, and open slots."""
@@ -157,6 +168,17 @@ class Piece:
             if self.matcher.judge(condition, self.slots, self.times) is None:
                 found.add(condition_clause(condition, self.matcher, self.slots, self.times))
         return sorted(found, key=show_clause)
+
+
+def _exclusion(values: dict[int, Value | Same]) -> Exclusion:
+    return tuple(sorted(values.items(), key=lambda pair: pair[0]))
+
+
+@lru_cache(maxsize=256)
+def _kinds(without: frozenset[Exclusion]) -> tuple[set[tuple[int, ...]], bool]:
+    """The combinations of slots that exclusions speak of, and whether some compare two slots."""
+    kinds = {tuple(slot for slot, _ in exclusion) for exclusion in without}
+    return kinds, any(isinstance(value, Same) for exclusion in without for _, value in exclusion)
 
 
 def _remaining(exclusion: Exclusion, slots: list[Value | None]) -> Exclusion | None:
@@ -235,11 +257,8 @@ def inside(piece: Piece, premise: Premise, family: Family) -> Piece | None:
     if found is None:
         return None
     part = piece.bound(found[0])
-    for values in _excluded(family, found[1]):
-        if part is None or not values:
-            return None
-        part = part.excluding(values)
-    return part
+    excluded = list(_excluded(family, found[1]))
+    return None if part is None or not all(excluded) else part.excluding(*excluded)
 
 
 def outside(piece: Piece, premise: Premise, family: Family) -> list[Piece]:
@@ -254,6 +273,21 @@ def outside(piece: Piece, premise: Premise, family: Family) -> list[Piece]:
         if part is not None:
             parts.append(part)
     return parts
+
+
+def singled_out(piece: Piece, premise: Premise, singles: Mapping[object, Family]) -> tuple[list[Piece], list[Piece]]:
+    """The parts of a piece whose literal is one of many single answers, given by their arguments, and what is left: the
+    same as `inside` and `outside` with one after the other, but each value is looked up or excluded once."""
+    arguments = piece.arguments(premise)
+    if not any(isinstance(each, Same) for each in arguments):
+        return ([piece], []) if tuple(arguments) in singles else ([], [piece])
+    values: dict[Exclusion, dict[int, Value | Same]] = {}
+    for family in singles.values():
+        found = meet(piece, premise, family)
+        if found is not None:
+            values.setdefault(_exclusion(found[0]), found[0])
+    parts = [part for each in values.values() if (part := piece.bound(each)) is not None]
+    return parts, [piece.excluding(*values.values())]
 
 
 def equated(piece: Piece, first: Premise, second: Premise) -> dict[int, Value | Same] | None:
