@@ -115,29 +115,32 @@ class Supposing:
             self.told = {key: known for key, known in self.told.items() if self.engine.is_shown(*key)}
         return sorted(answers, key=_order)
 
-    def _points(self, facts: Sequence[Fact], now: Number) -> Iterator[Point]:
-        """Facts over an interval, point by point; of those far ahead, as time passes."""
+    def _points(self, facts: Sequence[Fact], now: Number) -> list[Point]:
+        """Facts over an interval, point by point; of those far ahead, as time passes. Nothing changes if one of them
+        is refused."""
         ahead = now + self.engine.look_ahead
+        points: list[Point] = []
+        later = list(self.later)
         for fact in facts:
             assert fact.low is not None
             if fact.low == fact.high:
-                yield fact.predicate, fact.arguments, fact.low
+                points.append((fact.predicate, fact.arguments, fact.low))
             elif not self.subject.discrete:
                 raise FactError(
                     "facts over an interval of dense time have no hypothetical answers: use `--emit confirmed`"
                 )
             else:
-                self.later.append((fact.predicate, fact.arguments, fact.low, fact.high))
+                later.append((fact.predicate, fact.arguments, fact.low, fact.high))
         waiting = []
-        for name, arguments, low, high in self.later:
+        for name, arguments, low, high in later:
             last = int(ahead if high is None else min(high, ahead))
             if last - low > MOST_POINTS:
                 raise FactError(f"`{name}` holds over {last - low + 1} time points, more than {MOST_POINTS}")
-            for time in range(int(low), last + 1):
-                yield name, arguments, time
+            points.extend((name, arguments, time) for time in range(int(low), last + 1))
             if high is None or high > last:
                 waiting.append((name, arguments, max(low, last + 1), high))
         self.later = waiting
+        return points
 
     def next_wake(self) -> Number | None:
         wakes: list[Number | None] = [(self.bulk or self.grid or self.engine).next_wake()]
@@ -148,7 +151,7 @@ class Supposing:
     # -- by columns -------------------------------------------------------------------------------
 
     def _columns_step(self, intake: Bulk, facts: Sequence[Fact], now: int, tables: Sequence[Columns]) -> Answers:
-        intake.take_points(list(self._points(facts, now)))
+        intake.take_points(self._points(facts, now))
         for table in tables:
             intake.take(table.predicate, [self._numbers(intake, each) for each in table.arguments], table.times)
         self.last = self._asked(intake.step(now)) if self.grid is None else self.grid.step(now)

@@ -19,7 +19,7 @@ from itertools import groupby, product
 from typing import NamedTuple
 
 from presage.hypothesis.choices import by_delay, chosen
-from presage.hypothesis.literals import Lit, Open, Someone
+from presage.hypothesis.literals import Argument, Lit, Open, Someone
 from presage.hypothesis.patterns import Premise
 from presage.hypothesis.pieces import Family, Piece, Same, equated, inside, meet, outside, singled_out
 from presage.hypothesis.records import Record
@@ -339,7 +339,7 @@ class Covered:
     """Answers that are certain, to look at what others stand for beyond them."""
 
     def __init__(self) -> None:
-        self.single: dict[object, Family] = {}
+        self.single: dict[tuple[Argument, ...], Family] = {}
         self.general: list[Family] = []
 
     def add(self, piece: Piece) -> None:

@@ -208,26 +208,9 @@ def meet(
     variables; `None` if never."""
     slots: dict[int, Value | Same] = {}
     names: dict[str, Value | Same] = {}
-
-    def known(value: Value | Same) -> Value | Same:
-        return slots.get(value.slot, value) if isinstance(value, Same) else value
-
-    for given, wanted in zip(piece.arguments(premise), family.arguments, strict=True):
-        have = known(given)
-        if isinstance(wanted, Open):
-            if wanted.name not in names:
-                names[wanted.name] = have
-                continue
-            want = known(names[wanted.name])
-        else:
-            want = wanted
-        if have == want:
-            continue
-        if isinstance(have, Same):
-            slots[have.slot] = want
-        elif isinstance(want, Same):
-            slots[want.slot] = have
-        else:
+    for have, wanted in zip(piece.arguments(premise), family.arguments, strict=True):
+        want = names.setdefault(wanted.name, _known(have, slots)) if isinstance(wanted, Open) else wanted
+        if not _agree(have, want, slots):
             return None
     for name, value in names.items():
         if isinstance(value, Same) and value.slot in slots:
@@ -275,7 +258,9 @@ def outside(piece: Piece, premise: Premise, family: Family) -> list[Piece]:
     return parts
 
 
-def singled_out(piece: Piece, premise: Premise, singles: Mapping[object, Family]) -> tuple[list[Piece], list[Piece]]:
+def singled_out(
+    piece: Piece, premise: Premise, singles: Mapping[tuple[Argument, ...], Family]
+) -> tuple[list[Piece], list[Piece]]:
     """The parts of a piece whose literal is one of many single answers, given by their arguments, and what is left: the
     same as `inside` and `outside` with one after the other, but each value is looked up or excluded once."""
     arguments = piece.arguments(premise)
@@ -294,14 +279,23 @@ def equated(piece: Piece, first: Premise, second: Premise) -> dict[int, Value | 
     """The values for the piece's slots that make two of its literals the same; `None` if none do."""
     values: dict[int, Value | Same] = {}
     for one, other in zip(piece.arguments(first), piece.arguments(second), strict=True):
-        one = values.get(one.slot, one) if isinstance(one, Same) else one
-        other = values.get(other.slot, other) if isinstance(other, Same) else other
-        if one == other:
-            continue
-        if isinstance(one, Same):
-            values[one.slot] = other
-        elif isinstance(other, Same):
-            values[other.slot] = one
-        else:
+        if not _agree(one, other, values):
             return None
     return values
+
+
+def _known(value: Value | Same, slots: dict[int, Value | Same]) -> Value | Same:
+    return slots.get(value.slot, value) if isinstance(value, Same) else value
+
+
+def _agree(one: Value | Same, other: Value | Same, slots: dict[int, Value | Same]) -> bool:
+    """Makes two arguments the same by what open slots are; false if nothing does."""
+    one, other = _known(one, slots), _known(other, slots)
+    if isinstance(one, Same):
+        if one != other:
+            slots[one.slot] = other
+    elif isinstance(other, Same):
+        slots[other.slot] = one
+    else:
+        return one == other
+    return True
