@@ -1,4 +1,4 @@
-"""Windows with a filter in hypothetical answers: the same as the rules that say by themselves what the filter lets through."""
+"""Windows with a filter in hypothetical answers: the same as rules that say themselves what the filter lets through."""
 
 from __future__ import annotations
 
