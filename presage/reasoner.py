@@ -74,9 +74,9 @@ class Reasoner:
         self.supposing = Supposing(self.subject, choice) if suppose else None
         self._behind = False
         """Whether the engine was not fed: answers come by columns, and nobody has asked it anything yet."""
-        if self._confirming is not None and self.supposing is not None and self.supposing.bulk is not None:
-            self.supposing.bulk.remember = reach_of_memory(self._confirming.engine)
-            self._behind = self.supposing.bulk.remember is not None
+        if self._confirming is not None and self.supposing is not None and self.supposing.columns is not None:
+            self.supposing.columns.remember = reach_of_memory(self._confirming.engine)
+            self._behind = self.supposing.columns.remember is not None
         self.now: Number | None = None
         self.late: list[Fact] = []
         self.farthest: Number = 0
@@ -118,7 +118,7 @@ class Reasoner:
         """Feeds the engine the facts that it would still remember something of; from now on it is fed as they come."""
         assert self._confirming is not None
         engine = self._confirming.engine
-        bulk = self.supposing.bulk if columns is None and self.supposing is not None else columns
+        bulk = self.supposing.columns if columns is None and self.supposing is not None else columns
         assert bulk is not None
         self._behind, bulk.remember = False, None
         values: Any = bulk.symbols.values
@@ -168,7 +168,7 @@ class Reasoner:
             raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {now}")
         if self.subject.discrete and not isinstance(now, int):
             raise PresageError(f"{now} is not a whole number, as times of the discrete timeline are")
-        if self.supposing is None or self.supposing.bulk is not None:
+        if self.supposing is None or self.supposing.columns is not None:
             columns, facts = self.tuples.sort(facts)
             tables = [*tables, *columns]
         late = [fact for fact in facts if self.checker.is_late(fact, now)]
@@ -313,8 +313,8 @@ class Reasoner:
     @property
     def remembered(self) -> int:
         """How many intervals of facts are in memory; by columns, how many facts and answers."""
-        if self._behind and self.supposing is not None and self.supposing.bulk is not None:
-            return self.supposing.bulk.remembered
+        if self._behind and self.supposing is not None and self.supposing.columns is not None:
+            return (self.supposing.grid or self.supposing.columns).remembered
         return self.engine.remembered
 
 

@@ -18,7 +18,10 @@ from presage.hypothesis.bulk.table import Rows
 from presage.hypothesis.confidence import Confidence
 from presage.hypothesis.engine import Change, Hypotheses, State
 from presage.hypothesis.finish import NoPatterns
-from presage.hypothesis.literals import Lit, Open
+from presage.hypothesis.grid import saving as grid_saving
+from presage.hypothesis.grid.engine import Changed, Grids
+from presage.hypothesis.grid.world import layouts
+from presage.hypothesis.literals import Open
 from presage.hypothesis.settle import Settle
 from presage.hypothesis.unfold import Unfolder
 from presage.hypothesis.ways import Way, texts
@@ -63,21 +66,41 @@ class Supposing:
         simple = shapes(self.engine) if choice == ALL else None
         self.bulk = None if simple is None else Bulk(simple)
         """Works off the steps by columns, where the program allows it; then the engine has the patterns only."""
-        self.last: list[Rows] = []
+        alike = layouts(self.engine) if simple is None and choice == ALL and self._asks_for_all() else None
+        self.grid = None if alike is None else Grids(alike)
+        """The same for programs with negation whose individuals have nothing to do with each other."""
+        self.last: list[Rows] | list[Changed] = []
         self.confidence = Confidence(self.engine.delays, self.engine.judge)
         self.settle = Settle(self.engine.patterns, self.engine.spans, self.engine.delays)
         self.later: list[tuple[str, tuple[Value, ...], Number, Number | None]] = []
+        self.selects = choice.min_confidence is not None or choice.confidence_step is not None
         self.told: dict[tuple[str, tuple[tuple[Any, ...], Any]], float | None] = {}
+        """The open answers that were told, with how likely they were, where not all are or some more than once."""
         self.hidden = self.shed = 0
+
+    def _asks_for_all(self) -> bool:
+        """Whether for each predicate some query asks for all its answers."""
+        return self.engine.queries <= {
+            query.atom.predicate
+            for query in self.subject.queries
+            if (query.pin is None or query.pin.base is not None)
+            and all(isinstance(each, Variable) for each in query.atom.arguments)
+            and len(set(map(str, query.atom.arguments))) == len(query.atom.arguments)
+        }
+
+    @property
+    def columns(self) -> Bulk | None:
+        """What takes in facts by columns."""
+        return self.bulk if self.grid is None else self.grid.intake
 
     @property
     def now(self) -> Number | None:
-        return self.engine.now if self.bulk is None else self.bulk.now
+        return self.engine.now if self.columns is None else self.columns.now
 
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
         """The changes by what arrives at `now`."""
-        if self.bulk is not None:
-            return self._bulk_step(self.bulk, facts, int(now), tables)
+        if self.columns is not None:
+            return self._columns_step(self.columns, facts, int(now), tables)
         given = [*facts, *(fact for table in tables for fact in table.facts())]
         answers = self._step(given, now)
         return Answers(len(answers), lambda: answers)
@@ -86,50 +109,54 @@ class Supposing:
         changes = self.engine.step(self._points(facts, now), now)
         answers = [answer for change in changes if (answer := self._told(change, now)) is not None]
         if self.choice.confidence_step is not None:
-            answers.extend(self._moved({answer.answer for answer in answers}, now))
+            answers.extend(self._moved({answer.answer for answer in answers}, now, self.choice.confidence_step))
         if self.choice.max_open is not None:
             self._shed(now, self.choice.max_open)
+        if self.selects:
+            self.told = {key: known for key, known in self.told.items() if self.engine.is_shown(*key)}
         return sorted(answers, key=_order)
 
-    def _points(self, facts: Sequence[Fact], now: Number) -> Iterator[Point]:
-        """Facts over an interval, point by point; of those far ahead, as time passes."""
+    def _points(self, facts: Sequence[Fact], now: Number) -> list[Point]:
+        """Facts over an interval, point by point; of those far ahead, as time passes. Nothing changes if one of them
+        is refused."""
         ahead = now + self.engine.look_ahead
+        points: list[Point] = []
+        later = list(self.later)
         for fact in facts:
             assert fact.low is not None
             if fact.low == fact.high:
-                yield fact.predicate, fact.arguments, fact.low
+                points.append((fact.predicate, fact.arguments, fact.low))
             elif not self.subject.discrete:
                 raise FactError(
                     "facts over an interval of dense time have no hypothetical answers: use `--emit confirmed`"
                 )
             else:
-                self.later.append((fact.predicate, fact.arguments, fact.low, fact.high))
+                later.append((fact.predicate, fact.arguments, fact.low, fact.high))
         waiting = []
-        for name, arguments, low, high in self.later:
+        for name, arguments, low, high in later:
             last = int(ahead if high is None else min(high, ahead))
             if last - low > MOST_POINTS:
                 raise FactError(f"`{name}` holds over {last - low + 1} time points, more than {MOST_POINTS}")
-            for time in range(int(low), last + 1):
-                yield name, arguments, time
+            points.extend((name, arguments, time) for time in range(int(low), last + 1))
             if high is None or high > last:
                 waiting.append((name, arguments, max(low, last + 1), high))
         self.later = waiting
+        return points
 
     def next_wake(self) -> Number | None:
-        wakes: list[Number | None] = [self.engine.next_wake() if self.bulk is None else self.bulk.next_wake()]
+        wakes: list[Number | None] = [(self.bulk or self.grid or self.engine).next_wake()]
         if self.later and self.now is not None:
             wakes.append(self.now + 1)
         return min((each for each in wakes if each is not None), default=None)
 
     # -- by columns -------------------------------------------------------------------------------
 
-    def _bulk_step(self, bulk: Bulk, facts: Sequence[Fact], now: int, tables: Sequence[Columns]) -> Answers:
-        points = list(self._points(facts, now))
-        bulk.take_points(points)
+    def _columns_step(self, intake: Bulk, facts: Sequence[Fact], now: int, tables: Sequence[Columns]) -> Answers:
+        intake.take_points(self._points(facts, now))
         for table in tables:
-            bulk.take(table.predicate, [numbers_of(each, bulk.symbols) for each in table.arguments], table.times)
-        self.last = self._asked(bulk.step(now))
-        return self._columns_as_answers(self.last, bulk.symbols.values, now)
+            intake.take(table.predicate, [numbers_of(each, intake.symbols) for each in table.arguments], table.times)
+        self.last = self._asked(intake.step(now)) if self.grid is None else self.grid.step(now)
+        return self._columns_as_answers(self.last, intake.symbols.values, now)
 
     def _asked(self, parts: list[Rows]) -> list[Rows]:
         """The rows that some query asks for."""
@@ -143,23 +170,28 @@ class Supposing:
             found.append(rows.chosen(wanted))
         return found
 
-    def _columns_as_answers(self, parts: list[Rows], values: Values, now: Number) -> Answers:
+    def _columns_as_answers(self, parts: Sequence[Rows | Changed], values: Values, now: Number) -> Answers:
         """Counted now, made when they are looked at: constants may get other numbers later, in another list."""
 
         def make() -> list[Answer]:
-            found = (self.answer(change, now) for rows in parts for change in changes(rows, values))
+            found = (
+                self.answer(change, now)
+                for part in parts
+                for change in (changes(part, values) if isinstance(part, Rows) else part.changes(values))
+            )
             return sorted((answer for answer in found if answer is not None), key=_order)
 
         return Answers(sum(map(len, parts)), make)
 
     def stands(self, last: Answers, now: Number) -> Answers:
         """What stands now: what was confirmed by the last step, whose answers are given, and what is possible."""
-        if self.bulk is None:
+        if self.columns is None:
             answers = [answer for answer in last if answer.status == "confirmed"] + self.standing(now)
             return Answers(len(answers), lambda: answers)
-        values = self.bulk.symbols.values
-        confirmed = self._columns_as_answers([rows.confirmed() for rows in self.last], values, now)
-        possible = self._columns_as_answers(self._asked(self.bulk.standing()), values, now)
+        values = self.columns.symbols.values
+        confirmed = self._columns_as_answers([part.confirmed() for part in self.last], values, now)
+        standing = self._asked(self.columns.standing()) if self.grid is None else self.grid.standing()
+        possible = self._columns_as_answers(standing, values, now)
         return Answers(len(confirmed) + len(possible), lambda: [*confirmed, *possible])
 
     # -- memory -----------------------------------------------------------------------------------
@@ -171,14 +203,25 @@ class Supposing:
             values, arrays = self.bulk.contents()
             bulk = {"now": self.bulk.now, "values": [saving.written(each) for each in values]}
             return {"bulk": bulk, "later": later}, arrays
+        intake: dict[str, Any] = {}
+        arrays = {}
+        engine = self.engine
+        if self.grid is not None:
+            values, arrays = self.grid.intake.contents()
+            intake = {"intake": [saving.written(each) for each in values]}
+            engine = self._new_engine()
+            grid_saving.pour_out(self.grid, engine)
         return {
-            "engine": saving.save(self.engine),
+            **intake,
+            "engine": saving.save(engine),
             "later": later,
-            "told": [
+            "told": None
+            if not self.selects
+            else [
                 [name, [saving.written(each) for each in row], saving.written(time), confidence]
                 for (name, (row, time)), confidence in self.told.items()
             ],
-        }, {}
+        }, arrays
 
     def load(self, saved: dict[str, Any], arrays: dict[str, Any]) -> Bulk | None:
         """Takes what was saved; gives the columns it was saved from, if any."""
@@ -186,22 +229,46 @@ class Supposing:
         if "bulk" in saved:
             return self._load_bulk(saved["bulk"], arrays)
         self.bulk = None
-        saving.load(self.engine, saved["engine"])
-        self.told = {
-            (name, (tuple(map(saving.read, row)), saving.read(time))): confidence
-            for name, row, time, confidence in saved["told"]
-        }
-        return None
+        intake = None
+        if "intake" in saved:
+            intake = Bulk(()) if self.grid is None else self.grid.intake
+            intake.fill(saving.read(saved["engine"]["now"]), [saving.read(each) for each in saved["intake"]], arrays)
+        if self.grid is None:
+            saving.load(self.engine, saved["engine"])
+        else:
+            engine = self._new_engine()
+            saving.load(engine, saved["engine"])
+            grid_saving.take_in(self.grid, engine)
+        if self.selects and saved["told"] is not None:
+            self.told = {
+                (name, (tuple(map(saving.read, row)), saving.read(time))): confidence
+                for name, row, time, confidence in saved["told"]
+            }
+        elif self.selects:
+            self._all_told()
+        return intake
+
+    def _all_told(self) -> None:
+        """What is open was told, by someone who tells all."""
+        still_open = self.engine.standing_answers(("possible", "unsupported"))
+        self.told = {(change.query, change.answer): None for change in still_open}
+
+    def _new_engine(self) -> Hypotheses:
+        """The general engine, to bring what is known into the form it is saved in."""
+        engine = Hypotheses(self.subject, [query.atom for query in self.subject.queries], Unfolder(self.subject))
+        for name, rows in self.engine.statics.given.items():
+            for row in rows:
+                engine.statics.add(name, row)
+        return engine
 
     def _load_bulk(self, saved: dict[str, Any], arrays: dict[str, Any]) -> Bulk:
         """Rows go back into columns or, where now something is asked for that columns do not give, into records."""
         bulk = self.bulk or Bulk(shapes(self.engine) or ())
         bulk.fill(saved["now"], [saving.read(each) for each in saved["values"]], arrays)
         if self.bulk is None:
-            told = list(bulk.told())
-            saving.take_over(self.engine, bulk.now, bulk.facts(), told)
-            is_open = ("possible", "unsupported")
-            self.told = {(each.query, each.answer): None for each in told if each.state.status in is_open}
+            saving.take_over(self.engine, bulk.now, bulk.facts(), list(bulk.told()))
+            if self.selects:
+                self._all_told()
         return bulk
 
     # -- telling ----------------------------------------------------------------------------------
@@ -211,42 +278,43 @@ class Supposing:
         answer = self.answer(change, now)
         if answer is None:
             return None
+        if not self.selects:
+            return answer
         key = (change.query, change.answer)
         if change.state.status == "possible":
             if not self._likely(answer):
                 self.hidden += key not in self.told
                 return None
             self.told[key] = answer.confidence
-            return answer
-        if change.state.status in ("unsupported", "refuted") and key not in self.told:
+        elif change.state.status in ("unsupported", "refuted") and key not in self.told:
             return None
-        if change.state.status != "unsupported":
-            self.told.pop(key, None)
         return answer
 
     def _likely(self, answer: Answer) -> bool:
         least = self.choice.min_confidence
         return least is None or (answer.confidence is not None and answer.confidence >= least)
 
-    def _moved(self, already: set[str], now: Number) -> Iterator[Answer]:
+    def _moved(self, already: set[str], now: Number, least: float) -> Iterator[Answer]:
         """Answers that are as they were but for how likely they are."""
-        assert self.choice.confidence_step is not None
-        for answer in self.standing(now):
-            key = next((each for each in self.told if _text(each) == answer.answer), None)
-            before = self.told.get(key) if key else None
-            if answer.answer in already or before is None or answer.confidence is None or key is None:
+        for answer, change in self._open_answers(now):
+            key = (change.query, change.answer)
+            before = self.told.get(key)
+            if before is None or answer.confidence is None or answer.answer in already:
                 continue
-            if abs(answer.confidence - before) >= self.choice.confidence_step:
+            if abs(answer.confidence - before) >= least:
                 self.told[key] = answer.confidence
                 yield answer
 
     def standing(self, now: Number) -> list[Answer]:
         """The answers that are possible now, the likeliest where only so many are asked for."""
-        known = (self.answer(change, now) for change in self.engine.standing_answers())
-        found = [answer for answer in known if answer is not None and self._likely(answer)]
+        return sorted((answer for answer, _ in self._open_answers(now)), key=_order)
+
+    def _open_answers(self, now: Number) -> list[tuple[Answer, Change]]:
+        known = ((self.answer(change, now), change) for change in self.engine.standing_answers())
+        found = [(answer, change) for answer, change in known if answer is not None and self._likely(answer)]
         if self.choice.top is not None:
-            found = sorted(found, key=_likeliest)[: self.choice.top]
-        return sorted(found, key=_order)
+            found = sorted(found, key=lambda pair: _likeliest(pair[0]))[: self.choice.top]
+        return found
 
     def _shed(self, now: Number, most: int) -> None:
         """Forgets the least likely open answers beyond a number."""
@@ -342,8 +410,3 @@ def _order(answer: Answer) -> tuple[object, ...]:
 def _likeliest(answer: Answer) -> tuple[object, ...]:
     """The likeliest first; without a probability, the one that needs least."""
     return -(answer.confidence if answer.confidence is not None else -1.0), len(answer.needs), answer.answer
-
-
-def _text(key: tuple[Any, ...]) -> str:
-    name, (arguments, time) = key
-    return str(Lit(True, name, arguments, time))

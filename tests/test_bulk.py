@@ -20,9 +20,10 @@ SEEDS = range(3000) if LONG else range(120)
 
 @contextmanager
 def general() -> Iterator[None]:
-    """Nothing goes by columns."""
+    """Nothing goes by columns, nor by individuals."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("presage.supposing.shapes", lambda hypotheses: None)
+        patch.setattr("presage.supposing.layouts", lambda hypotheses: None)
         yield
 
 

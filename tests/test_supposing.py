@@ -144,3 +144,45 @@ def test_confirmed_answers_do_not_depend_on_when_facts_arrive(seed: int) -> None
         # Answers with open variables may be told for everybody or one by one: only ground ones are compared.
         outcomes.append({each for each in confirmed if "X" not in each and int(each.split("@")[1]) < last - 8})
     assert outcomes[0] == outcomes[1]
+
+
+LATE = "timeline discrete. input p(x) delay 3000000."
+
+
+@pytest.mark.parametrize(
+    ("program", "now", "message"),
+    [
+        ("timeline dense. input p(x) delay 1. out(X)@T :- p(X)@T, p(X)@T+1. query out(X).", 1, "dense"),
+        (f"{LATE} out(X) :- p(X). query out(X).", 2_000_000, "time points"),
+        (f"{LATE} out(X) :- p(X), once[0,1] p(X). query out(X).", 2_000_000, "time points"),
+    ],
+)
+def test_an_interval_that_is_refused_changes_nothing(program: str, now: int, message: str) -> None:
+    when = (0, now, "[]")
+    reasoner, other = (presage.Reasoner(presage.parse(program), emit="changes") for _ in range(2))
+    with pytest.raises(presage.PresageError, match=message):
+        reasoner.push([("p", ("a",), now), ("p", ("b",), when)], now)
+    assert list(reasoner.push([("p", ("a",), now)], now)) == list(other.push([("p", ("a",), now)], now))
+    assert list(reasoner.answers()) == list(other.answers())
+
+
+def test_an_early_fact_shows_through_any_number_of_negations() -> None:
+    """It is looked at at once, though time alone would bring the answer into sight much later."""
+    rules = " ".join(f"d{level}(X) :- not d{level - 1}(X)." for level in range(2, 10))
+    text = f"timeline discrete. input p(x). d1(X) :- not p(X). {rules} query d8(X). query d9(X)."
+    for select in (Choice(), Choice(top=100)):
+        reasoner = presage.Reasoner(presage.parse(text), choice=select)
+        told = [str(answer) for answer in reasoner.push([("p", ("a",), 9)], now=0)]
+        assert "confirmed d8(a)@9" in told and not any("d9(a)@9" in each for each in told)
+
+
+def test_what_was_told_is_remembered_only_where_it_matters() -> None:
+    inputs = "timeline discrete. input p(x) rate 0.5. input q(x) rate 0.5."
+    text = f"{inputs} out(X)@T :- not p(X)@T, q(X)@T+1. query out(X)."
+    for select, remembered in ((Choice(), False), (Choice(top=5), False), (Choice(confidence_step=0.1), True)):
+        reasoner = presage.Reasoner(presage.parse(text), choice=select)
+        assert reasoner.supposing is not None
+        for now in range(40):
+            reasoner.push([("p", (f"x{now}",), now), ("q", (f"x{now - 1}",), now)], now)
+            assert len(reasoner.supposing.told) <= 6
+        assert bool(reasoner.supposing.told) == remembered

@@ -2,7 +2,8 @@
 
 A query is unfolded through the rules until only inputs and negated atoms remain. Here a premise's
 time is kept as its range of distances from the query's time, which is all that query delay and
-window size need; the patterns that hypothetical answers run on are made from the same unfolding.
+window size need. Hypothetical answers run on patterns with exact times and conditions, which
+`presage.hypothesis.unfold` makes.
 
 An atom that is its own ancestor gives nothing new and fails. Where a predicate keeps coming back in
 ever new forms, the query has infinitely many patterns ([HA] Example 7).

@@ -136,8 +136,7 @@ class Subject:
         arity = self.predicates[name].arity
         taken: set[str] = set()
         chosen: list[Variable] = []
-        heads = (atom for rule in self.program.rules for head in rule.head_atoms for atom in atoms(head))
-        first = next(atom for atom in heads if atom.predicate == name)
+        first = self._first_heads[name]
         for position in range(arity):
             argument = first.arguments[position] if position < len(first.arguments) else None
             written = argument.name if isinstance(argument, Variable) and "#" not in argument.name else ""
@@ -145,6 +144,16 @@ class Subject:
             taken.add(variable)
             chosen.append(Variable(variable))
         return tuple(chosen)
+
+    @cached_property
+    def _first_heads(self) -> dict[str, Atom]:
+        """Of each derived predicate, the head of its first rule."""
+        found: dict[str, Atom] = {}
+        for rule in self.program.rules:
+            for head in rule.head_atoms:
+                for atom in atoms(head):
+                    found.setdefault(atom.predicate, atom)
+        return found
 
     @cached_property
     def _below(self) -> dict[int, frozenset[str]]:

@@ -30,7 +30,7 @@ from presage.model.formulas import (
     Windowed,
 )
 from presage.model.statements import Rule
-from presage.model.terms import Now, Number
+from presage.model.terms import Constant, Now, Number, Term, Variable
 from presage.model.time import Interval, Pin
 from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow
 
@@ -108,15 +108,15 @@ class _Place:
     filters: tuple[tuple[Atom, ...], ...] = ()
 
 
-def clauses(rule: Rule, discrete: bool) -> list[Clause]:
-    """The clauses of a rule; raises `NoClauses`."""
+def clauses(rule: Rule, discrete: bool, static: frozenset[str] = frozenset()) -> list[Clause]:
+    """The clauses of a rule, given the predicates that belong to no stream; raises `NoClauses`."""
     if rule.head is None:
         return []
     if rule.head.choice:
         raise NoClauses("a rule with alternatives in its head has several models")
     if rule.head.exists:
         raise NoClauses("a rule that invents values has no premise patterns")
-    expand = _Expand(discrete)
+    expand = _Expand(discrete, static)
     bodies = expand.all(rule.body, _Place(When(RULE_TIME)), True)
     found: list[Clause] = []
     for formula in rule.head.atoms:
@@ -126,8 +126,8 @@ def clauses(rule: Rule, discrete: bool) -> list[Clause]:
 
 
 class _Expand:
-    def __init__(self, discrete: bool) -> None:
-        self.discrete = discrete
+    def __init__(self, discrete: bool, static: frozenset[str]) -> None:
+        self.discrete, self.static = discrete, static
         self.numbers = count(1)
 
     def fresh(self) -> When:
@@ -235,18 +235,27 @@ class _Expand:
                 raise NoClauses("the body has no premise patterns")
 
     def atom(self, atom: Atom, place: _Place, positive: bool, outside: str) -> list[Body]:
-        if place.filters:
-            raise NoClauses("a window with a filter has no premise patterns yet")
-        literal = Body((Literal(atom, place.when, positive, outside),))
+        literal = Body((Literal(atom, place.when, positive, outside),), reaches=self.within(place))
+        filters = () if atom.predicate in self.static else place.filters
+        selected = [
+            [found for each in patterns if (found := _matching(each, atom)) is not None] for patterns in filters
+        ]
         if positive:
-            return [literal + Body(reaches=self.within(place))]
+            # For each filter one of its patterns, with what it asks of the atom.
+            return [
+                sum((Body(comparisons=tuple((each, True) for each in equations)) for equations in chosen), literal)
+                for chosen in product(*selected)
+            ]
         beyond = [
             Body(reaches=(Reach(place.when, at, *side),))
             for at, low, high in place.windows
             if at != place.when
             for side in _sides_of(low, high)
         ]
-        return [literal + Body(reaches=self.within(place)), *beyond]
+        # Or the atom is filtered out: of each pattern of a filter, something is not as it asks.
+        for options in selected:
+            beyond += [Body(comparisons=tuple((each, False) for each in chosen)) for chosen in product(*options)]
+        return [literal, *beyond] if all(selected) else [Body()]
 
     def within(self, place: _Place) -> tuple[Reach, ...]:
         return tuple(
@@ -332,6 +341,24 @@ class _Expand:
 
 def _negative(value: Number | None) -> Number | None:
     return None if value is None else -value
+
+
+def _matching(pattern: Atom, atom: Atom) -> tuple[Comparison, ...] | None:
+    """What makes an atom one that a filter's pattern selects; `None` if nothing does. The pattern's variables are its
+    own."""
+    if (pattern.predicate, len(pattern.arguments)) != (atom.predicate, len(atom.arguments)):
+        return None
+    equations: list[Comparison] = []
+    first: dict[str, Term] = {}
+    for wanted, given in zip(pattern.arguments, atom.arguments, strict=True):
+        if isinstance(wanted, Variable):
+            wanted = given if wanted.is_anonymous else first.setdefault(wanted.name, given)
+        if isinstance(wanted, Constant) and isinstance(given, Constant):
+            if wanted.value != given.value:
+                return None
+        elif wanted != given:
+            equations.append(Comparison("=", given, wanted))
+    return tuple(equations)
 
 
 def _sides_of(low: Number | None, high: Number | None) -> Iterator[tuple[Number | None, Number | None]]:

@@ -19,10 +19,9 @@ from presage.analysis.subject import Subject
 from presage.hypothesis.choices import collapsed
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.finding import all_patterns
-from presage.hypothesis.judge import Asker, Judge, family_of
+from presage.hypothesis.judge import Asker, Covered, Judge
 from presage.hypothesis.literals import Argument, Open
-from presage.hypothesis.patterns import Premise
-from presage.hypothesis.pieces import Piece, outside
+from presage.hypothesis.pieces import Piece
 from presage.hypothesis.records import Record
 from presage.hypothesis.sight import Sight
 from presage.hypothesis.spans import Spans
@@ -308,13 +307,16 @@ class Hypotheses:
             self.judge.watch(standing, asker.time, None)
             pieces = list(self._general(standing, asker.time))
             certain: list[Piece] = []
+            covered = Covered()
             for piece in sorted((each for each in pieces if each.is_certain), key=lambda each: len(each.without)):
-                certain.extend(_beyond(piece, certain))
+                for part in covered.beyond(piece):
+                    certain.append(part)
+                    covered.add(part)
             rest: list[Piece] = []
             for piece in pieces:
-                part = None if piece.is_certain or not piece.has_evidence else self.judge.possible(piece)
-                if part is not None:
-                    rest.extend(_beyond(part, certain))
+                possible = None if piece.is_certain or not piece.has_evidence else self.judge.possible(piece)
+                if possible is not None:
+                    rest.extend(covered.beyond(possible))
         groups: dict[tuple[Argument, ...], list[Piece]] = {}
         for piece in (*certain, *rest):
             arguments, time = piece.answer
@@ -403,27 +405,32 @@ class Hypotheses:
                 times.append(self.reached.get(name, -1) + 1 - lead)
         return min(times, default=None)
 
-    def standing_answers(self) -> Iterator[Change]:
-        """The answers that are possible now."""
+    def standing_answers(self, statuses: Sequence[str] = ("possible",)) -> Iterator[Change]:
+        """The answers that have one of some states now."""
         for name, shown in self.shown.items():
             for table in (shown.ground, shown.open):
                 for time, states in table.items():
                     for arguments, state in states.items():
-                        if state.status == "possible":
-                            yield Change(name, (arguments, time), state)
+                        if state.status in statuses:
+                            at = self._open_time(name, arguments) if time == ANY_TIME else time
+                            yield Change(name, (arguments, at), state)
+
+    def _open_time(self, name: str, arguments: tuple[Argument, ...]) -> Open:
+        """The time, not bound yet, of answers with these arguments."""
+        known = [self.standings[name].answer(record) for record in self.standings[name].loose.get(None, ())]
+        times = [time for given, time in known if given == arguments and isinstance(time, Open)]
+        return times[0] if times else Open("T")
+
+    def is_shown(self, name: str, answer: Answered) -> bool:
+        """Whether something that was told of an answer is remembered."""
+        arguments, time = answer
+        at = ANY_TIME if isinstance(time, Open) else time
+        shown = self.shown[name]
+        return arguments in shown.ground.get(at, ()) or arguments in shown.open.get(at, ())
 
 
 ANY_TIME = -1
 """Stands for the answers whose time is open."""
-
-
-def _beyond(piece: Piece, certain: list[Piece]) -> list[Piece]:
-    """What a piece stands for beyond the answers that are certain."""
-    goal = Premise("", piece.matcher.pattern.arguments, piece.matcher.pattern.when)
-    parts = [piece]
-    for other in certain:
-        parts = [part for each in parts for part in outside(each, goal, family_of(other))]
-    return parts
 
 
 def _order(asker: Asker) -> tuple[str, Number, bool, str]:

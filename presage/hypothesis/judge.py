@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import product
+from itertools import groupby, product
 from typing import NamedTuple
 
 from presage.hypothesis.choices import by_delay, chosen
-from presage.hypothesis.literals import Lit, Open, Someone
+from presage.hypothesis.literals import Argument, Lit, Open, Someone
 from presage.hypothesis.patterns import Premise
-from presage.hypothesis.pieces import Family, Piece, Same, equated, inside, meet, outside
+from presage.hypothesis.pieces import Family, Piece, Same, equated, inside, meet, outside, singled_out
 from presage.hypothesis.records import Record
 from presage.hypothesis.standing import Standing, Values, bind_piece
 from presage.model.terms import Constant, Number, Variable
@@ -124,18 +124,25 @@ class Judge:
             return [replace(piece, sure=piece.sure | bit) if found is False else replace(piece, open=piece.open | bit)]
         certain, possible = self.field(absence.predicate, time)
         parts = [piece]
-        for family in certain:
-            parts = [part for each in parts for part in outside(each, absence, family)]
+        for is_single, families in groupby(certain, key=lambda family: family.is_single):
+            if is_single:
+                together = {family.arguments: family for family in families}
+                parts = [part for each in parts for part in singled_out(each, absence, together)[1]]
+            else:
+                for family in families:
+                    parts = [part for each in parts for part in outside(each, absence, family)]
         judged: list[Piece] = []
-        for other in possible:
-            if not parts:
-                break
-            family = family_of(other)
-            for each in parts:
-                part = inside(each, absence, family)
-                if part is not None:
-                    judged.append(replace(part, open=part.open | bit))
-            parts = [part for each in parts for part in outside(each, absence, family)]
+        for is_single, families in groupby(map(family_of, possible), key=lambda family: family.is_single):
+            if is_single:
+                together = {family.arguments: family for family in families}
+                split = [singled_out(each, absence, together) for each in parts]
+                judged.extend(replace(part, open=part.open | bit) for some, _ in split for part in some)
+                parts = [part for _, rest in split for part in rest]
+                continue
+            for family in families:
+                inner = [part for each in parts if (part := inside(each, absence, family)) is not None]
+                judged.extend(replace(part, open=part.open | bit) for part in inner)
+                parts = [part for each in parts for part in outside(each, absence, family)]
         return judged + [replace(each, sure=each.sure | bit) for each in parts]
 
     # -- atoms ------------------------------------------------------------------------------------
@@ -326,6 +333,29 @@ def family_of(piece: Piece) -> Family:
         if all(name in shown and not isinstance(value, Same) for name, value in pairs):
             without.add(pairs)
     return Family(arguments, frozenset(without))  # type: ignore[arg-type]
+
+
+class Covered:
+    """Answers that are certain, to look at what others stand for beyond them."""
+
+    def __init__(self) -> None:
+        self.single: dict[tuple[Argument, ...], Family] = {}
+        self.general: list[Family] = []
+
+    def add(self, piece: Piece) -> None:
+        family = family_of(piece)
+        if family.is_single:
+            self.single[family.arguments] = family
+        else:
+            self.general.append(family)
+
+    def beyond(self, piece: Piece) -> list[Piece]:
+        """What a piece stands for beyond them."""
+        goal = Premise("", piece.matcher.pattern.arguments, piece.matcher.pattern.when)
+        parts = singled_out(piece, goal, self.single)[1]
+        for other in self.general:
+            parts = [part for each in parts for part in outside(each, goal, other)]
+        return parts
 
 
 class _Search:

@@ -114,3 +114,16 @@ class Pattern:
             if first is not None and second is not None and first - second > most:
                 return False
         return True
+
+
+def fill(slots: list[Value | None], arguments: Sequence[Argument], values: Sequence[Value]) -> bool:
+    """Gives the slots among some arguments their values; false if a value does not fit."""
+    for argument, value in zip(arguments, values, strict=True):
+        if isinstance(argument, Fixed):
+            if argument.value != value:
+                return False
+        elif slots[argument] is None:
+            slots[argument] = value
+        elif slots[argument] != value:
+            return False
+    return True

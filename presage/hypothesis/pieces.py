@@ -9,8 +9,9 @@ variables and exclusions of their own; a piece can be met with a family, or take
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from presage.hypothesis.delays import Excluded
@@ -38,6 +39,11 @@ class Family:
 
     arguments: tuple[Argument, ...]
     without: frozenset[tuple[tuple[str, Value], ...]] = frozenset()
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one answer."""
+        return not any(isinstance(each, Open) for each in self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,11 @@ class Piece:
             return None
         if not matcher.static_allows(slots):
             return None
+        if None not in slots and not (kinds := _kinds(self.without))[1]:
+            # All values are known: one look for each kind of exclusion, however many there are.
+            if any(tuple((slot, slots[slot]) for slot in kind) in self.without for kind in kinds[0]):
+                return None
+            return replace(self, slots=tuple(slots), without=frozenset())
         without = set()
         for exclusion in self.without:
             rest = _remaining(exclusion, slots)
@@ -126,8 +137,8 @@ class Piece:
                 slots[slot] = Open(self.matcher.pattern.names[value.slot])
         return replace(self, slots=tuple(slots))
 
-    def excluding(self, values: dict[int, Value | Same]) -> Piece:
-        return replace(self, without=self.without | {tuple(sorted(values.items(), key=lambda pair: pair[0]))})
+    def excluding(self, *values: dict[int, Value | Same]) -> Piece:
+        return replace(self, without=self.without.union(map(_exclusion, values))) if values else self
 
     def arguments(self, premise: Premise) -> list[Value | Same]:
         """The arguments of a literal: values, and open slots."""
@@ -159,6 +170,17 @@ class Piece:
         return sorted(found, key=show_clause)
 
 
+def _exclusion(values: dict[int, Value | Same]) -> Exclusion:
+    return tuple(sorted(values.items(), key=lambda pair: pair[0]))
+
+
+@lru_cache(maxsize=256)
+def _kinds(without: frozenset[Exclusion]) -> tuple[set[tuple[int, ...]], bool]:
+    """The combinations of slots that exclusions speak of, and whether some compare two slots."""
+    kinds = {tuple(slot for slot, _ in exclusion) for exclusion in without}
+    return kinds, any(isinstance(value, Same) for exclusion in without for _, value in exclusion)
+
+
 def _remaining(exclusion: Exclusion, slots: list[Value | None]) -> Exclusion | None:
     """What is left of an exclusion once some slots are bound; `None` if it cannot apply any more."""
     rest: list[tuple[int, Value | Same]] = []
@@ -186,26 +208,9 @@ def meet(
     variables; `None` if never."""
     slots: dict[int, Value | Same] = {}
     names: dict[str, Value | Same] = {}
-
-    def known(value: Value | Same) -> Value | Same:
-        return slots.get(value.slot, value) if isinstance(value, Same) else value
-
-    for given, wanted in zip(piece.arguments(premise), family.arguments, strict=True):
-        have = known(given)
-        if isinstance(wanted, Open):
-            if wanted.name not in names:
-                names[wanted.name] = have
-                continue
-            want = known(names[wanted.name])
-        else:
-            want = wanted
-        if have == want:
-            continue
-        if isinstance(have, Same):
-            slots[have.slot] = want
-        elif isinstance(want, Same):
-            slots[want.slot] = have
-        else:
+    for have, wanted in zip(piece.arguments(premise), family.arguments, strict=True):
+        want = names.setdefault(wanted.name, _known(have, slots)) if isinstance(wanted, Open) else wanted
+        if not _agree(have, want, slots):
             return None
     for name, value in names.items():
         if isinstance(value, Same) and value.slot in slots:
@@ -235,11 +240,8 @@ def inside(piece: Piece, premise: Premise, family: Family) -> Piece | None:
     if found is None:
         return None
     part = piece.bound(found[0])
-    for values in _excluded(family, found[1]):
-        if part is None or not values:
-            return None
-        part = part.excluding(values)
-    return part
+    excluded = list(_excluded(family, found[1]))
+    return None if part is None or not all(excluded) else part.excluding(*excluded)
 
 
 def outside(piece: Piece, premise: Premise, family: Family) -> list[Piece]:
@@ -256,18 +258,44 @@ def outside(piece: Piece, premise: Premise, family: Family) -> list[Piece]:
     return parts
 
 
+def singled_out(
+    piece: Piece, premise: Premise, singles: Mapping[tuple[Argument, ...], Family]
+) -> tuple[list[Piece], list[Piece]]:
+    """The parts of a piece whose literal is one of many single answers, given by their arguments, and what is left: the
+    same as `inside` and `outside` with one after the other, but each value is looked up or excluded once."""
+    arguments = piece.arguments(premise)
+    if not any(isinstance(each, Same) for each in arguments):
+        return ([piece], []) if tuple(arguments) in singles else ([], [piece])
+    values: dict[Exclusion, dict[int, Value | Same]] = {}
+    for family in singles.values():
+        found = meet(piece, premise, family)
+        if found is not None:
+            values.setdefault(_exclusion(found[0]), found[0])
+    parts = [part for each in values.values() if (part := piece.bound(each)) is not None]
+    return parts, [piece.excluding(*values.values())]
+
+
 def equated(piece: Piece, first: Premise, second: Premise) -> dict[int, Value | Same] | None:
     """The values for the piece's slots that make two of its literals the same; `None` if none do."""
     values: dict[int, Value | Same] = {}
     for one, other in zip(piece.arguments(first), piece.arguments(second), strict=True):
-        one = values.get(one.slot, one) if isinstance(one, Same) else one
-        other = values.get(other.slot, other) if isinstance(other, Same) else other
-        if one == other:
-            continue
-        if isinstance(one, Same):
-            values[one.slot] = other
-        elif isinstance(other, Same):
-            values[other.slot] = one
-        else:
+        if not _agree(one, other, values):
             return None
     return values
+
+
+def _known(value: Value | Same, slots: dict[int, Value | Same]) -> Value | Same:
+    return slots.get(value.slot, value) if isinstance(value, Same) else value
+
+
+def _agree(one: Value | Same, other: Value | Same, slots: dict[int, Value | Same]) -> bool:
+    """Makes two arguments the same by what open slots are; false if nothing does."""
+    one, other = _known(one, slots), _known(other, slots)
+    if isinstance(one, Same):
+        if one != other:
+            slots[one.slot] = other
+    elif isinstance(other, Same):
+        slots[other.slot] = one
+    else:
+        return one == other
+    return True

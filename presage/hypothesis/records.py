@@ -15,7 +15,7 @@ from math import ceil, floor
 from presage.analysis.differences import linear
 from presage.hypothesis.delays import Delays, Excluded
 from presage.hypothesis.literals import Lit, Open
-from presage.hypothesis.patterns import START, Argument, Condition, Fixed, Pattern, Premise, Time
+from presage.hypothesis.patterns import START, Argument, Condition, Fixed, Pattern, Premise, Time, fill
 from presage.model.terms import Number, Variable, number
 from presage.model.values import Value, is_true, value_of
 
@@ -84,14 +84,8 @@ class Matcher:
 
     def _match(self, premise: Premise, arguments: tuple[Value, ...], time: Number) -> tuple[Slots, Times] | None:
         slots: list[Value | None] = [None] * len(self.pattern.names)
-        for argument, value in zip(premise.arguments, arguments, strict=True):
-            if isinstance(argument, Fixed):
-                if argument.value != value:
-                    return None
-            elif slots[argument] is None:
-                slots[argument] = value
-            elif slots[argument] != value:
-                return None
+        if not fill(slots, premise.arguments, arguments):
+            return None
         times: list[Number | None] = [None] * len(self.pattern.time_names)
         at = number(time - premise.when.offset)
         if premise.when.base == START:
@@ -176,13 +170,7 @@ class Matcher:
                 continue
             for row in self.statics(lookup.predicate, given):
                 more = list(slots)
-                for argument, value in zip(lookup.arguments, row, strict=True):
-                    if not isinstance(argument, Fixed):
-                        if more[argument] is None:
-                            more[argument] = value
-                        elif more[argument] != value:
-                            break
-                else:
+                if fill(more, lookup.arguments, row):
                     yield from self.completed(more, list(times))
             return
         base = self.pattern.when.base

@@ -11,12 +11,12 @@ from fractions import Fraction
 from math import ceil, floor
 
 from presage.hypothesis.delays import Delays
-from presage.hypothesis.patterns import START, Pattern, Premise
+from presage.hypothesis.patterns import START, Pattern
 from presage.hypothesis.spans import Spans
 from presage.model.terms import Number, number
 
-DEPTH = 4
-"""Through how many negations one looks."""
+TURNS = 4
+"""Through how many negations one looks at least where they go in a circle; where they do not, through all."""
 
 
 class Sight:
@@ -24,6 +24,8 @@ class Sight:
         self, patterns: dict[str, list[Pattern]], queries: set[str], spans: Spans, delays: Delays, discrete: bool
     ) -> None:
         self.patterns, self.queries, self.spans, self.delays, self.discrete = patterns, queries, spans, delays, discrete
+        self.rounds = max(TURNS, len(patterns))
+        self.earliest = self._earliest()
 
     def lead(self, name: str) -> Number | None:
         """How far ahead of now an absence may be evidence for an answer; `None` if it never is alone."""
@@ -38,7 +40,7 @@ class Sight:
         if not pattern.absences:
             return None
         known = [each for each in pattern.absences if each.when.base == pattern.when.base]
-        earliest = [self._earliest(each) + each.when.offset - pattern.when.offset for each in known]
+        earliest = [self.earliest[each.predicate] + each.when.offset - pattern.when.offset for each in known]
         if not earliest:
             return None
         chances = [
@@ -50,18 +52,30 @@ class Sight:
             return None
         return -min(earliest)
 
-    def _earliest(self, absence: Premise, depth: int = 0) -> Number:
-        """A distance from an atom's time before which time alone cannot have made it false: some premise of some
-        pattern, or of an atom negated there, can no longer arrive."""
-        found: list[Number] = []
-        for pattern in self.patterns[absence.predicate]:
-            for premise in pattern.literals:
-                away = self.spans.distance(pattern, premise, latest=False)
-                if away is not None and premise.positive:
-                    found.append(away + self.delays.least(premise.predicate))
-                elif away is not None and depth < DEPTH:
-                    found.append(away + self._earliest(premise, depth + 1))
-        return min(found, default=0)
+    def _earliest(self) -> dict[str, Number]:
+        """For each predicate a distance from an atom's time before which time alone cannot have made it false: some
+        premise of some pattern, or of an atom negated there, can no longer arrive."""
+        arrive: dict[str, list[Number]] = {}
+        below: dict[str, list[tuple[str, Number]]] = {}
+        for name, patterns in self.patterns.items():
+            arrive[name], below[name] = [], []
+            for pattern in patterns:
+                for premise in pattern.literals:
+                    away = self.spans.distance(pattern, premise, latest=False)
+                    if away is not None and premise.positive:
+                        arrive[name].append(away + self.delays.least(premise.predicate))
+                    elif away is not None:
+                        below[name].append((premise.predicate, away))
+        found: dict[str, Number] = {name: min(times, default=0) for name, times in arrive.items()}
+        for _ in range(self.rounds):
+            before = found
+            found = {
+                name: min([*arrive[name], *(away + before[lower] for lower, away in below[name])], default=0)
+                for name in arrive
+            }
+            if found == before:
+                break
+        return found
 
     def above(self) -> dict[str, list[tuple[str, Number]]]:
         """For each predicate the queries that negate it, directly or below another, and the distances of its time."""
@@ -73,11 +87,14 @@ class Sight:
                         direct.setdefault(each.predicate, set()).add((name, each.when.offset - pattern.when.offset))
         found: dict[str, list[tuple[str, Number]]] = {}
         for name in direct:
-            reached, seen = {(name, Fraction(0))}, set()
-            for _ in range(DEPTH):
+            reached: set[tuple[str, Number]] = {(name, Fraction(0))}
+            seen: set[tuple[str, Number]] = set()
+            for _ in range(self.rounds):
                 reached = {
                     (above, distance + further) for at, distance in reached for above, further in direct.get(at, ())
-                }
+                } - seen
+                if not reached:
+                    break
                 seen |= reached
             found[name] = [(above, number(distance)) for above, distance in seen if above in self.queries]
         return found

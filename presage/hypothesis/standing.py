@@ -11,7 +11,7 @@ from typing import Any
 
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.literals import Argument, Open, Someone
-from presage.hypothesis.patterns import START, Fixed, Pattern
+from presage.hypothesis.patterns import START, Pattern, fill
 from presage.hypothesis.pieces import Piece
 from presage.hypothesis.records import Matcher, Record, Statics
 from presage.model.terms import Number, number
@@ -97,15 +97,8 @@ def bind_answer(
     pattern = matcher.pattern
     slots: list[Value | None] = [None] * len(pattern.names)
     times: list[Number | None] = [None] * len(pattern.time_names)
-    if arguments is not None:
-        for argument, value in zip(pattern.arguments, arguments, strict=True):
-            if isinstance(argument, Fixed):
-                if argument.value != value:
-                    return None
-            elif slots[argument] is None:
-                slots[argument] = value
-            elif slots[argument] != value:
-                return None
+    if arguments is not None and not fill(slots, pattern.arguments, arguments):
+        return None
     at = number(time - pattern.when.offset)
     if pattern.when.base == START:
         return (slots, times) if at == 0 else None
@@ -115,11 +108,8 @@ def bind_answer(
 
 def bind_piece(piece: Piece, arguments: Values) -> Piece | None:
     """The part of a piece with open answer arguments that leads to this answer."""
-    values: dict[int, Any] = {}
-    for argument, value in zip(piece.matcher.pattern.arguments, arguments, strict=True):
-        if isinstance(argument, Fixed):
-            if argument.value != value:
-                return None
-        elif values.setdefault(argument, value) != value:
-            return None
-    return piece.bound(values)
+    pattern = piece.matcher.pattern
+    slots: list[Value | None] = [None] * len(pattern.names)
+    if not fill(slots, pattern.arguments, arguments):
+        return None
+    return piece.bound({slot: value for slot, value in enumerate(slots) if value is not None})

@@ -83,6 +83,12 @@ class Bulk:
             self._free_symbols(found)
         return found
 
+    def handed_over(self, now: int) -> Arrivals:
+        """The facts taken since the last step, for others to work off."""
+        self.now, arriving = now, self.arriving
+        self._keep(now)
+        return arriving
+
     def _keep(self, now: int) -> None:
         if self.remember is not None:
             if self.arriving:
@@ -96,9 +102,12 @@ class Bulk:
         used: list[Any] = [table.told().keys[:, :-1].ravel() for table in self.tables]
         used += [table.constants for table in self.tables]
         used += [rows.keys[:, :-1].ravel() for rows in found]
-        used += [rows.ravel() for rows in self._kept_rows()]
-        self.symbols.keep_only(np.concatenate(used))
+        self.keep_only(np.concatenate(used))
         self.most_symbols = 2 * len(self.symbols) + FEW_SYMBOLS
+
+    def keep_only(self, used: Ints) -> None:
+        """Gives back the numbers of constants but for those used, and those of facts that are kept for others."""
+        self.symbols.keep_only(np.concatenate([used, *(rows.ravel() for rows in self._kept_rows())]))
 
     def _kept_rows(self) -> Iterator[Symbols32]:
         return (rows for _, arrivals in self.recent for parts in arrivals.values() for rows, _ in parts)
