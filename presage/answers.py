@@ -128,10 +128,13 @@ def bindings_of(query: Query, arguments: tuple[Any, ...]) -> dict[str, Any]:
 class Answers(Sequence[Answer]):
     """The answers of a step, made when someone looks at them: counting them costs nothing."""
 
-    __slots__ = ("_made", "_make", "_size")
+    __slots__ = ("_made", "_make", "_size", "columns")
 
-    def __init__(self, size: int, make: Callable[[], list[Answer]]) -> None:
-        self._size, self._make = size, make
+    def __init__(
+        self, size: int, make: Callable[[], list[Answer]], columns: Callable[[], list[Any]] | None = None
+    ) -> None:
+        """`columns` gives them as Arrow tables in no particular order, where that is faster than one by one."""
+        self._size, self._make, self.columns = size, make, columns
         self._made: list[Answer] | None = None
 
     def _all(self) -> list[Answer]:

@@ -68,6 +68,7 @@ ALLOWED: dict[str, set[str]] = {
         "answers",
         "checking",
         "io",
+        "kernels",
         "model",
         "reasoner",
         "stepping",

@@ -18,6 +18,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install presage[spark]")
 
+import numpy as np
 import pyarrow as pa
 
 from presage.answers import Answer
@@ -119,23 +120,21 @@ def embedded(job: Job, given: Given, until: Any = None) -> list[Answer]:
 
 def in_batch(job: Job, given: Given) -> list[dict[str, Any]]:
     """The batch run's own functions, one after the other, on tables."""
-    marked = []
-    for index, source, table in tables(job, given):
-        marked += list(batch._marker(job, index, source)(iter(table.to_batches())))
-    if not marked:
-        return []
-    events = pa.concat_tables([pa.Table.from_batches([each]) for each in marked], promote_options="permissive")
     arrivals: dict[Any, set[int]] = {}
-    for row in events.to_pylist():
-        exact = row["arrival"] if row["arrival"] is not None else str(row["unit"])
-        arrivals.setdefault(job.checker.time(exact, ""), set()).add(row["parts"] or 1)
+    for _, source, table in tables(job, given):
+        marked = mark(table, source, job)
+        for place, time in enumerate(marked.arrivals):
+            exact = job.checker.time(int(time) if isinstance(time, np.integer) else time, "")
+            arrivals.setdefault(exact, set()).add(1 if marked.parts is None else marked.parts[place])
+    if not arrivals:
+        return []
     end = max(arrivals) + job.reasoner().longest_lag
     moments = () if job.discrete else tuple((time, batch.math.lcm(*arrivals[time])) for time in sorted(arrivals))
-    clock = batch.Clock(min(arrivals), end, moments)
-    alone = pa.table({"shard": pa.array([0], pa.int32()), "unit": [-1], "source": pa.array([-1], pa.int32())})
-    ordered = pa.concat_tables([events, alone], promote_options="permissive").sort_by(
-        [("shard", "ascending"), ("unit", "ascending")]
-    )
+    clock = batch.Clock(min(arrivals), end, moments, edges=(2, 5, 9))
+    packs = [pa.record_batch([[0], [-1], [-1], pa.array([None], pa.binary())], schema=batch._SCHEMA)]
+    for index, source, table in tables(job, given):
+        packs += list(batch.packer(job, index, source, clock)(iter(table.to_batches())))
+    ordered = pa.Table.from_batches(packs).sort_by([("shard", "ascending"), ("stretch", "ascending")])
     found = batch._runner(job, clock)(iter(ordered.to_batches(max_chunksize=5)))
     return [row for each in found for row in each.to_pylist()]
 

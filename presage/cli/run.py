@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -160,7 +160,7 @@ def _tell_what_was_left_out(reasoner: Reasoner | AnswerStreamSteps) -> None:
         print(f"{supposing.shed} open answers were shed; they may come true untold", file=sys.stderr)
 
 
-def snapshots(reasoner: Reasoner | AnswerStreamSteps, answers: list[Answer]) -> Iterator[dict[str, Any]]:
+def snapshots(reasoner: Reasoner | AnswerStreamSteps, answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:
     """For each query what stands at a step: what is possible, and what was confirmed."""
     from presage.model.printer import show_query
     from presage.reasoner import Reasoner

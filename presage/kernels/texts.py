@@ -72,3 +72,16 @@ def intern(slots, codes, begins, arena, count, offsets, data):  # type: ignore[n
             made += 1
         found[row] = entry
     return found, fresh[:made]
+
+
+@njit(cache=True)
+def hashes(offsets, data, seed):  # type: ignore[no-untyped-def]
+    """A hash of each text, the same on every machine."""
+    size = len(offsets) - 1
+    found = np.empty(size, np.uint64)
+    for row in range(size):
+        code = mix(np.uint64(offsets[row + 1] - offsets[row]) ^ np.uint64(seed))
+        for byte in range(offsets[row], offsets[row + 1]):
+            code = (code ^ np.uint64(data[byte])) * np.uint64(1099511628211)
+        found[row] = mix(code)
+    return found

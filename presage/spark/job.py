@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -39,6 +39,10 @@ class Source:
     @property
     def arrives(self) -> bool:
         return "arrives" in self.when
+
+    def stays_table(self, job: Job) -> bool:
+        """Whether its facts are at whole-number time points, and so go to the reasoner by columns."""
+        return job.discrete and not self.spans
 
 
 @dataclass(frozen=True)
@@ -71,9 +75,11 @@ class Job:
             made.add_static(Fact(predicate, arguments, None, None))
         return made
 
-    def told(self, shard: int, answers: Iterable[Answer]) -> list[Answer]:
+    def told(self, shard: int, answers: Sequence[Answer]) -> Sequence[Answer]:
         """The answers that are this shard's to tell."""
-        return [answer for answer in answers if shard == 0 or answer.predicate not in self.everywhere]
+        if shard == 0 or not self.everywhere:
+            return answers
+        return [answer for answer in answers if answer.predicate not in self.everywhere]
 
     @cached_property
     def fingerprints(self) -> dict[str, str]:

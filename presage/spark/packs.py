@@ -17,9 +17,10 @@ import numpy as np
 import pyarrow as pa
 
 from presage.io.facts import exact
+from presage.io.tables import Ints
 from presage.model.printer import show_number
 from presage.model.terms import Number
-from presage.spark.facts import mark
+from presage.spark.facts import mark, units_of
 from presage.spark.job import Job, Source
 
 PACK = "shard int, source int, first string, last string, payload binary"
@@ -37,27 +38,33 @@ ROWS_IN_A_PACK = 262_144
 
 def packer(job: Job, index: int, source: Source) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
-        gathered: list[Any] = []
-        size = 0
-        for batch in batches:
-            if batch.num_rows:
-                gathered.append(batch)
-                size += batch.num_rows
-            if size >= ROWS_IN_A_PACK:
-                yield _packs(job, index, source, gathered)
-                gathered, size = [], 0
-        if gathered:
-            yield _packs(job, index, source, gathered)
+        for table in in_portions(batches, ROWS_IN_A_PACK):
+            yield _packs(job, index, source, table)
 
     return run
 
 
-def _packs(job: Job, index: int, source: Source, batches: list[Any]) -> Any:
-    table = pa.Table.from_batches(batches)
+def in_portions(batches: Iterator[Any], rows: int) -> Iterator[Any]:
+    """Batches joined to tables of at least so many rows, but for the last."""
+    gathered: list[Any] = []
+    size = 0
+    for batch in batches:
+        if batch.num_rows:
+            gathered.append(batch)
+            size += batch.num_rows
+        if size >= rows:
+            yield pa.Table.from_batches(gathered)
+            gathered, size = [], 0
+    if gathered:
+        yield pa.Table.from_batches(gathered)
+
+
+def _packs(job: Job, index: int, source: Source, table: Any) -> Any:
     marked = mark(table, source, job)
-    first, last = (show_number(_plain(each)) for each in (min(marked.arrivals), max(marked.arrivals)))
-    order = np.argsort(marked.shards, kind="stable")
-    ordered = marked.table.take(pa.array(order))
+    first, last = (show_number(each) for each in _ends(marked.arrivals))
+    # By arrival within a shard, so that there is less to do where everybody waits for the shard.
+    order = np.lexsort((units_of(marked.arrivals), marked.shards))
+    ordered = marked.table.take(pa.array(order)).combine_chunks()
     edges = np.searchsorted(marked.shards[order], np.arange(job.shards + 1))
     payloads = [
         to_bytes(ordered.slice(start, stop - start)) if stop > start else None
@@ -74,8 +81,10 @@ def _packs(job: Job, index: int, source: Source, batches: list[Any]) -> Any:
     return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
 
 
-def _plain(time: Any) -> Number:
-    return int(time) if isinstance(time, np.integer) else time
+def _ends(arrivals: list[Number] | Ints) -> tuple[Number, Number]:
+    if isinstance(arrivals, np.ndarray):
+        return int(arrivals.min()), int(arrivals.max())
+    return min(arrivals), max(arrivals)
 
 
 def to_bytes(table: Any) -> bytes:

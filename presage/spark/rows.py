@@ -5,14 +5,15 @@ Both leave the same operator, told apart by which part of the row is there; `ans
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from presage.answers import Answer, json_value
 from presage.io.facts import Fact
-from presage.io.output import answer_schema, fit_line
+from presage.io.lines import table_of
+from presage.io.output import answer_schema
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
 from presage.model.terms import Constant, Number
@@ -52,13 +53,30 @@ def spark_schema(schema: Any) -> str:
     return ", ".join(f"`{field.name}` {spark_type(field.type)}" for field in schema)
 
 
-def rows_of(answers: Iterable[Answer], late: Sequence[tuple[Fact, Number]], schema: Any) -> list[dict[str, Any]]:
-    """Rows in the form of the schema: answers, then late facts, each with the time at which it arrived."""
-    found = [{**fit_line(answer.to_json(), schema), "late": None} for answer in answers]
-    nothing = dict.fromkeys(schema.names)
+def tables_of(answers: Sequence[Answer], late: Sequence[tuple[Fact, Number]], schema: Any) -> list[Any]:
+    """Tables of the schema: answers, then late facts, each with the time at which it arrived."""
     whole = pa.types.is_integer(schema.field("now").type)
-    found.extend({**nothing, "late": _late(fact, now, whole)} for fact, now in late)
+    kind = schema.field("late").type
+    found = [each.append_column(schema.field("late"), pa.nulls(len(each), kind)) for each in table_of(answers, whole)]
+    if late:
+        columns = [pa.nulls(len(late), field.type) for field in schema][:-1]
+        columns.append(pa.array([_late(fact, now, whole) for fact, now in late], kind))
+        found.append(pa.Table.from_arrays(columns, schema=schema))
     return found
+
+
+def gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Small tables joined to larger ones."""
+    held: list[Any] = []
+    size = 0
+    for table in tables:
+        held.append(table)
+        size += len(table)
+        if size >= rows:
+            yield pa.concat_tables(held).combine_chunks()
+            held, size = [], 0
+    if held:
+        yield pa.concat_tables(held).combine_chunks()
 
 
 def _late(fact: Fact, now: Number, whole: bool) -> dict[str, Any]:
@@ -76,9 +94,3 @@ def _late(fact: Fact, now: Number, whole: bool) -> dict[str, Any]:
     high = "inf" if fact.high is None else show_number(fact.high)
     row |= {"fact": f"{atom}@{bounds[0]}{show_number(fact.low)},{high}{bounds[1]}", "time": None}
     return row | {"from": time(fact.low), "to": time(fact.high), "bounds": bounds}
-
-
-def batch_of(rows: list[dict[str, Any]], schema: Any) -> Any:
-    return pa.RecordBatch.from_arrays(
-        [pa.array([row[field.name] for row in rows], field.type) for field in schema], schema=schema
-    )

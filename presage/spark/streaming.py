@@ -22,10 +22,12 @@ from presage.model.printer import show_number
 from presage.spark.job import Job, Source
 from presage.spark.live import Live, drop, keep, kept
 from presage.spark.packs import PACK, Delivery, from_bytes, packer, time_of, to_bytes
-from presage.spark.rows import batch_of, row_schema, rows_of, spark_schema
+from presage.spark.rows import gathered, row_schema, spark_schema
 
 FORMAT = 1
 CHUNK = 1 << 20
+ROWS_AT_ONCE = 100_000
+"""So many answers leave as one row of bytes."""
 LEAST_LOG = 1 << 20
 """Bytes of log below which no snapshot is worth its writing."""
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -98,15 +100,10 @@ class Shard(StatefulProcessor):
         live = self._live(shard, meta)
         drop(live)
         delivery = Delivery(before, clock, first, payloads, uuid.uuid4().hex)
-        answers, late = live.take(delivery)
+        for table in gathered(live.take(delivery), ROWS_AT_ONCE):
+            yield Row(payload=to_bytes(table))
         self._write(meta, live, delivery)
         keep(live)
-        schema = row_schema(self.job.discrete)
-        found = rows_of(answers, late, schema)
-        if found:
-            import pyarrow as pa
-
-            yield Row(payload=to_bytes(pa.Table.from_batches([batch_of(found, schema)])))
 
     def _meta(self) -> dict[str, Any]:
         now = self.job.fingerprints
@@ -144,7 +141,7 @@ class Shard(StatefulProcessor):
         else:
             live = Live(self.job, shard)
         for delivery in log:
-            live.take(delivery)
+            live.catch_up(delivery)
         return live
 
     def _write(self, meta: dict[str, Any], live: Live, delivery: Delivery) -> None:

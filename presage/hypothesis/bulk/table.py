@@ -21,6 +21,12 @@ from presage.kernels import matches
 from presage.kernels.tables import EMPTY
 
 Ints = npt.NDArray[np.int64]
+STATUS = {
+    matches.POSSIBLE: "possible",
+    matches.UNSUPPORTED: "unsupported",
+    matches.CONFIRMED: "confirmed",
+    matches.REFUTED: "refuted",
+}
 ROOM = 64
 """Rows of a table at first; the hash has twice as many places."""
 
