@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
@@ -125,15 +125,20 @@ def bindings_of(query: Query, arguments: tuple[Any, ...]) -> dict[str, Any]:
     return found
 
 
+class Columns(Protocol):
+    """Answers by the column."""
+
+    def tables(self) -> list[Any]:
+        """Arrow tables of their lines, in no particular order."""
+
+
 class Answers(Sequence[Answer]):
     """The answers of a step, made when someone looks at them: counting them costs nothing."""
 
     __slots__ = ("_made", "_make", "_size", "columns")
 
-    def __init__(
-        self, size: int, make: Callable[[], list[Answer]], columns: Callable[[], list[Any]] | None = None
-    ) -> None:
-        """`columns` gives them as Arrow tables in no particular order, where that is faster than one by one."""
+    def __init__(self, size: int, make: Callable[[], list[Answer]], columns: Columns | None = None) -> None:
+        """`columns` are the same by the column, where they were found so."""
         self._size, self._make, self.columns = size, make, columns
         self._made: list[Answer] | None = None
 

@@ -11,8 +11,7 @@ import numpy as np
 from presage.answers import Answer, Answers, bindings_of, shown_name
 from presage.errors import PresageError
 from presage.hypothesis import saving
-from presage.hypothesis.bulk.engine import Bulk, Values, changes
-from presage.hypothesis.bulk.lines import Forms
+from presage.hypothesis.bulk.engine import Bulk, Values
 from presage.hypothesis.bulk.shapes import shapes
 from presage.hypothesis.bulk.table import Rows
 from presage.hypothesis.confidence import Confidence
@@ -23,11 +22,11 @@ from presage.hypothesis.settle import Settle
 from presage.hypothesis.unfold import Unfolder
 from presage.hypothesis.ways import Way, texts
 from presage.io.facts import Fact, FactError
-from presage.io.lines import answers_table, lines_table
 from presage.io.tables import Coded, Columns, Texts
 from presage.model.statements import Query
 from presage.model.terms import Constant, Number, Variable
 from presage.model.values import Value
+from presage.telling import Teller, Told
 
 MOST_POINTS = 1_000_000
 
@@ -65,7 +64,7 @@ class Supposing:
         self.bulk = None if simple is None else Bulk(simple)
         """Works off the steps by columns, where the program allows it; then the engine has the patterns only."""
         self.last: list[Rows] = []
-        self.forms: dict[str, Forms] = {}
+        self.teller = None if self.bulk is None else Teller(self.bulk, subject.queries, self.answer)
         self.confidence = Confidence(self.engine.delays, self.engine.judge)
         self.settle = Settle(self.engine.patterns, self.engine.spans, self.engine.delays)
         self.later: list[tuple[str, tuple[Value, ...], Number, Number | None]] = []
@@ -153,32 +152,9 @@ class Supposing:
     def _columns_as_answers(self, parts: list[Rows], values: Values, now: Number) -> Answers:
         """Counted now, made when they are looked at: constants may get other numbers later, in another list."""
 
-        def make() -> list[Answer]:
-            found = (self.answer(change, now) for rows in parts for change in changes(rows, values))
-            return sorted((answer for answer in found if answer is not None), key=_order)
-
-        def columns() -> list[Any]:
-            return [table for rows in parts for table in self._tables(rows, values, now)]
-
-        return Answers(sum(map(len, parts)), make, columns)
-
-    def _tables(self, rows: Rows, values: Values, now: Number) -> Iterator[Any]:
-        """Rows as tables of answer lines."""
-        assert self.bulk is not None
-        queries = [query for query in self.subject.queries if query.atom.predicate == rows.shape.name]
-        if len(queries) == 1:
-            if rows.shape.name not in self.forms:
-                atom = queries[0].atom
-                places = bindings_of(queries[0], tuple(range(len(atom.arguments))))
-                self.forms[rows.shape.name] = Forms(rows.shape, shown_name(atom.predicate), places)
-            forms = self.forms[rows.shape.name]
-            lines = forms.lines(rows, self.bulk.names_of(values), self.bulk.symbols.numbers)
-            if len(lines.times):
-                yield lines_table(lines, int(now))
-            rows = lines.rows
-        if len(rows):
-            found = (self.answer(change, now) for change in changes(rows, values))
-            yield answers_table([answer for answer in found if answer is not None], whole_times=True)
+        assert self.teller is not None
+        told = Told(self.teller, parts, values, int(now))
+        return Answers(sum(map(len, parts)), lambda: sorted(told.answers(), key=_order), told)
 
     def stands(self, last: Answers, now: Number) -> Answers:
         """What stands now: what was confirmed by the last step, whose answers are given, and what is possible."""

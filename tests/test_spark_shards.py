@@ -31,7 +31,8 @@ from presage.spark import batch, live, streaming
 from presage.spark.call import _key
 from presage.spark.facts import mark
 from presage.spark.job import Job, Source
-from presage.spark.packs import from_bytes, packer
+from presage.spark.packs import packer
+from presage.spark.rows import unpacked
 from presage.stepping import steps
 from presage.supposing import Choice
 from tests import random_hypotheses, random_programs
@@ -207,7 +208,8 @@ def in_stream(job: Job, cuts: list[Given], chance: random.Random) -> list[dict[s
                 rows = [
                     line
                     for row in processor.handleInputRows((shard,), iter(own), None)  # type: ignore[arg-type]
-                    for line in from_bytes(row["payload"]).to_pylist()
+                    for table in unpacked(job, row["payload"])
+                    for line in table.to_pylist()
                 ]
             stores[shard].commit()
             found += rows

@@ -44,7 +44,7 @@ def _schema(whole_times: bool) -> Any:
 def table_of(answers: Sequence[Answer], whole_times: bool) -> list[Any]:
     """The lines of answers as tables, in no particular order."""
     if isinstance(answers, Answers) and answers.columns is not None:
-        return answers.columns()
+        return answers.columns.tables()
     return [answers_table(answers, whole_times)] if len(answers) else []
 
 
@@ -57,7 +57,8 @@ def answers_table(answers: Iterable[Answer], whole_times: bool) -> Any:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def lines_table(lines: Lines, now: int) -> Any:
+def lines_table(lines: Lines, now: Any) -> Any:
+    """`now` is one time, or an array with that of each line."""
     import pyarrow as pa
 
     schema = _schema(True)
@@ -74,7 +75,7 @@ def lines_table(lines: Lines, now: int) -> Any:
 
     names = pa.array(lines.names, pa.string()).take(pa.array(np.tile(np.arange(len(lines.names)), size)))
     known = {
-        "now": pa.array(np.full(size, now, np.int64)),
+        "now": pa.array(np.broadcast_to(np.asarray(now, np.int64), size)),
         "status": texts("status"),
         "answer": texts("answer"),
         "bindings": pa.MapArray.from_arrays(pa.array(lines.columns["bindings"].begins), names, texts("bindings")),

@@ -19,6 +19,7 @@ from presage.checking import Report, check_text
 from presage.io.facts import Checker, Fact
 from presage.reasoner import Reasoner, fingerprint_of
 from presage.supposing import ALL, Choice
+from presage.telling import Teller
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,10 @@ class Job:
             made.add_static(Fact(predicate, arguments, None, None))
         return made
 
+    def teller(self) -> Teller:
+        """What makes lines of rows, where the job's answers are found by columns."""
+        return _teller(self)
+
     def told(self, shard: int, answers: Sequence[Answer]) -> Sequence[Answer]:
         """The answers that are this shard's to tell."""
         if shard == 0 or not self.everywhere:
@@ -92,6 +97,13 @@ class Job:
             "shards": f"{self.shards} on {keys}",
             "static facts": hashlib.sha256(json.dumps(static).encode()).hexdigest(),
         }
+
+
+@lru_cache(maxsize=16)
+def _teller(job: Job) -> Teller:
+    supposing = job.reasoner().supposing
+    assert supposing is not None and supposing.teller is not None
+    return supposing.teller
 
 
 @lru_cache(maxsize=16)

@@ -24,7 +24,7 @@ from presage.reasoner import Reasoner
 from presage.spark.facts import Part, arrival_of, by_arrival
 from presage.spark.job import Job, read, written
 from presage.spark.packs import Delivery, framed, from_bytes, time_of, to_bytes, unframed
-from presage.spark.rows import row_schema, tables_of
+from presage.spark.rows import packed
 from presage.stepping import walk
 
 MOST_KEPT = 64
@@ -39,12 +39,9 @@ class Live:
         self.waiting: dict[Number, list[Part]] = {}
         self.token = ""
 
-    def take(self, delivery: Delivery) -> Iterator[Any]:
-        """The answers that change by a delivery, and the facts that came too late, as tables. To be used up."""
-        schema = row_schema(self.job.discrete)
-        for answers, late in self._steps(delivery):
-            if answers or late:
-                yield from tables_of(self.job.told(self.shard, answers), late, schema)
+    def take(self, delivery: Delivery) -> Iterator[bytes]:
+        """The answers that change by a delivery, and the facts that came too late, for `unpacked`. To be used up."""
+        return packed(self.job, self.shard, self._steps(delivery))
 
     def catch_up(self, delivery: Delivery) -> None:
         """Takes a delivery whose answers were told already."""
@@ -81,10 +78,10 @@ class Live:
         header = {"token": self.token, "facts": facts, "tables": tables}
         return framed(header, b"".join([*bodies, self.reasoner.save()]))
 
-    @staticmethod
-    def restore(job: Job, shard: int, blob: bytes) -> Live:
+    @classmethod
+    def restore(cls, job: Job, shard: int, blob: bytes) -> Live:
         header, body = unframed(blob)
-        live = Live.__new__(Live)
+        live = cls.__new__(cls)
         live.job, live.shard, live.token = job, shard, header["token"]
         live.waiting = {}
         for time, facts in header["facts"]:

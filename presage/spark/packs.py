@@ -140,9 +140,9 @@ def framed(header: dict[str, Any], body: bytes) -> bytes:
     return struct.pack("<I", len(head)) + head + body
 
 
-def unframed(data: bytes) -> tuple[dict[str, Any], bytes]:
+def unframed(data: Any) -> tuple[dict[str, Any], Any]:
     (size,) = struct.unpack_from("<I", data)
-    return json.loads(data[4 : 4 + size]), data[4 + size :]
+    return json.loads(bytes(data[4 : 4 + size])), data[4 + size :]
 
 
 def time_of(text: str) -> Number:

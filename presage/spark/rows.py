@@ -10,13 +10,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from presage.answers import Answer, json_value
+from presage.answers import Answer, Answers, json_value
 from presage.io.facts import Fact
 from presage.io.lines import table_of
 from presage.io.output import answer_schema
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
 from presage.model.terms import Constant, Number
+from presage.spark.job import Job
+from presage.spark.packs import framed, from_bytes, to_bytes, unframed
+from presage.telling import Packed, Told, pack
+
+ROWS_AT_ONCE = 200_000
+"""So many answers leave together."""
 
 
 def late_fields(whole_times: bool) -> list[tuple[str, Any]]:
@@ -63,6 +69,51 @@ def tables_of(answers: Sequence[Answer], late: Sequence[tuple[Fact, Number]], sc
         columns.append(pa.array([_late(fact, now, whole) for fact, now in late], kind))
         found.append(pa.Table.from_arrays(columns, schema=schema))
     return found
+
+
+Steps = Iterable[tuple[Sequence[Answer], list[tuple[Fact, Number]]]]
+"""For each step its answers, and the facts that came too late with the time at which they did."""
+
+
+def packed(job: Job, shard: int, steps: Steps) -> Iterator[bytes]:
+    """What steps tell, in pieces that can be sent; `unpacked` makes rows of them."""
+    schema = row_schema(job.discrete)
+    told: list[Told] = []
+    tables: list[Any] = []
+    size = 0
+    for given, late in steps:
+        answers = job.told(shard, given)
+        columns = answers.columns if isinstance(answers, Answers) else None
+        if isinstance(columns, Told):
+            told.append(columns)
+            answers = []
+        if answers or late:
+            tables.extend(tables_of(answers, late, schema))
+        size += len(given) + len(late)
+        if size >= ROWS_AT_ONCE:
+            yield from _pieces(told, tables)
+            told, tables, size = [], [], 0
+    yield from _pieces(told, tables)
+
+
+def _pieces(told: list[Told], tables: list[Any]) -> Iterator[bytes]:
+    if tables:
+        yield framed({}, to_bytes(pa.concat_tables(tables)))
+    for each in pack(told):
+        values = to_bytes(each.values)
+        yield framed({"query": each.query, "values": len(values)}, values + to_bytes(each.rows))
+
+
+def unpacked(job: Job, piece: Any) -> Iterator[Any]:
+    """The rows of a piece, as tables."""
+    header, body = unframed(piece)
+    if "query" not in header:
+        yield from_bytes(body)
+        return
+    late = row_schema(job.discrete).field("late")
+    values, rows = from_bytes(body[: header["values"]]), from_bytes(body[header["values"] :])
+    for table in job.teller().unpack(Packed(header["query"], rows, values)):
+        yield table.append_column(late, pa.nulls(len(table), late.type))
 
 
 def gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:

@@ -21,20 +21,18 @@ from presage.errors import PresageError
 from presage.model.printer import show_number
 from presage.spark.job import Job, Source
 from presage.spark.live import Live, drop, keep, kept
-from presage.spark.packs import PACK, Delivery, from_bytes, packer, time_of, to_bytes
-from presage.spark.rows import gathered, row_schema, spark_schema
+from presage.spark.packs import PACK, Delivery, packer, time_of
+from presage.spark.rows import row_schema, spark_schema, unpacked
 
 FORMAT = 1
 CHUNK = 1 << 20
-ROWS_AT_ONCE = 100_000
-"""So many answers leave as one row of bytes."""
 LEAST_LOG = 1 << 20
 """Bytes of log below which no snapshot is worth its writing."""
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
-def stream_rows(job: Job, frames: list[tuple[Source, DataFrame]]) -> DataFrame:
+def stream_rows(job: Job, frames: list[tuple[Source, DataFrame]], kind: type[Live] = Live) -> DataFrame:
     """Rows of answers and of late facts."""
     spark = frames[0][1].sparkSession
     _prepare(spark, job.shards)
@@ -43,9 +41,9 @@ def stream_rows(job: Job, frames: list[tuple[Source, DataFrame]]) -> DataFrame:
         [frame.mapInArrow(packer(job, index, source), PACK) for index, (source, frame) in enumerate(frames)],
     )
     told = packs.groupBy("shard").transformWithState(
-        statefulProcessor=Shard(job), outputStructType="payload binary", outputMode="Append", timeMode="None"
+        statefulProcessor=Shard(job, kind), outputStructType="payload binary", outputMode="Append", timeMode="None"
     )
-    return told.mapInArrow(_unpack(job.discrete), spark_schema(row_schema(job.discrete)))
+    return told.mapInArrow(_unpack(job), spark_schema(row_schema(job.discrete)))
 
 
 def _prepare(spark: Any, shards: int) -> None:
@@ -60,11 +58,12 @@ def _prepare(spark: Any, shards: int) -> None:
         )
 
 
-def _unpack(whole_times: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _unpack(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             for payload in batch.column(0):
-                yield from from_bytes(payload.as_py()).to_batches()
+                for table in unpacked(job, payload.as_buffer()):
+                    yield from table.to_batches()
 
     return run
 
@@ -72,8 +71,8 @@ def _unpack(whole_times: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
 class Shard(StatefulProcessor):
     """What Spark calls for each shard and micro-batch."""
 
-    def __init__(self, job: Job) -> None:
-        self.job = job
+    def __init__(self, job: Job, kind: type[Live] = Live) -> None:
+        self.job, self.kind = job, kind
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.meta = handle.getValueState("meta", "json string")
@@ -100,8 +99,8 @@ class Shard(StatefulProcessor):
         live = self._live(shard, meta)
         drop(live)
         delivery = Delivery(before, clock, first, payloads, uuid.uuid4().hex)
-        for table in gathered(live.take(delivery), ROWS_AT_ONCE):
-            yield Row(payload=to_bytes(table))
+        for payload in live.take(delivery):
+            yield Row(payload=payload)
         self._write(meta, live, delivery)
         keep(live)
 
@@ -137,9 +136,9 @@ class Shard(StatefulProcessor):
             drop(live)
         elif meta["parts"]:
             parts = [_only(self.snapshot.getValue((part,))) for part in range(meta["parts"])]
-            live = Live.restore(self.job, shard, b"".join(parts))
+            live = self.kind.restore(self.job, shard, b"".join(parts))
         else:
-            live = Live(self.job, shard)
+            live = self.kind(self.job, shard)
         for delivery in log:
             live.catch_up(delivery)
         return live

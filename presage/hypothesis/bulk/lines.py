@@ -41,7 +41,7 @@ class TextColumn:
 
 @dataclass(slots=True)
 class Lines:
-    """The lines of some rows by columns. `rows` are those that have none here."""
+    """The lines of some rows by columns."""
 
     columns: dict[str, TextColumn]
     times: Ints
@@ -49,7 +49,6 @@ class Lines:
     """Or -1 where nothing is open."""
     names: tuple[str, ...]
     """Of the variables that `bindings` has values of."""
-    rows: Rows
 
 
 @dataclass(slots=True)
@@ -77,8 +76,9 @@ class _Texts:
 class Names:
     """The names of constants by their numbers, as bytes; each is made when it is first asked for."""
 
-    def __init__(self, values: list[Value | None]) -> None:
-        self.values = values
+    def __init__(self, values: list[Value | None], numbers: dict[Value, int] | None = None) -> None:
+        """`numbers` are those of the values, where they are not those of the engine's symbols."""
+        self.values, self.numbers = values, numbers
         self.known = np.zeros(16, bool)
         self.at = {kind: np.zeros((16, 2), np.int64) for kind in (lines.SHOWN, lines.PLAIN)}
         self.arenas = {kind: np.zeros(256, np.uint8) for kind in (lines.SHOWN, lines.PLAIN)}
@@ -131,13 +131,11 @@ class Forms:
             self.ways.append((way, first))
             first += len(way.parts)
 
-    def lines(self, rows: Rows, names: Names, symbols: dict[Value, int]) -> Lines:
+    def lines(self, rows: Rows, names: Names, symbols: dict[Value, int]) -> tuple[Lines, npt.NDArray[np.bool_]]:
+        """The lines of the rows that have a form, and which these are."""
         forms = self._forms(rows)
-        if (forms < 0).any():
-            without, rows = rows.chosen(forms < 0), rows.chosen(forms >= 0)
-            forms = forms[forms >= 0]
-        else:
-            without = rows.chosen(np.zeros(len(rows), bool))
+        formed = forms >= 0
+        rows, forms = rows.chosen(formed), forms[formed]
         names.make(rows.keys[:, :-1].ravel())
         constants = np.frombuffer(bytes(self.constants), np.uint8)
         columns = {
@@ -149,7 +147,8 @@ class Forms:
             )
             for name in FIELDS
         }  # fmt: skip
-        return Lines(columns, rows.keys[:, -1].copy(), self._decided(rows, forms, symbols), self.names, without)
+        decided = self._decided(rows, forms, symbols if names.numbers is None else names.numbers)
+        return Lines(columns, rows.keys[:, -1].copy(), decided, self.names), formed
 
     def _forms(self, rows: Rows) -> Ints:
         """The form of each row."""
