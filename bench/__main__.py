@@ -16,6 +16,12 @@ from bench import by_hand, closure, hypothetical, memory, network, shortstop
 from bench.common import Row, show
 
 
+def spark() -> Iterator[Row]:
+    from bench.spark import measure  # PySpark need not be there.
+
+    return measure()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Presage beside its peers, in one run.")
     parser.add_argument("--data", type=Path, metavar="DIR", help="where S2.jsonl.gz, the ShortStop stream of [MTL], is")
@@ -29,6 +35,7 @@ def main() -> None:
         "closure": closure.measure,
         "memory": memory.measure,
         "hypothetical": hypothetical.measure,
+        "spark": spark,
     }
     unknown = set(options.only or ()) - set(parts)
     if unknown:

@@ -89,13 +89,15 @@ def _ends(arrivals: list[Number] | Ints) -> tuple[Number, Number]:
 
 def to_bytes(table: Any) -> bytes:
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+    # A task has one core: more threads would only wait for each other.
+    options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
         writer.write_table(table.combine_chunks())
     return bytes(sink.getvalue())
 
 
 def from_bytes(payload: bytes) -> Any:
-    with pa.ipc.open_stream(payload) as reader:
+    with pa.ipc.open_stream(payload, options=pa.ipc.IpcReadOptions(use_threads=False)) as reader:
         return reader.read_all()
 
 
