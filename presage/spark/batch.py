@@ -14,6 +14,7 @@ on both; the first pass collects those times.
 from __future__ import annotations
 
 import math
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -30,17 +31,17 @@ from presage.io.facts import FactError, exact
 from presage.model.printer import show_number
 from presage.model.terms import Number, number
 from presage.spark.facts import Part, arrival_of, by_arrival, mark, units_of
+from presage.spark.history import leave
 from presage.spark.job import Job, Source
+from presage.spark.live import Live
 from presage.spark.messages import told_plainly
-from presage.spark.packs import ROWS_IN_A_PACK, from_bytes, in_portions, to_bytes
+from presage.spark.packs import NO_SOURCE, ROWS_IN_A_PACK, Delivery, from_bytes, in_portions, to_bytes
 from presage.spark.rows import gathered, row_schema, spark_schema, tables_of
 from presage.stepping import Arrival, walk
 
 TIMES = "predicate string, unit bigint, arrival string, parts bigint"
 PACK = "shard int, stretch int, source int, payload binary"
 _SCHEMA = pa.schema([("shard", pa.int32()), ("stretch", pa.int32()), ("source", pa.int32()), ("payload", pa.binary())])
-NO_SOURCE = -1
-"""The pack that makes the first shard run though no fact is its own."""
 ROWS_AT_ONCE = 100_000
 ROWS_IN_A_STRETCH = 1_000_000
 MOST_STRETCHES = 256
@@ -62,8 +63,9 @@ def batch_rows(job: Job, frames: list[tuple[Source, DataFrame]], until: Number |
         clock = _clock(job, frames, until)
     packs = [frame.mapInArrow(packer(job, index, source, clock), PACK) for index, (source, frame) in enumerate(frames)]
     spark = frames[0][1].sparkSession
-    alone = spark.range(1).selectExpr(
-        "cast(0 as int) shard", "cast(-1 as int) stretch", f"{NO_SOURCE} source", "cast(null as binary) payload"
+    # All shards run where each is to leave its state; otherwise the first does, for what is not about facts.
+    alone = spark.range(1 if job.state is None else job.shards).selectExpr(
+        "cast(id as int) shard", "cast(-1 as int) stretch", f"{NO_SOURCE} source", "cast(null as binary) payload"
     )
     whole = reduce(DataFrame.union, packs, alone)
     ordered = whole.repartitionById(job.shards, F.col("shard")).sortWithinPartitions("shard", "stretch", "source")
@@ -101,7 +103,7 @@ def _packs(job: Job, index: int, source: Source, clock: Clock, given: Any) -> An
 
 def _clock(job: Job, frames: list[tuple[Source, DataFrame]], until: Number | None) -> Clock:
     times = reduce(DataFrame.union, [_times(job, source, frame) for source, frame in frames])
-    settling = job.reasoner().longest_lag
+    settling = job.reasoner().longest_lag if job.state is None else 0
     names = {source.predicate: F.col("predicate") == source.predicate for source, _ in frames}
     shares = [place / MOST_STRETCHES for place in range(1, MOST_STRETCHES)]
     found = times.agg(
@@ -172,10 +174,12 @@ def _runner(job: Job, clock: Clock) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         packs = (pack for batch in batches for pack in _rows(batch))
         for shard, own in groupby(packs, key=lambda pack: pack[0]):
-            for table in gathered(_run_shard(job, clock, shard, _arrivals(job, own)), ROWS_AT_ONCE):
+            if job.state is None:
+                told = _run_shard(job, clock, shard, _arrivals(job, own))
+            else:
+                told = _run_history(job, clock, shard, own)
+            for table in gathered(told, ROWS_AT_ONCE):
                 yield from table.to_batches()
-            for _ in own:  # The run ends before the last facts: they are left out.
-                pass
 
     return run
 
@@ -206,6 +210,27 @@ def _run_shard(job: Job, clock: Clock, shard: int, arrivals: Iterator[Arrival]) 
         reasoner.late.clear()
         if answers or late:
             yield from tables_of(job.told(shard, answers), late, schema)
+
+
+def _run_history(job: Job, clock: Clock, shard: int, packs: Iterator[tuple[int, int, int, Any]]) -> Iterator[Any]:
+    """A run that a stream goes on from: stretches are its deliveries, and steps lie before its last time."""
+    live, schema = Live(job, shard), row_schema(job.discrete)
+    before: Number | None = None
+
+    def take(until: Number, payloads: tuple[tuple[int, bytes], ...]) -> Iterator[Any]:
+        for answers, late in live.steps(Delivery(before, until, clock.first, payloads, uuid.uuid4().hex)):
+            if answers or late:
+                yield from tables_of(job.told(shard, answers), late, schema)
+
+    for stretch, group in groupby(packs, key=lambda pack: pack[1]):
+        payloads = tuple((source, payload.as_py()) for _, _, source, payload in group if source != NO_SOURCE)
+        if payloads:
+            until = clock.end if stretch >= len(clock.edges) else min(clock.edges[stretch], clock.end)
+            yield from take(until, payloads)
+            before = until
+    if before is None or before < clock.end:
+        yield from take(clock.end, ())
+    leave(job, shard, clock.end, live)
 
 
 def _with_clock(arrivals: Iterator[Arrival], moments: Iterator[tuple[Number, int]]) -> Iterator[Arrival]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from presage.answers import Answer, Value
 from presage.checking import Report, check_text
+from presage.errors import PresageError
 from presage.io.facts import Checker, Fact
 from presage.reasoner import Reasoner, fingerprint_of
 from presage.supposing import ALL, Choice
@@ -57,6 +58,8 @@ class Job:
     static: tuple[tuple[str, tuple[Value, ...]], ...] = ()
     everywhere: frozenset[str] = field(default=frozenset())
     """The predicates that all shards derive; the first tells their answers."""
+    state: str | None = None
+    """Where a run over history leaves what a stream goes on from."""
 
     @property
     def report(self) -> Report:
@@ -97,6 +100,15 @@ class Job:
             "shards": f"{self.shards} on {keys}",
             "static facts": hashlib.sha256(json.dumps(static).encode()).hexdigest(),
         }
+
+    def must_be_same(self, of: dict[str, str], what: str) -> None:
+        """Refuses state of a run that would give other answers."""
+        changed = [name for name, value in self.fingerprints.items() if of.get(name) != value]
+        if changed:
+            raise PresageError(
+                f"{what} belongs to another run: {' and '.join(changed)} changed since it was written. What "
+                "is remembered there would give wrong answers: go on as before, or start with a new one"
+            )
 
 
 @lru_cache(maxsize=16)

@@ -41,14 +41,15 @@ class Live:
 
     def take(self, delivery: Delivery) -> Iterator[bytes]:
         """The answers that change by a delivery, and the facts that came too late, for `unpacked`. To be used up."""
-        return packed(self.job, self.shard, self._steps(delivery))
+        return packed(self.job, self.shard, self.steps(delivery))
 
     def catch_up(self, delivery: Delivery) -> None:
         """Takes a delivery whose answers were told already."""
-        for _ in self._steps(delivery):
+        for _ in self.steps(delivery):
             pass
 
-    def _steps(self, delivery: Delivery) -> Iterator[tuple[Sequence[Answer], list[tuple[Fact, Number]]]]:
+    def steps(self, delivery: Delivery) -> Iterator[tuple[Sequence[Answer], list[tuple[Fact, Number]]]]:
+        """For each step its answers, and the facts that came too late. To be used up."""
         job, reasoner = self.job, self.reasoner
         tables = [(source, from_bytes(payload)) for source, payload in delivery.payloads]
         for time, part in by_arrival(job, tables, delivery.before if delivery.before is not None else 0):

@@ -8,6 +8,7 @@ the clock.
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from presage.io.facts import exact
-from presage.io.tables import Ints
+from presage.io.tables import Ints, cells_of
 from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.spark.facts import mark, units_of
@@ -34,6 +35,8 @@ _SCHEMA = pa.schema(
     ]
 )
 ROWS_IN_A_PACK = 262_144
+NO_SOURCE = -1
+"""A pack that has no facts, of any source."""
 
 
 def packer(job: Job, index: int, source: Source) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -70,6 +73,28 @@ def _packs(job: Job, index: int, source: Source, table: Any) -> Any:
         to_bytes(ordered.slice(start, stop - start)) if stop > start else None
         for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
     ]
+    return _to_all(job, index, first, last, payloads)
+
+
+def clock_packer(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The same for a column of times without facts."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            cells = [cell for cell in cells_of(batch.column(0), "the clock") if cell is not None]
+            if cells:
+                first, last = (_on_timeline(job, cell) for cell in (min(cells), max(cells)))
+                yield _to_all(job, NO_SOURCE, show_number(first), show_number(last), [None] * job.shards)
+
+    return run
+
+
+def _on_timeline(job: Job, cell: Any) -> Number:
+    time = max(0, job.checker.time(cell, "the clock"))
+    return math.floor(time) if job.discrete else time
+
+
+def _to_all(job: Job, index: int, first: str, last: str, payloads: list[bytes | None]) -> Any:
     size = job.shards
     columns = [
         pa.array(np.arange(size, dtype=np.int32)),

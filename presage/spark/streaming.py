@@ -8,9 +8,12 @@ A worker that has no reasoner of the shard, or an older one, makes it from snaps
 from __future__ import annotations
 
 import json
+import struct
 import uuid
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import reduce
 from typing import Any
 
@@ -19,12 +22,13 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from presage.errors import PresageError
 from presage.model.printer import show_number
+from presage.spark.history import left
 from presage.spark.job import Job, Source
 from presage.spark.live import Live, drop, keep, kept
-from presage.spark.packs import PACK, Delivery, packer, time_of
+from presage.spark.packs import PACK, Delivery, clock_packer, packer, time_of
 from presage.spark.rows import row_schema, spark_schema, unpacked
 
-FORMAT = 1
+FORMAT = 2
 CHUNK = 1 << 20
 LEAST_LOG = 1 << 20
 """Bytes of log below which no snapshot is worth its writing."""
@@ -32,14 +36,16 @@ PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
-def stream_rows(job: Job, frames: list[tuple[Source, DataFrame]], kind: type[Live] = Live) -> DataFrame:
-    """Rows of answers and of late facts."""
+def stream_rows(
+    job: Job, frames: list[tuple[Source, DataFrame]], kind: type[Live] = Live, clock: DataFrame | None = None
+) -> DataFrame:
+    """Rows of answers and of late facts. `clock` has times that move the clock, and no facts."""
     spark = frames[0][1].sparkSession
     _prepare(spark, job.shards)
-    packs = reduce(
-        DataFrame.union,
-        [frame.mapInArrow(packer(job, index, source), PACK) for index, (source, frame) in enumerate(frames)],
-    )
+    parts = [frame.mapInArrow(packer(job, index, source), PACK) for index, (source, frame) in enumerate(frames)]
+    if clock is not None:
+        parts.append(clock.mapInArrow(clock_packer(job), PACK))
+    packs = reduce(DataFrame.union, parts)
     told = packs.groupBy("shard").transformWithState(
         statefulProcessor=Shard(job, kind), outputStructType="payload binary", outputMode="Append", timeMode="None"
     )
@@ -86,6 +92,9 @@ class Shard(StatefulProcessor):
         shard = int(key[0])
         meta = self._meta()
         before = None if meta["clock"] is None else time_of(meta["clock"])
+        live = None
+        if self.job.state is not None and not meta["version"]:
+            before, live = left(self.job, shard, self.kind)
         packs = list(rows)
         clock = max(time_of(pack["last"]) for pack in packs)
         payloads = tuple(
@@ -96,7 +105,7 @@ class Shard(StatefulProcessor):
             if not payloads:
                 return
         first = min(time_of(pack["first"]) for pack in packs)
-        live = self._live(shard, meta)
+        live = live or self._live(shard, meta)
         drop(live)
         delivery = Delivery(before, clock, first, payloads, uuid.uuid4().hex)
         for payload in live.take(delivery):
@@ -109,18 +118,14 @@ class Shard(StatefulProcessor):
         if not self.meta.exists():
             empty = {"version": 0, "clock": None, "since": 0, "log": 0, "size": 0, "parts": 0, "token": ""}
             return {"format": FORMAT, "of": now, **empty}
-        meta: dict[str, Any] = json.loads(_only(self.meta.get()))
+        with _damage_told():
+            meta: dict[str, Any] = json.loads(_only(self.meta.get()))
         if meta["format"] != FORMAT:
             raise PresageError(
                 f"the checkpoint was written by another version of Presage (format {meta['format']}, here {FORMAT}): "
                 "start with a new checkpoint"
             )
-        changed = [name for name, value in now.items() if meta["of"].get(name) != value]
-        if changed:
-            raise PresageError(
-                f"the checkpoint belongs to another run: {' and '.join(changed)} changed since it was written. What "
-                "is remembered there would give wrong answers: go on as before, or start with a new checkpoint"
-            )
+        self.job.must_be_same(meta["of"], "the checkpoint")
         return meta
 
     def _live(self, shard: int, meta: dict[str, Any]) -> Live:
@@ -129,25 +134,28 @@ class Shard(StatefulProcessor):
         live = kept(self.job, shard)
         if live is not None and live.token == meta["token"] and meta["version"]:
             return live
-        log = [Delivery.from_bytes(_only(self.log.getValue((version,)))) for version in versions]
-        tokens = [delivery.token for delivery in log]
-        if live is not None and live.token in tokens:
-            log = log[tokens.index(live.token) + 1 :]
-            drop(live)
-        elif meta["parts"]:
-            parts = [_only(self.snapshot.getValue((part,))) for part in range(meta["parts"])]
-            live = self.kind.restore(self.job, shard, b"".join(parts))
-        else:
-            live = self.kind(self.job, shard)
-        for delivery in log:
-            live.catch_up(delivery)
+        with _damage_told():
+            log = [Delivery.from_bytes(_only(self.log.getValue((version,)))) for version in versions]
+            tokens = [delivery.token for delivery in log]
+            if live is not None and live.token in tokens:
+                log = log[tokens.index(live.token) + 1 :]
+                drop(live)
+            elif meta["parts"]:
+                parts = [_only(self.snapshot.getValue((part,))) for part in range(meta["parts"])]
+                live = self.kind.restore(self.job, shard, b"".join(parts))
+            else:
+                live = self.kind(self.job, shard)
+            for delivery in log:
+                live.catch_up(delivery)
         return live
 
     def _write(self, meta: dict[str, Any], live: Live, delivery: Delivery) -> None:
         data = delivery.to_bytes()
         meta |= {"version": meta["version"] + 1, "clock": show_number(delivery.clock), "token": delivery.token}
         meta["log"] += len(data)
-        if meta["log"] > max(LEAST_LOG, 2 * meta["size"]):
+        # What history left is part of the first snapshot: from then on the checkpoint has everything.
+        continues = self.job.state is not None and meta["version"] == 1
+        if continues or meta["log"] > max(LEAST_LOG, 2 * meta["size"]):
             blob = live.save()
             parts = [blob[at : at + CHUNK] for at in range(0, len(blob), CHUNK)]
             for part in range(len(parts), meta["parts"]):
@@ -160,6 +168,20 @@ class Shard(StatefulProcessor):
         else:
             self.log.updateValue((meta["version"],), (data,))
         self.meta.update((json.dumps(meta),))
+
+
+@contextmanager
+def _damage_told() -> Iterator[None]:
+    """State that cannot be read, in words."""
+    try:
+        yield
+    except PresageError:
+        raise
+    except (ValueError, KeyError, TypeError, struct.error, zlib.error, EOFError, OSError, AssertionError) as found:
+        raise PresageError(
+            f"the checkpoint is damaged: what was remembered cannot be read ({type(found).__name__}: {found}). Restore "
+            "it from a copy, or start with a new one"
+        ) from None
 
 
 def _only(value: tuple[Any, ...] | None) -> Any:
