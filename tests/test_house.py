@@ -73,6 +73,7 @@ ALLOWED: dict[str, set[str]] = {
         "kernels",
         "model",
         "reasoner",
+        "rewrite",
         "stepping",
         "supposing",
         "telling",

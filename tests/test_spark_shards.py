@@ -12,6 +12,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -528,3 +529,19 @@ def test_what_a_micro_batch_writes_does_not_grow_with_what_is_remembered() -> No
             list(processor.handleInputRows((0,), iter(packs), None))  # type: ignore[arg-type]
         written.append(len(store.current["log"][(2,)][0]))
     assert written[1] <= 1.1 * written[0]
+
+
+def test_timestamps_are_counted_in_ticks_as_they_are_one_by_one() -> None:
+    text = "tick 5s. start 2026-01-01T00:00:03Z. timeline discrete.\ninput p(x).\nq(X) :- p(X).\nquery q(X).\n"
+    job = job_of(Case(text), "confirmed", 4, ("time",))
+    assert job is not None
+    chance = random.Random(5)
+    start = datetime(2026, 1, 1, 0, 0, 3, tzinfo=UTC)
+    moments = [start + timedelta(microseconds=chance.randrange(10**9)) for _ in range(200)]
+    expected = [job.checker.time(moment, "") for moment in moments]
+    for kind in (pa.timestamp("us", "UTC"), pa.timestamp("us"), pa.timestamp("ns", "UTC")):
+        marked = mark(pa.table({"c0": ["a"] * 200, "c1": pa.array(moments, kind)}), job.sources[0], job)
+        assert list(marked.arrivals) == expected and isinstance(marked.arrivals, np.ndarray)
+    early = pa.table({"c0": ["a"], "c1": pa.array([start - timedelta(seconds=1)])})
+    with pytest.raises(FactError, match="lies before time 0"):
+        mark(early, job.sources[0], job)

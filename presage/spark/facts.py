@@ -26,6 +26,7 @@ from presage.io.tables import Coded, Columns, Ints, Texts, cells_of, is_text
 from presage.kernels.texts import hashes
 from presage.model.printer import show_number
 from presage.model.terms import Number
+from presage.rewrite.units import EPOCH, milliseconds_between
 from presage.spark.job import Job, Source
 from presage.stepping import Arrival
 
@@ -56,8 +57,9 @@ def mark(batch: Any, source: Source, job: Job) -> Marked:
     for place in source.key:
         shards = shards * np.uint64(1_000_003) + _hashes(arguments[place], source, place, checker)
     numbered = (shards % np.uint64(job.shards)).astype(np.int64)
-    if checker.discrete and not source.spans and all(pa.types.is_integer(column.type) for column in when):
-        low, *rest = [_whole(column, source, checker) for column in when]
+    counted = [_whole(column, source, checker) for column in when] if source.stays_table(job) else [None]
+    if all(times is not None for times in counted):
+        low, *rest = [times for times in counted if times is not None]
         columns["low"] = pa.array(low)
         if rest:
             columns["arrives"] = pa.array(rest[0])
@@ -100,14 +102,29 @@ def _place(source: Source, said: dict[str, Any]) -> str:
     return f"`{source.predicate}`, a row with {', '.join(f'{k} = {v}' for k, v in said.items()) or 'no time'}"
 
 
-def _whole(column: Any, source: Source, checker: Checker) -> Ints:
-    """A column of times that are whole numbers already."""
+def _whole(column: Any, source: Source, checker: Checker) -> Ints | None:
+    """A column of times as whole numbers: it has such, or timestamps. `None` where each cell must be looked at."""
+    if pa.types.is_timestamp(column.type):
+        return _ticks(column, checker)
+    if not pa.types.is_integer(column.type):
+        return None
     if column.null_count:
         raise FactError(f"`{source.predicate}`: {column.null_count} rows have no time (null)")
     times: Ints = column.to_numpy().astype(np.int64)
     if len(times) and times.min() < 0:
         raise FactError(f"`{source.predicate}`: {times.min()} lies before time 0, the start of the stream")
     return times
+
+
+def _ticks(column: Any, checker: Checker) -> Ints | None:
+    """Timestamps as numbers of ticks since the start; `None` if some need a closer look, or a message."""
+    tick = None if checker.units.tick is None else checker.units.tick * 1000
+    if tick is None or tick.denominator != 1 or column.null_count:
+        return None
+    begin = int(milliseconds_between(EPOCH, checker.units.start) * 1000)
+    moments = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64()).to_numpy()
+    found: Ints = (moments - begin) // int(tick)
+    return found if not len(found) or found.min() >= 0 else None
 
 
 def _times(times: list[Number | None], kind: Any) -> Any:
