@@ -10,7 +10,7 @@ DOCS_ENVIRONMENT := .venv/.ready-for-docs
 COMMA := ,
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types unit fuzz bench docs pictures fmt clean help
+.PHONY: demo test lint types unit fuzz kill bench docs pictures fmt clean help
 
 help:            ## what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
@@ -37,6 +37,9 @@ unit: $(TEST_ENVIRONMENT)            ## the tests
 
 fuzz: $(TEST_ENVIRONMENT)            ## the property tests at length (about ten minutes)
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_roundtrip.py tests/test_errors.py tests/test_strata.py tests/test_engine.py tests/test_lars.py tests/test_ask_and_models.py
+
+kill: $(TEST_ENVIRONMENT)            ## kill drivers, workers and executors of streams many times (half an hour)
+	PRESAGE_KILLS=40 $(BIN)/python -m pytest tests/test_spark_kill.py
 
 bench: $(BENCH_ENVIRONMENT)            ## beside hand-written code and other systems, in one run (DATA=folder of S2.jsonl.gz)
 	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))

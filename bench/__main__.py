@@ -16,6 +16,12 @@ from bench import by_hand, closure, existential, hypothetical, memory, network, 
 from bench.common import Row, show
 
 
+def spark() -> Iterator[Row]:
+    from bench.spark import measure  # PySpark need not be there.
+
+    return measure()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Presage beside its peers, in one run.")
     parser.add_argument("--data", type=Path, metavar="DIR", help="where S2.jsonl.gz, the ShortStop stream of [MTL], is")
@@ -32,6 +38,7 @@ def main() -> None:
         "hypothetical": hypothetical.measure,
         "windows": windows.measure,
         "existential": lambda: existential.measure(options.chasebench),
+        "spark": spark,
     }
     unknown = set(options.only or ()) - set(parts)
     if unknown:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 from presage.model.printer import show_name, show_number
 from presage.model.statements import Query
@@ -159,13 +159,21 @@ def bindings_of(query: Query, arguments: tuple[Any, ...]) -> dict[str, Any]:
     return {name: arguments[place] for name, place in binding_places(query)}
 
 
+class Columns(Protocol):
+    """Answers by the column."""
+
+    def tables(self) -> list[Any]:
+        """Arrow tables of their lines, in no particular order."""
+
+
 class Answers(Sequence[Answer]):
     """The answers of a step, made when someone looks at them: counting them costs nothing."""
 
-    __slots__ = ("_made", "_make", "_size")
+    __slots__ = ("_made", "_make", "_size", "columns")
 
-    def __init__(self, size: int, make: Callable[[], list[Answer]]) -> None:
-        self._size, self._make = size, make
+    def __init__(self, size: int, make: Callable[[], list[Answer]], columns: Columns | None = None) -> None:
+        """`columns` are the same by the column, where they were found so."""
+        self._size, self._make, self.columns = size, make, columns
         self._made: list[Answer] | None = None
 
     def _all(self) -> list[Answer]:

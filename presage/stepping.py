@@ -50,7 +50,9 @@ class Arrival:
     """Times that arrive now, here or on another shard, are multiples of one unit divided by this."""
 
 
-def steps(reasoner: Stepper, facts: list[Fact], until: Number | None, every: bool = False) -> Iterator[list[Answer]]:
+def steps(
+    reasoner: Stepper, facts: list[Fact], until: Number | None, every: bool = False
+) -> Iterator[Sequence[Answer]]:
     """One step for each time at which something arrives or is decided, up to the end; with `every`, for each time
     point."""
     arriving: dict[Number, list[Fact]] = {}
@@ -63,7 +65,7 @@ def steps(reasoner: Stepper, facts: list[Fact], until: Number | None, every: boo
 
 def walk(
     reasoner: Stepper, arrivals: Iterable[Arrival], end: Number, *, closed: bool = True, every: bool = False
-) -> Iterator[list[Answer]]:
+) -> Iterator[Sequence[Answer]]:
     """Steps through arrivals in the order of their times, to the end of the run, which is the last step. If the run
     is not `closed`, it goes on later: steps lie before `end`, and a reasoner that has stepped before goes on."""
     coming = iter(arrivals)
@@ -78,9 +80,9 @@ def walk(
         if isinstance(reasoner, Reasoner):
             if due.parts > 1:
                 reasoner.refine(due.parts)
-            answers = list(reasoner.step(due.facts, step, due.tables))
+            answers: Sequence[Answer] = reasoner.step(due.facts, step, due.tables)
         else:
-            answers = list(reasoner.step(due.facts, step))
+            answers = reasoner.step(due.facts, step)
         if closed and not reasoner.looks_ahead:
             answers = [clipped for answer in answers if (clipped := clip(answer, end)) is not None]
         yield answers

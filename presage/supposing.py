@@ -12,7 +12,7 @@ from presage.answers import Answer, Answers, bindings_of, shown_name
 from presage.confirming import numbers_of
 from presage.errors import PresageError
 from presage.hypothesis import saving
-from presage.hypothesis.bulk.engine import Bulk, Values, changes
+from presage.hypothesis.bulk.engine import Bulk, Values
 from presage.hypothesis.bulk.shapes import shapes
 from presage.hypothesis.bulk.table import Rows
 from presage.hypothesis.confidence import Confidence
@@ -30,6 +30,7 @@ from presage.io.tables import Columns
 from presage.model.statements import Query
 from presage.model.terms import Constant, Number, Variable
 from presage.model.values import Value
+from presage.telling import Teller, Told
 
 MOST_POINTS = 1_000_000
 
@@ -70,6 +71,7 @@ class Supposing:
         self.grid = None if alike is None else Grids(alike)
         """The same for programs with negation whose individuals have nothing to do with each other."""
         self.last: list[Rows] | list[Changed] = []
+        self.teller = None if self.bulk is None else Teller(self.bulk, subject.queries, self.answer)
         self.confidence = Confidence(self.engine.delays, self.engine.judge)
         self.settle = Settle(self.engine.patterns, self.engine.spans, self.engine.delays)
         self.later: list[tuple[str, tuple[Value, ...], Number, Number | None]] = []
@@ -173,12 +175,14 @@ class Supposing:
     def _columns_as_answers(self, parts: Sequence[Rows | Changed], values: Values, now: Number) -> Answers:
         """Counted now, made when they are looked at: constants may get other numbers later, in another list."""
 
+        if self.teller is not None:
+            rows = [part for part in parts if isinstance(part, Rows)]
+            told = Told(self.teller, rows, values, int(now))
+            return Answers(sum(map(len, rows)), lambda: sorted(told.answers(), key=_order), told)
+
         def make() -> list[Answer]:
-            found = (
-                self.answer(change, now)
-                for part in parts
-                for change in (changes(part, values) if isinstance(part, Rows) else part.changes(values))
-            )
+            changes = (change for part in parts if isinstance(part, Changed) for change in part.changes(values))
+            found = (self.answer(change, now) for change in changes)
             return sorted((answer for answer in found if answer is not None), key=_order)
 
         return Answers(sum(map(len, parts)), make)

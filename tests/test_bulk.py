@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pyarrow
 import pytest
 
 import presage
+from presage.answers import Answer, Answers
+from presage.io.lines import answers_table, table_of
 from presage.supposing import Choice
+from presage.telling import Told, pack
 from tests.random_columns import Case, Fact, make_case
 
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
@@ -72,6 +75,19 @@ def held(reasoner: presage.Reasoner) -> dict[str, set[tuple[object, ...]]]:
     return found
 
 
+def assert_same_lines(tables: list[pyarrow.Table], expected: Sequence[Answer], where: str) -> None:
+    lines = [repr(line) for table in tables for line in table.to_pylist() if table.validate(full=True) is None]
+    assert sorted(lines) == sorted(map(repr, answers_table(expected, True).to_pylist())), where
+
+
+def sent(text: str, steps: list[Answers]) -> list[pyarrow.Table]:
+    """The lines of answers that were packed here and are unpacked elsewhere."""
+    supposing = presage.Reasoner(presage.parse(text)).supposing
+    assert supposing is not None and supposing.teller is not None
+    told = [step.columns for step in steps if isinstance(step.columns, Told)]
+    return [table for packed in pack(told) for table in supposing.teller.unpack(packed)]
+
+
 def compare(case: Case, chance: random.Random) -> bool:
     fast = reasoner_of(case.text, columns=True)
     slow = reasoner_of(case.text, columns=False)
@@ -79,12 +95,18 @@ def compare(case: Case, chance: random.Random) -> bool:
     if fast.supposing.bulk is None:
         return False
     wake = None
+    steps: list[Answers] = []
     for now, facts in case.steps:
         expected = slow.push(facts, now)
         tables = fits_tables(facts) and chance.random() < 0.5
         found = fast.push(as_tables(facts) if tables else facts, now)
         where = f"{case.text}\nat {now}, with {facts}"
         assert len(found) == len(expected) and list(found) == list(expected), where
+        steps.append(found)
+        assert_same_lines([*table_of(found, True)], expected, where)
+        if chance.random() < 0.3:
+            assert_same_lines(sent(case.text, steps), [each for step in steps for each in step], where)
+            steps.clear()
         standing = fast.answers()
         assert len(standing) == len(list(standing)) and standing == slow.answers(), where
         assert sorted(map(repr, fast.late)) == sorted(map(repr, slow.late)), where
@@ -149,7 +171,7 @@ def test_what_columns_do_not_give_is_not_asked_of_them() -> None:
 
 
 def test_answers_are_counted_without_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("presage.supposing.changes", lambda *given: pytest.fail("an answer was made"))
+    monkeypatch.setattr("presage.telling.changes", lambda *given: pytest.fail("an answer was made"))
     reasoner = presage.Reasoner(presage.parse(TURBINES))
     assert len(reasoner.push([("temp", ("a", "high"), 0), ("temp", ("b", "high"), 0)], 0)) == 2
     assert len(reasoner.answers()) == 2

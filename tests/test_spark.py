@@ -1,17 +1,13 @@
 """Presage on a real Spark: what batch and streams answer is what the embedded run answers.
 
 One session serves all tests. What workers do is tested at length in `test_spark_shards.py`, without Spark; here are the
-ways through Spark itself: shuffles, types, micro-batches, checkpoints, a killed driver, and messages.
+ways through Spark itself: shuffles, types, micro-batches, checkpoints, and messages.
 """
 
 from __future__ import annotations
 
 import os
 import random
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -181,48 +177,26 @@ def test_a_stream_confirms_what_the_embedded_run_confirms(spark: Any, tmp_path: 
     assert {"possible", "refuted"} <= {row["status"] for row in found}
 
 
-KILLED = """
-import sys
-from pathlib import Path
-import presage
-from tests.test_spark import TURBINES, stream
-folder = Path(sys.argv[1])
-spark = presage.spark.local_session(2, 2, folder / "home")
-answers = presage.spark.answers(presage.parse(TURBINES), {"temp": stream(spark, folder / "in")}, shards=3)
-query = (
-    answers.writeStream.format("parquet").option("path", str(folder / "out"))
-    .option("checkpointLocation", str(folder / "checkpoint")).trigger(availableNow=True).start()
-)
-query.awaitTermination()
-"""
-
-
-def test_a_killed_stream_goes_on_from_its_checkpoint(spark: Any, tmp_path: Path) -> None:
+def test_history_and_then_a_stream_tell_everything_once(spark: Any, tmp_path: Path) -> None:
     case = turbines(21)
-    write_stream(spark, tmp_path / "in", cuts_of(case, random.Random(21), 6))
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    environment.pop("SPARK_CONF_DIR", None)
-    process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(tmp_path)], cwd=ROOT, env=environment,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
-    commits = tmp_path / "checkpoint" / "commits"
-    deadline = time.monotonic() + 300
-    committed = 0
-    while time.monotonic() < deadline and process.poll() is None and committed < 2:
-        committed = sum(each.name.isdigit() for each in commits.iterdir()) if commits.is_dir() else 0
-        time.sleep(0.05)
-    ended = process.poll() is not None
-    if not ended:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    assert committed and not ended, "the stream is to be killed while it runs"
+    rows = rows_of(case)
+    before, after = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+    given: dict[str, Any] = {"arrives": "arrives", "shards": 3, "state": tmp_path / "state"}
+    history = spark.createDataFrame(before, TEMP).repartition(2)
+    found = lines(presage.spark.answers(presage.parse(TURBINES), {"temp": history}, **given))
+    write_stream(spark, tmp_path / "in", [after, [("nobody", "low", 60, 60)]])
     source = stream(spark, tmp_path / "in")
+    answers = presage.spark.answers(presage.parse(TURBINES), {"temp": source}, **given)
+    found += Counter(plain(row) for row in run_stream(answers, tmp_path))
+    job = job_of(case, "changes", 1, ("time", "arrives"))
+    assert job is not None
+    facts = [*given_by(case, early=True), ("temp", ("nobody", "low"), 60, 60)]
+    assert found == Counter(plain(answer.to_json()) for answer in embedded(job, facts, 59))
+    # The checkpoint goes on with this program only.
+    write_stream(spark, tmp_path / "in", [after, [("nobody", "low", 60, 60)], [("nobody", "low", 70, 70)]])
     other = presage.parse(TURBINES.replace("@T-2", "@T-1"))
     with pytest.raises(Exception, match="the checkpoint belongs to another run: program changed"):
-        run_stream(presage.spark.answers(other, {"temp": source}, shards=3), tmp_path)
-    found = run_stream(presage.spark.answers(presage.parse(TURBINES), {"temp": source}, shards=3), tmp_path)
-    assert confirmed(found, 59) == settled(case)
+        run_stream(presage.spark.answers(other, {"temp": source}, **given), tmp_path)
 
 
 # Messages

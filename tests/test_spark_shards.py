@@ -12,12 +12,15 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install presage[spark]")
 
+import numpy as np
 import pyarrow as pa
 
 from presage.answers import Answer
@@ -26,11 +29,12 @@ from presage.errors import PresageError
 from presage.io.facts import Fact, FactError
 from presage.io.rows import column_names
 from presage.plan.parts import Unsupported
-from presage.spark import batch, live, streaming
+from presage.spark import batch, history, live, streaming
 from presage.spark.call import _key
 from presage.spark.facts import mark
 from presage.spark.job import Job, Source
-from presage.spark.packs import from_bytes, packer
+from presage.spark.packs import clock_packer, packer
+from presage.spark.rows import unpacked
 from presage.stepping import steps
 from presage.supposing import Choice
 from tests import random_hypotheses, random_programs
@@ -119,23 +123,24 @@ def embedded(job: Job, given: Given, until: Any = None) -> list[Answer]:
 
 def in_batch(job: Job, given: Given) -> list[dict[str, Any]]:
     """The batch run's own functions, one after the other, on tables."""
-    marked = []
-    for index, source, table in tables(job, given):
-        marked += list(batch._marker(job, index, source)(iter(table.to_batches())))
-    if not marked:
-        return []
-    events = pa.concat_tables([pa.Table.from_batches([each]) for each in marked], promote_options="permissive")
     arrivals: dict[Any, set[int]] = {}
-    for row in events.to_pylist():
-        exact = row["arrival"] if row["arrival"] is not None else str(row["unit"])
-        arrivals.setdefault(job.checker.time(exact, ""), set()).add(row["parts"] or 1)
-    end = max(arrivals) + job.reasoner().longest_lag
+    for _, source, table in tables(job, given):
+        marked = mark(table, source, job)
+        for place, time in enumerate(marked.arrivals):
+            exact = job.checker.time(int(time) if isinstance(time, np.integer) else time, "")
+            arrivals.setdefault(exact, set()).add(1 if marked.parts is None else marked.parts[place])
+    if not arrivals:
+        return []
+    end = max(arrivals) + (job.reasoner().longest_lag if job.state is None else 0)
     moments = () if job.discrete else tuple((time, batch.math.lcm(*arrivals[time])) for time in sorted(arrivals))
-    clock = batch.Clock(min(arrivals), end, moments)
-    alone = pa.table({"shard": pa.array([0], pa.int32()), "unit": [-1], "source": pa.array([-1], pa.int32())})
-    ordered = pa.concat_tables([events, alone], promote_options="permissive").sort_by(
-        [("shard", "ascending"), ("unit", "ascending")]
-    )
+    clock = batch.Clock(min(arrivals), end, moments, edges=(2, 5, 9))
+    alone = range(1 if job.state is None else job.shards)
+    packs = [
+        pa.record_batch([[shard], [-1], [-1], pa.array([None], pa.binary())], schema=batch._SCHEMA) for shard in alone
+    ]
+    for index, source, table in tables(job, given):
+        packs += list(batch.packer(job, index, source, clock)(iter(table.to_batches())))
+    ordered = pa.Table.from_batches(packs).sort_by([("shard", "ascending"), ("stretch", "ascending")])
     found = batch._runner(job, clock)(iter(ordered.to_batches(max_chunksize=5)))
     return [row for each in found for row in each.to_pylist()]
 
@@ -188,31 +193,42 @@ class _Map:
         del self.held[key]
 
 
-def in_stream(job: Job, cuts: list[Given], chance: random.Random) -> list[dict[str, Any]]:
+def in_stream(
+    job: Job, cuts: list[Given], chance: random.Random, stores: list[Store] | None = None
+) -> list[dict[str, Any]]:
     """Micro-batches through the stateful operator, with workers that forget and tasks that are run again."""
-    stores = {shard: Store() for shard in range(job.shards)}
+    stores = [] if stores is None else stores
     found: list[dict[str, Any]] = []
     for cut in cuts:
         packs: list[dict[str, Any]] = []
         for index, source, table in tables(job, cut):
             for made in packer(job, index, source)(iter(table.to_batches(max_chunksize=3))):
                 packs += made.to_pylist()
-        for shard in {pack["shard"] for pack in packs}:
-            own = [pack for pack in packs if pack["shard"] == shard]
-            for _ in range(chance.choice([1, 1, 2])):
-                if chance.random() < 0.3:
-                    live._kept.clear()
-                stores[shard].begin()
-                processor = streaming.Shard(job)
-                processor.init(stores[shard])  # type: ignore[arg-type]
-                rows = [
-                    line
-                    for row in processor.handleInputRows((shard,), iter(own), None)  # type: ignore[arg-type]
-                    for line in from_bytes(row["payload"]).to_pylist()
-                ]
-            stores[shard].commit()
-            found += rows
+        found += to_stores(job, packs, chance, stores)
     live._kept.clear()
+    return found
+
+
+def to_stores(job: Job, packs: list[Any], chance: random.Random, stores: list[Store]) -> list[dict[str, Any]]:
+    """One micro-batch."""
+    stores += [Store() for _ in range(job.shards - len(stores))]
+    found: list[dict[str, Any]] = []
+    for shard in {pack["shard"] for pack in packs}:
+        own = [pack for pack in packs if pack["shard"] == shard]
+        for _ in range(chance.choice([1, 1, 2])):
+            if chance.random() < 0.3:
+                live._kept.clear()
+            stores[shard].begin()
+            processor = streaming.Shard(job)
+            processor.init(stores[shard])  # type: ignore[arg-type]
+            rows = [
+                line
+                for row in processor.handleInputRows((shard,), iter(own), None)  # type: ignore[arg-type]
+                for table in unpacked(job, row["payload"])
+                for line in table.to_pylist()
+            ]
+        stores[shard].commit()
+        found += rows
     return found
 
 
@@ -294,6 +310,75 @@ def test_a_stream_with_arrivals_gives_the_lines_of_one_reasoner(seed: int, monke
     assert Counter(plain(row) for row in rows if row["late"] is None) == Counter(
         plain(answer.to_json()) for answer in expected
     )
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_a_stream_goes_on_where_a_batch_over_history_ended(seed: int, tmp_path: Path) -> None:
+    """With arrivals the lines are those of one reasoner over everything, whether they come from the one or the other:
+    no gap and no repeat."""
+    case, chance = random_hypotheses.make_case(seed), random.Random(seed)
+    job = job_of(case, "changes", chance.choice([1, 3]), ("time", "arrives"))
+    assert job is not None
+    given = given_by(case, early=True)
+    if len(given) < 2:
+        pytest.skip("too few facts")
+    end = chance.randrange(1, len(given))
+    if chance.random() < 0.5:  # cut between two times, or within one
+        end = next((at for at in range(end, len(given)) if given[at][3] > given[at - 1][3]), end)
+    name, row, _, _ = given[0]
+    far = [(name, row, FAR, FAR)]
+    continued = replace(job, state=history.as_uri(tmp_path / "state"))
+    lines = in_batch(continued, given[:end])
+    lines += in_stream(continued, [*cut(given[end:], chance), far], chance)
+    expected = embedded(job, given + far, FAR - 1)
+    assert Counter(plain(row) for row in lines if row["late"] is None) == Counter(
+        plain(answer.to_json()) for answer in expected
+    )
+
+
+def test_a_stream_without_its_history_is_told(tmp_path: Path) -> None:
+    job = job_of(turbines(0), "changes", 2, ("time",))
+    assert job is not None
+    job = replace(job, state=history.as_uri(tmp_path / "state"))
+    with pytest.raises(PresageError, match="no batch run has left the state of shard"):
+        in_stream(job, [given_by(turbines(0), early=False)], random.Random(0))
+    in_batch(job, given_by(turbines(0), early=False))
+    other = replace(job, emit="confirmed")
+    with pytest.raises(PresageError, match="belongs to another run: emit changed"):
+        in_stream(other, [[("temp", ("wt1", "low"), 40, 40)]], random.Random(0))
+    for path in (tmp_path / "state").iterdir():
+        path.write_bytes(b"torn")
+    with pytest.raises(PresageError, match="is damaged: run the batch over the history again"):
+        in_stream(job, [[("temp", ("wt1", "low"), 40, 40)]], random.Random(0))
+
+
+def test_a_damaged_checkpoint_is_told() -> None:
+    job = job_of(turbines(0), "changes", 1, ("time",))
+    assert job is not None
+    stores: list[Store] = []
+    in_stream(job, [given_by(turbines(0), early=False)], random.Random(0), stores)
+    for part, torn in (("meta", "{"), ("log", b"torn, torn, torn")):
+        held = dict(stores[0].committed[part])
+        stores[0].committed[part] = dict.fromkeys(held, (torn,))
+        with pytest.raises(PresageError, match="the checkpoint is damaged"):
+            in_stream(job, [[("temp", ("wt1", "low"), 40, 40)]], random.Random(0), stores)
+        stores[0].committed[part] = held
+
+
+def test_time_passes_without_facts() -> None:
+    """A clock of its own decides what time alone decides."""
+    job = job_of(Case(TURBINES), "changes", 2, ("time",))
+    assert job is not None
+    stores: list[Store] = []
+    facts = [("temp", ("wt1", "high"), time, time) for time in (3, 4)]
+    rows = in_stream(job, [facts, [("temp", ("wt2", "low"), 5, 5)]], random.Random(1), stores)
+    last = {row["answer"]: row["status"] for row in rows}
+    still_open = {answer for answer, status in last.items() if status == "possible"}
+    assert still_open
+    ticks = pa.record_batch({"c0": [6, 20]})
+    packs = [pack for made in clock_packer(job)(iter([ticks])) for pack in made.to_pylist()]
+    later = to_stores(job, packs, random.Random(2), stores)
+    assert {row["answer"] for row in later if row["status"] == "refuted"} == still_open
 
 
 TURBINES = """
@@ -444,3 +529,19 @@ def test_what_a_micro_batch_writes_does_not_grow_with_what_is_remembered() -> No
             list(processor.handleInputRows((0,), iter(packs), None))  # type: ignore[arg-type]
         written.append(len(store.current["log"][(2,)][0]))
     assert written[1] <= 1.1 * written[0]
+
+
+def test_timestamps_are_counted_in_ticks_as_they_are_one_by_one() -> None:
+    text = "tick 5s. start 2026-01-01T00:00:03Z. timeline discrete.\ninput p(x).\nq(X) :- p(X).\nquery q(X).\n"
+    job = job_of(Case(text), "confirmed", 4, ("time",))
+    assert job is not None
+    chance = random.Random(5)
+    start = datetime(2026, 1, 1, 0, 0, 3, tzinfo=UTC)
+    moments = [start + timedelta(microseconds=chance.randrange(10**9)) for _ in range(200)]
+    expected = [job.checker.time(moment, "") for moment in moments]
+    for kind in (pa.timestamp("us", "UTC"), pa.timestamp("us"), pa.timestamp("ns", "UTC")):
+        marked = mark(pa.table({"c0": ["a"] * 200, "c1": pa.array(moments, kind)}), job.sources[0], job)
+        assert list(marked.arrivals) == expected and isinstance(marked.arrivals, np.ndarray)
+    early = pa.table({"c0": ["a"], "c1": pa.array([start - timedelta(seconds=1)])})
+    with pytest.raises(FactError, match="lies before time 0"):
+        mark(early, job.sources[0], job)

@@ -33,7 +33,7 @@ def wants_table(options: argparse.Namespace) -> bool:
     return sys.stdout.isatty() and not options.json and options.out is None and options.emit != "snapshot"
 
 
-def show_table(steps: Iterable[list[Answer]], facts: Sequence[Fact], now: Callable[[], Number | None]) -> None:
+def show_table(steps: Iterable[Sequence[Answer]], facts: Sequence[Fact], now: Callable[[], Number | None]) -> None:
     from rich.console import Console
     from rich.live import Live
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
     reasons = evidence_of(reasoner, facts, known) if options.because else None
     snapshot = options.emit == "snapshot"
 
-    def stepped() -> Iterator[list[Answer]]:
+    def stepped() -> Iterator[Sequence[Answer]]:
         for answers in steps(reasoner, facts, until, snapshot):
             yield answers if reasons is None else reasons(answers)
 
@@ -159,7 +159,7 @@ def _tell_what_was_left_out(reasoner: Reasoner | AnswerStreamSteps) -> None:
         print(f"{supposing.shed} open answers were shed; they may come true untold", file=sys.stderr)
 
 
-def snapshots(reasoner: Reasoner | AnswerStreamSteps, answers: list[Answer]) -> Iterator[dict[str, Any]]:
+def snapshots(reasoner: Reasoner | AnswerStreamSteps, answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:
     """For each query what stands at a step: what is possible, and what was confirmed."""
     from presage.model.printer import show_query
     from presage.reasoner import Reasoner

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from presage.kernels.hashing import scatter
 from presage.kernels.layout import get, get8, get32, get_word, put, put8, put32
 
 EMPTY = -1
@@ -126,3 +127,16 @@ def spread(slots, codes, count):  # type: ignore[no-untyped-def]
         while slots[at] != EMPTY:
             at = (at + 1) & mask
         slots[at] = entry
+
+
+@njit(cache=True)
+def hashes(places, data, count, seed):  # type: ignore[no-untyped-def]
+    """A hash of each text of a column, the same on every machine."""
+    found = np.empty(count, np.uint64)
+    for row in range(count):
+        begin, end = get32(places, row), get32(places, row + 1)
+        code = scatter(np.uint64(end - begin) ^ np.uint64(seed))
+        for byte in range(begin, end):
+            code = (code ^ np.uint64(get8(data, byte))) * np.uint64(1099511628211)
+        found[row] = scatter(code)
+    return found

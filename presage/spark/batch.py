@@ -1,41 +1,50 @@
 """A program over DataFrames that are whole: exactly the lines of the embedded run, in no particular order.
 
-Rows are marked with shard and arrival, brought together by shard, sorted by arrival there, and fed to one reasoner for
-each shard, a stretch at a time: memory holds one stretch and what the reasoner remembers.
+Rows are marked with shard and arrival where they are read, and packed by shard and stretch of time; packs are brought
+together by shard, in the order of their stretches, and fed to one reasoner for each shard, a stretch at a time. Memory
+holds one stretch and what the reasoner remembers.
 
-The clock is everybody's. A first pass over the times finds the first and the last arrival anywhere. On the discrete
-timeline a shard steps at its own arrivals and when its reasoner wants to be woken: a step at another time would change
-nothing there. On the dense timeline every shard steps at every arrival, on a grid as fine as all facts so far need,
-because how open stretches are cut into lines depends on both; the first pass collects those times.
+The clock is everybody's. A first pass over the times finds the first and the last arrival anywhere, and how to cut
+time into stretches of about as many facts. On the discrete timeline a shard steps at its own arrivals and when its
+reasoner wants to be woken: a step at another time would change nothing there. On the dense timeline every shard steps
+at every arrival, on a grid as fine as all facts so far need, because how open stretches are cut into lines depends
+on both; the first pass collects those times.
 """
 
 from __future__ import annotations
 
 import math
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
-from presage.io.facts import Fact, exact
-from presage.io.tables import Columns
+from presage.io.facts import FactError, exact
 from presage.model.printer import show_number
 from presage.model.terms import Number, number
-from presage.spark.facts import Block, mark
+from presage.spark.facts import Part, arrival_of, by_arrival, mark, units_of
+from presage.spark.history import leave
 from presage.spark.job import Job, Source
+from presage.spark.live import Live
 from presage.spark.messages import told_plainly
-from presage.spark.rows import batch_of, row_schema, rows_of, spark_schema
+from presage.spark.packs import NO_SOURCE, ROWS_IN_A_PACK, Delivery, from_bytes, in_portions, to_bytes
+from presage.spark.rows import gathered, row_schema, spark_schema, tables_of
 from presage.stepping import Arrival, walk
 
-MARKS = "shard int, unit bigint, arrival string, parts bigint, source int"
-NO_SOURCE = -1
-"""The row that makes the first shard run though no fact is its own."""
-ROWS_AT_ONCE = 8192
+TIMES = "predicate string, unit bigint, arrival string, parts bigint"
+PACK = "shard int, stretch int, source int, payload binary"
+_SCHEMA = pa.schema([("shard", pa.int32()), ("stretch", pa.int32()), ("source", pa.int32()), ("payload", pa.binary())])
+ROWS_AT_ONCE = 100_000
+ROWS_IN_A_STRETCH = 1_000_000
+MOST_STRETCHES = 256
 
 
 @dataclass(frozen=True)
@@ -44,77 +53,112 @@ class Clock:
     end: Number
     moments: tuple[tuple[Number, int], ...] = ()
     """On the dense timeline all arrivals, each with how fine the facts are that arrive then."""
+    edges: tuple[int, ...] = ()
+    """The times at which stretches begin, but for the first."""
 
 
 def batch_rows(job: Job, frames: list[tuple[Source, DataFrame]], until: Number | None) -> DataFrame:
     """Rows of answers and of late facts."""
-    events = reduce(
-        lambda left, right: left.unionByName(right, allowMissingColumns=True),
-        [_marked(job, index, source, frame) for index, (source, frame) in enumerate(frames)],
-    )
     with told_plainly():
-        clock = _clock(job, events, until)
-    alone = events.sparkSession.range(1).selectExpr(
-        "cast(0 as int) shard", "cast(-1 as bigint) unit", "'0' arrival", "1L parts", f"{NO_SOURCE} source"
+        clock = _clock(job, frames, until)
+    packs = [frame.mapInArrow(packer(job, index, source, clock), PACK) for index, (source, frame) in enumerate(frames)]
+    spark = frames[0][1].sparkSession
+    # All shards run where each is to leave its state; otherwise the first does, for what is not about facts.
+    alone = spark.range(1 if job.state is None else job.shards).selectExpr(
+        "cast(id as int) shard", "cast(-1 as int) stretch", f"{NO_SOURCE} source", "cast(null as binary) payload"
     )
-    whole = events.unionByName(alone, allowMissingColumns=True)
-    ordered = whole.repartitionById(job.shards, F.col("shard")).sortWithinPartitions("shard", "unit")
+    whole = reduce(DataFrame.union, packs, alone)
+    ordered = whole.repartitionById(job.shards, F.col("shard")).sortWithinPartitions("shard", "stretch", "source")
     return ordered.mapInArrow(_runner(job, clock), spark_schema(row_schema(job.discrete)))
 
 
-def _marked(job: Job, index: int, source: Source, frame: DataFrame) -> DataFrame:
-    """The rows of one DataFrame with their marks, its columns named apart from those of the others."""
-    time = "bigint" if job.discrete else "string"
-    kinds = [field.dataType.simpleString() for field in frame.schema][: source.arguments]
-    columns = [(f"{index}_{place}", kind) for place, kind in enumerate(kinds)]
-    columns.append((f"{index}_low", time))
-    if source.spans:
-        columns += [(f"{index}_high", time), (f"{index}_bounds", "string")]
-    if source.arrives:
-        columns.append((f"{index}_arrives", time))
-    schema = f"{MARKS}, " + ", ".join(f"`{name}` {kind}" for name, kind in columns)
-    return frame.mapInArrow(_marker(job, index, source), schema)
-
-
-def _marker(job: Job, index: int, source: Source) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def packer(job: Job, index: int, source: Source, clock: Clock) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
-        for batch in batches:
-            if not batch.num_rows:
-                continue
-            marked = mark(batch, source, job)
-            size = batch.num_rows
-            if isinstance(marked.arrivals, np.ndarray):
-                units, arrivals = pa.array(marked.arrivals), pa.nulls(size, pa.string())
-            else:
-                units = pa.array([math.floor(each) for each in marked.arrivals], pa.int64())
-                arrivals = pa.array([show_number(each) for each in marked.arrivals])
-            columns = {
-                "shard": pa.array(marked.shards, pa.int32()),
-                "unit": units,
-                "arrival": arrivals,
-                "parts": pa.nulls(size, pa.int64()) if marked.parts is None else pa.array(marked.parts, pa.int64()),
-                "source": pa.array(np.full(size, index, np.int32)),
-            }
-            columns |= {f"{index}_{name}": marked.table.column(name) for name in marked.table.column_names}
-            yield from pa.table(columns).to_batches()
+        for table in in_portions(batches, ROWS_IN_A_PACK):
+            yield _packs(job, index, source, clock, table)
 
     return run
 
 
-def _clock(job: Job, events: DataFrame, until: Number | None) -> Clock:
-    settling = job.reasoner().longest_lag
+def _packs(job: Job, index: int, source: Source, clock: Clock, given: Any) -> Any:
+    marked = mark(given, source, job)
+    units = units_of(marked.arrivals)
+    stretches = np.searchsorted(np.array(clock.edges, np.int64), units, side="right")
+    order = np.lexsort((units, stretches, marked.shards))
+    table = marked.table.take(pa.array(order)).combine_chunks()
+    shards, stretches = marked.shards[order], stretches[order]
+    cuts = (np.flatnonzero((np.diff(shards) != 0) | (np.diff(stretches) != 0)) + 1).tolist()
+    starts, stops = [0, *cuts], [*cuts, len(order)]
+    columns = [
+        pa.array(shards[starts], pa.int32()),
+        pa.array(stretches[starts], pa.int32()),
+        pa.array(np.full(len(starts), index, np.int32)),
+        pa.array([to_bytes(table.slice(a, b - a)) for a, b in zip(starts, stops, strict=True)], pa.binary()),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
+
+
+# The first pass
+
+
+def _clock(job: Job, frames: list[tuple[Source, DataFrame]], until: Number | None) -> Clock:
+    times = reduce(DataFrame.union, [_times(job, source, frame) for source, frame in frames])
+    settling = job.reasoner().longest_lag if job.state is None else 0
+    names = {source.predicate: F.col("predicate") == source.predicate for source, _ in frames}
+    shares = [place / MOST_STRETCHES for place in range(1, MOST_STRETCHES)]
+    found = times.agg(
+        F.min("unit").alias("first"),
+        F.max("unit").alias("last"),
+        F.count("unit").alias("size"),
+        F.percentile_approx("unit", shares, 1000).alias("edges"),
+        *(F.count_if(F.col("unit").isNull() & own).alias(f"without {name}") for name, own in names.items()),
+        *(F.min(F.when(own, F.col("unit"))).alias(f"first {name}") for name, own in names.items()),
+    ).first()
+    assert found is not None
+    for name in names:
+        if found[f"without {name}"]:
+            raise FactError(f"`{name}`: {found[f'without {name}']} rows have no time (null)")
+        if (found[f"first {name}"] or 0) < 0:
+            raise FactError(f"`{name}`: {found[f'first {name}']} lies before time 0, the start of the stream")
+    wanted = min(MOST_STRETCHES, 1 + found["size"] // (job.shards * ROWS_IN_A_STRETCH))
+    every = MOST_STRETCHES // wanted
+    edges = tuple(sorted(set((found["edges"] or [])[every - 1 :: every])))
     if job.discrete:
-        row = events.agg(F.min("unit").alias("first"), F.max("unit").alias("last")).first()
-        first, last = (row["first"], row["last"]) if row is not None else (None, None)
-        end = until if until is not None else (last or 0) + settling
-        return Clock(end if first is None else first, end)
-    found = events.groupBy("arrival").agg(F.collect_set("parts").alias("parts")).toArrow()
+        end = until if until is not None else (found["last"] or 0) + settling
+        return Clock(end if found["first"] is None else found["first"], end, edges=edges)
+    exactly = times.groupBy("arrival").agg(F.collect_set("parts").alias("parts")).toArrow()
     moments = sorted(
         (_exact(text), math.lcm(*parts))
-        for text, parts in zip(found.column("arrival").to_pylist(), found.column("parts").to_pylist(), strict=True)
+        for text, parts in zip(exactly.column("arrival").to_pylist(), exactly.column("parts").to_pylist(), strict=True)
     )
     end = until if until is not None else number((moments[-1][0] if moments else 0) + settling)
-    return Clock(moments[0][0] if moments else end, end, tuple(moments))
+    return Clock(moments[0][0] if moments else end, end, tuple(moments), edges)
+
+
+def _times(job: Job, source: Source, frame: DataFrame) -> DataFrame:
+    """When the rows of a DataFrame arrive; where that is a number already, no worker need look at it."""
+    column = frame.columns[-1]
+    if source.stays_table(job) and isinstance(frame.schema[column].dataType, T.IntegralType):
+        unit = F.col(column).cast("bigint").alias("unit")
+        name = F.lit(source.predicate).alias("predicate")
+        return frame.select(
+            name, unit, F.lit(None).cast("string").alias("arrival"), F.lit(None).cast("bigint").alias("parts")
+        )
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            if batch.num_rows:
+                marked = mark(batch, source, job)
+                dense, size = marked.parts is not None, batch.num_rows
+                columns = [
+                    pa.array([source.predicate] * size),
+                    pa.array(units_of(marked.arrivals)),
+                    pa.array([show_number(each) for each in marked.arrivals] if dense else [None] * size, pa.string()),
+                    pa.array(marked.parts if dense else [None] * size, pa.int64()),
+                ]
+                yield pa.RecordBatch.from_arrays(columns, ["predicate", "unit", "arrival", "parts"])
+
+    return frame.mapInArrow(run, TIMES)
 
 
 def _exact(text: str) -> Number:
@@ -123,32 +167,70 @@ def _exact(text: str) -> Number:
     return found
 
 
+# The run of a shard
+
+
 def _runner(job: Job, clock: Clock) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
-        schema = row_schema(job.discrete)
-        rows: list[dict[str, Any]] = []
-        for shard, arrivals in _by_shard(_stretches(job, batches)):
-            for found in _run_shard(job, clock, shard, arrivals, schema):
-                rows.extend(found)
-                if len(rows) >= ROWS_AT_ONCE:
-                    yield batch_of(rows, schema)
-                    rows = []
-        if rows:
-            yield batch_of(rows, schema)
+        packs = (pack for batch in batches for pack in _rows(batch))
+        for shard, own in groupby(packs, key=lambda pack: pack[0]):
+            if job.state is None:
+                told = _run_shard(job, clock, shard, _arrivals(job, own))
+            else:
+                told = _run_history(job, clock, shard, own)
+            for table in gathered(told, ROWS_AT_ONCE):
+                yield from table.to_batches()
 
     return run
 
 
-def _run_shard(
-    job: Job, clock: Clock, shard: int, arrivals: Iterator[Arrival], schema: Any
-) -> Iterator[list[dict[str, Any]]]:
-    reasoner = job.reasoner()
+def _rows(batch: Any) -> Iterator[tuple[int, int, int, Any]]:
+    shards, stretches, sources = (batch.column(place).to_pylist() for place in range(3))
+    for row, (shard, stretch, source) in enumerate(zip(shards, stretches, sources, strict=True)):
+        yield shard, stretch, source, batch.column(3)[row]
+
+
+def _arrivals(job: Job, packs: Iterator[tuple[int, int, int, Any]]) -> Iterator[Arrival]:
+    """What arrives at a shard, stretch by stretch."""
+    for _, group in groupby(packs, key=lambda pack: pack[1]):
+        tables = [(source, from_bytes(payload.as_buffer())) for _, _, source, payload in group if source != NO_SOURCE]
+        by_time: dict[Number, list[Part]] = {}
+        for time, part in by_arrival(job, tables, 0):
+            by_time.setdefault(time, []).append(part)
+        for time in sorted(by_time):
+            yield arrival_of(job, time, by_time[time])
+
+
+def _run_shard(job: Job, clock: Clock, shard: int, arrivals: Iterator[Arrival]) -> Iterator[Any]:
+    reasoner, schema = job.reasoner(), row_schema(job.discrete)
     moments = iter(clock.moments or [(clock.first, 1)])
     for answers in walk(reasoner, _with_clock(arrivals, moments), clock.end):
-        late = [(fact, reasoner.now) for fact in reasoner.late if reasoner.now is not None]
+        assert reasoner.now is not None
+        late = [(fact, reasoner.now) for fact in reasoner.late]
         reasoner.late.clear()
         if answers or late:
-            yield rows_of(job.told(shard, answers), late, schema)
+            yield from tables_of(job.told(shard, answers), late, schema)
+
+
+def _run_history(job: Job, clock: Clock, shard: int, packs: Iterator[tuple[int, int, int, Any]]) -> Iterator[Any]:
+    """A run that a stream goes on from: stretches are its deliveries, and steps lie before its last time."""
+    live, schema = Live(job, shard), row_schema(job.discrete)
+    before: Number | None = None
+
+    def take(until: Number, payloads: tuple[tuple[int, bytes], ...]) -> Iterator[Any]:
+        for answers, late in live.steps(Delivery(before, until, clock.first, payloads, uuid.uuid4().hex)):
+            if answers or late:
+                yield from tables_of(job.told(shard, answers), late, schema)
+
+    for stretch, group in groupby(packs, key=lambda pack: pack[1]):
+        payloads = tuple((source, payload.as_py()) for _, _, source, payload in group if source != NO_SOURCE)
+        if payloads:
+            until = clock.end if stretch >= len(clock.edges) else min(clock.edges[stretch], clock.end)
+            yield from take(until, payloads)
+            before = until
+    if before is None or before < clock.end:
+        yield from take(clock.end, ())
+    leave(job, shard, clock.end, live)
 
 
 def _with_clock(arrivals: Iterator[Arrival], moments: Iterator[tuple[Number, int]]) -> Iterator[Arrival]:
@@ -166,86 +248,3 @@ def _with_clock(arrivals: Iterator[Arrival], moments: Iterator[tuple[Number, int
             assert own is not None
             due, own = own, next(arrivals, None)
         yield due
-
-
-def _by_shard(arrivals: Iterator[tuple[int, Arrival | None]]) -> Iterator[tuple[int, Iterator[Arrival]]]:
-    """Splits what is sorted by shard; each part is to be used up before the next is asked for."""
-    coming = next(arrivals, None)
-
-    def of(shard: int) -> Iterator[Arrival]:
-        nonlocal coming
-        while coming is not None and coming[0] == shard:
-            if coming[1] is not None:
-                yield coming[1]
-            coming = next(arrivals, None)
-
-    while coming is not None:
-        shard = coming[0]
-        part = of(shard)
-        yield shard, part
-        for _ in part:  # The run ends before the last facts: they are left out.
-            pass
-
-
-def _stretches(job: Job, batches: Iterator[Any]) -> Iterator[tuple[int, Arrival | None]]:
-    """What arrives, shard by shard and time by time. Facts of one unit of time may lie in several batches."""
-    held: list[tuple[Block, Any]] = []
-    at: tuple[int, int] | None = None
-    for batch in batches:
-        if not batch.num_rows:
-            continue
-        table = pa.Table.from_batches([batch])
-        shards, units = table.column("shard").to_numpy(), table.column("unit").to_numpy()
-        sources = table.column("source").to_numpy()
-        blocks = {index: _block(job, table, index, sources) for index in np.unique(sources) if index != NO_SOURCE}
-        ranks = np.zeros(len(units), np.int64)
-        for index in blocks:
-            chosen = sources == index
-            ranks[chosen] = np.arange(int(chosen.sum()))
-        edges = np.flatnonzero((np.diff(units) != 0) | (np.diff(shards) != 0)) + 1
-        for start, stop in zip([0, *edges.tolist()], [*edges.tolist(), len(units)], strict=True):
-            here = (int(shards[start]), int(units[start]))
-            if here != at:
-                yield from _arrivals(at, held)
-                at, held = here, []
-            for index, block in blocks.items():
-                rows = ranks[start:stop][sources[start:stop] == index]
-                if len(rows):
-                    held.append((block, rows))
-    yield from _arrivals(at, held)
-
-
-def _block(job: Job, table: Any, index: int, sources: Any) -> Block:
-    prefix = f"{index}_"
-    names = [name for name in table.column_names if name.startswith(prefix)]
-    own = table.select(names).rename_columns([name[len(prefix) :] for name in names])
-    return Block(own.filter(pa.array(sources == index)), job.sources[index], job)
-
-
-def _arrivals(at: tuple[int, int] | None, held: list[tuple[Block, Any]]) -> Iterator[tuple[int, Arrival | None]]:
-    """The facts of one unit of time by their exact arrival."""
-    if at is None:
-        return
-    if not held:
-        yield at[0], None
-        return
-    by_time: dict[Number, list[tuple[Block, Any]]] = {}
-    for block, rows in held:
-        if block.discrete:
-            by_time.setdefault(at[1], []).append((block, rows))
-            continue
-        exactly: dict[Number, list[int]] = {}
-        for row in rows.tolist():
-            exactly.setdefault(block.arrivals[row], []).append(row)
-        for time, chosen in exactly.items():
-            by_time.setdefault(time, []).append((block, np.array(chosen)))
-    for time in sorted(by_time):
-        facts: list[Fact] = []
-        tables: list[Columns] = []
-        for block, rows in by_time[time]:
-            taken = block.take(rows)
-            if isinstance(taken, Columns):
-                tables.append(taken)
-            else:
-                facts.extend(taken)
-        yield at[0], Arrival(time, facts, tables)

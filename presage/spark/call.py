@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal, overload
 
 from pyspark.sql import DataFrame
@@ -16,6 +17,7 @@ from presage.errors import PresageError
 from presage.model.program import Program
 from presage.spark.batch import batch_rows
 from presage.spark.frames import Frames, PerPredicate
+from presage.spark.history import as_uri
 from presage.spark.job import Job
 from presage.spark.rows import late_fields
 from presage.spark.streaming import stream_rows
@@ -34,6 +36,8 @@ def answers(
     emit: str = ...,
     shards: int = ...,
     until: Any = ...,
+    state: str | Path | None = ...,
+    clock: DataFrame | None = ...,
     choice: Choice = ...,
     late: Literal[False] = ...,
 ) -> DataFrame: ...
@@ -51,6 +55,8 @@ def answers(
     emit: str = ...,
     shards: int = ...,
     until: Any = ...,
+    state: str | Path | None = ...,
+    clock: DataFrame | None = ...,
     choice: Choice = ...,
     late: Literal[True],
 ) -> tuple[DataFrame, DataFrame]: ...
@@ -67,6 +73,8 @@ def answers(
     emit: str = "changes",
     shards: int = 8,
     until: Any = None,
+    state: str | Path | None = None,
+    clock: DataFrame | None = None,
     choice: Choice = ALL,
     late: bool = False,
 ) -> DataFrame | tuple[DataFrame, DataFrame]:
@@ -74,8 +82,9 @@ def answers(
 
     `time` names the column of a fact's time, for all or per input; `arrives` the one of its arrival, if there is one;
     `columns` says for an input which column is which argument, where names differ. `emit` is `changes` or `confirmed`.
-    Facts are divided among `shards` by the program's partition key. `until` ends a batch run early. With `late` a
-    second DataFrame has the facts that came too late."""
+    Facts are divided among `shards` by the program's partition key. `until` ends a batch run early. `state` is
+    a folder: a batch run leaves there what a stream with the same `state` goes on from. `clock` is a stream with a
+    column of times that pass though no fact comes. With `late` a second DataFrame has the facts that came too late."""
     if emit not in ("changes", "confirmed"):
         raise PresageError(f'emit is "changes" or "confirmed", not {emit!r}')
     if not isinstance(shards, int) or shards < 1:
@@ -97,15 +106,20 @@ def answers(
         sources=tuple(source for source, _ in given),
         static=tuple(dict.fromkeys(known)),
         everywhere=everywhere if key else frozenset(),
+        state=None if state is None else as_uri(state),
     )
     job.reasoner()  # Says what it does not run, before Spark does anything.
     if not streaming:
+        if clock is not None:
+            raise PresageError("`clock` is for streams: a table's last time is known")
+        if state is not None and until is not None:
+            raise PresageError("`until` ends a run for good: with `state` a stream is to go on from it")
         end = None if until is None else job.checker.time(until, "until")
         rows = batch_rows(job, given, end)
     elif until is not None:
         raise PresageError("`until` is for batch runs: a stream has no last step")
     else:
-        rows = stream_rows(job, given)
+        rows = stream_rows(job, given, clock=None if clock is None else frames.clock(clock))
     told = rows.where("late is null").drop("late")
     if not late:
         return told

@@ -3,30 +3,37 @@
 A row is *marked* where it is read: its times are checked and made exact, and the values of its key say which shard
 it belongs to. Values, not columns, are hashed: 1, 1.0 and the decimal 1 are one constant, in whichever type they come.
 A marked table has its arguments in columns `0`, `1`, …, then `low`, and `high`, `bounds`, `arrives` where the source
-has them. Times are whole numbers on the discrete timeline, exact text otherwise.
+has them. Times are whole numbers on the discrete timeline, exact text otherwise. Facts at whole-number time points stay
+tables all the way into the reasoner.
 """
 
 from __future__ import annotations
 
 import math
-import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from presage.analysis.predicates import Predicate
 from presage.answers import Value
 from presage.io.facts import Checker, Fact, FactError, exact
-from presage.io.tables import Coded, Columns, Ints, cells_of
+from presage.io.tables import Coded, Column, Columns, Ints, Texts, cells_of, is_text
+from presage.kernels.texts import hashes
 from presage.model.printer import show_number
 from presage.model.terms import Number
+from presage.rewrite.units import EPOCH, milliseconds_between
 from presage.spark.job import Job, Source
+from presage.stepping import Arrival
 
-FEW = 256
-"""So many facts of a step are handed over one by one: numbering a table's constants would cost more."""
+TEXT, NUMBER = 1, 2
+"""Seeds of hashes: the text 1 is not the number 1."""
+Part = tuple[int, Any] | list[Fact]
+"""Facts that arrive together: a marked table with the number of its source, or one by one."""
 
 
 @dataclass(slots=True)
@@ -48,12 +55,11 @@ def mark(batch: Any, source: Source, job: Job) -> Marked:
     when = [table.column(source.arguments + index) for index in range(len(source.when))]
     shards = np.zeros(table.num_rows, np.uint64)
     for place in source.key:
-        distinct, places = _values(arguments[place], source, place, checker)
-        hashes = np.array([_hash(value) for value in distinct], np.uint64)
-        shards = shards * np.uint64(1_000_003) + hashes[places]
+        shards = shards * np.uint64(1_000_003) + _hashes(arguments[place], source, place, checker)
     numbered = (shards % np.uint64(job.shards)).astype(np.int64)
-    if checker.discrete and not source.spans and all(pa.types.is_integer(column.type) for column in when):
-        low, *rest = [_whole(column, source, checker) for column in when]
+    counted = [_whole(column, source, checker) for column in when] if source.stays_table(job) else [None]
+    if all(times is not None for times in counted):
+        low, *rest = [times for times in counted if times is not None]
         columns["low"] = pa.array(low)
         if rest:
             columns["arrives"] = pa.array(rest[0])
@@ -81,6 +87,13 @@ def mark(batch: Any, source: Source, job: Job) -> Marked:
     return Marked(pa.table(columns), numbered, arrivals, parts)
 
 
+def units_of(arrivals: list[Number] | Ints) -> Ints:
+    """The units of time in which facts arrive."""
+    if isinstance(arrivals, np.ndarray):
+        return arrivals
+    return np.array([math.floor(each) for each in arrivals], np.int64)
+
+
 def _parts(*times: Number | None) -> int:
     return math.lcm(*(Fraction(time).denominator for time in times if time is not None))
 
@@ -89,14 +102,29 @@ def _place(source: Source, said: dict[str, Any]) -> str:
     return f"`{source.predicate}`, a row with {', '.join(f'{k} = {v}' for k, v in said.items()) or 'no time'}"
 
 
-def _whole(column: Any, source: Source, checker: Checker) -> Ints:
-    """A column of times that are whole numbers already."""
+def _whole(column: Any, source: Source, checker: Checker) -> Ints | None:
+    """A column of times as whole numbers: it has such, or timestamps. `None` where each cell must be looked at."""
+    if pa.types.is_timestamp(column.type):
+        return _ticks(column, checker)
+    if not pa.types.is_integer(column.type):
+        return None
     if column.null_count:
         raise FactError(f"`{source.predicate}`: {column.null_count} rows have no time (null)")
     times: Ints = column.to_numpy().astype(np.int64)
     if len(times) and times.min() < 0:
         raise FactError(f"`{source.predicate}`: {times.min()} lies before time 0, the start of the stream")
     return times
+
+
+def _ticks(column: Any, checker: Checker) -> Ints | None:
+    """Timestamps as numbers of ticks since the start; `None` if some need a closer look, or a message."""
+    tick = None if checker.units.tick is None else checker.units.tick * 1000
+    if tick is None or tick.denominator != 1 or column.null_count:
+        return None
+    begin = int(milliseconds_between(EPOCH, checker.units.start) * 1000)
+    moments = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64()).to_numpy()
+    found: Ints = (moments - begin) // int(tick)
+    return found if not len(found) or found.min() >= 0 else None
 
 
 def _times(times: list[Number | None], kind: Any) -> Any:
@@ -121,56 +149,96 @@ def _values(column: Any, source: Source, place: int, checker: Checker) -> tuple[
     return [checker.value(cell, known, place, where) for cell in cells], encoded.indices.to_numpy().astype(np.int64)
 
 
-def _hash(value: Value) -> int:
-    """The same on every machine, for equal values and only by chance for others."""
-    return zlib.crc32((f"t{value}" if isinstance(value, str) else f"n{value}").encode("utf-8", "surrogatepass"))
+def _hashes(column: Any, source: Source, place: int, checker: Checker) -> Any:
+    """The same on every machine for equal values, and only by chance for others."""
+    if _is_plain_text(column, checker.predicates[source.predicate], place) and not column.null_count:
+        return _text_hashes(whole(column), TEXT)
+    distinct, places = _values(column, source, place, checker)
+    texts = pa.array([str(value) for value in distinct], pa.string())
+    is_text = np.array([isinstance(value, str) for value in distinct], bool)
+    return np.where(is_text, _text_hashes(texts, TEXT), _text_hashes(texts, NUMBER))[places]
 
 
-class Block:
-    """The facts of a marked table, to be taken out by ranges of rows."""
+def _text_hashes(array: Any, seed: int) -> Any:
+    texts = Texts(array)
+    return hashes(texts.places, texts.data, len(texts), seed)
 
-    def __init__(self, table: Any, source: Source, job: Job) -> None:
-        self.source, self.checker = source, job.checker
-        self.values, self.places = [], []
-        for place in range(source.arguments):
-            values, places = _values(table.column(str(place)), source, place, self.checker)
-            self.values.append(values)
-            self.places.append(places)
-        self.discrete = self.checker.discrete
-        self.low = self._read(table.column("low"))
-        self.high = self._read(table.column("high")) if source.spans else self.low
-        self.bounds = table.column("bounds").to_pylist() if source.spans else None
-        self.arrivals = self._read(table.column("arrives")) if source.arrives else self.low
-        refined = len(self.checker.predicates[source.predicate].inputs) > 1
-        self.as_columns = self.discrete and not source.spans and not refined and job.emit == "confirmed"
 
-    def _read(self, column: Any) -> list[Any]:
-        if self.discrete:
-            return list(column.to_pylist())
-        encoded = column.combine_chunks().dictionary_encode()
-        known = [exact(text) for text in encoded.dictionary.to_pylist()]
-        return [None if index is None else known[index] for index in encoded.indices.to_pylist()]
+def by_arrival(job: Job, tables: Sequence[tuple[int, Any]], least: Number) -> Iterator[tuple[Number, Part]]:
+    """Marked tables, each with the number of its source, cut by when their facts arrive: `least` at the earliest."""
+    for index, source in enumerate(job.sources):
+        own = [table for given, table in tables if given == index]
+        if not own:
+            continue
+        table = own[0] if len(own) == 1 else pa.concat_tables(own)
+        if not source.stays_table(job):
+            times: dict[Number, list[Fact]] = {}
+            for fact in _facts(table, source, job):
+                times.setdefault(max(fact.arrival, least), []).append(fact)
+            yield from times.items()
+            continue
+        arrivals = np.maximum(table.column("arrives" if source.arrives else "low").to_numpy(), int(least))
+        if (np.diff(arrivals) < 0).any():
+            order = np.argsort(arrivals, kind="stable")
+            arrivals, table = arrivals[order], table.take(pa.array(order))
+        table = table.combine_chunks()
+        edges = [0, *(np.flatnonzero(np.diff(arrivals)) + 1).tolist(), len(arrivals)]
+        for start, stop in pairwise(edges):
+            yield int(arrivals[start]), (index, table.slice(start, stop - start))
 
-    def __len__(self) -> int:
-        return len(self.low)
 
-    def take(self, rows: Any) -> Columns | list[Fact]:
-        """The facts of some rows (their numbers): as columns where the engine takes them so and they are many."""
-        if self.as_columns and len(rows) > FEW:
-            times = np.array(self.low, np.int64)[rows]
-            arguments = [Coded(values, places[rows]) for values, places in zip(self.values, self.places, strict=True)]
-            return Columns(self.source.predicate, list(arguments), times)
-        return list(self._facts(rows))
+def arrival_of(job: Job, time: Number, parts: Iterable[Part]) -> Arrival:
+    """What arrives at one time."""
+    facts: list[Fact] = []
+    tables: list[Columns] = []
+    for part in parts:
+        if isinstance(part, list):
+            facts.extend(part)
+        else:
+            tables.append(_columns(part[1], job.sources[part[0]], job.checker))
+    return Arrival(time, facts, tables)
 
-    def _facts(self, rows: Any) -> Iterator[Fact]:
-        name = self.source.predicate
-        columns = [
-            [values[index] for index in places[rows].tolist()]
-            for values, places in zip(self.values, self.places, strict=True)
-        ]
-        chosen = rows.tolist()
-        tuples = zip(*columns, strict=True) if columns else iter([()] * len(chosen))
-        for row, arguments in zip(chosen, tuples, strict=True):
-            bounds = self.bounds[row] if self.bounds else "[]"
-            arrival = self.arrivals[row] if self.source.arrives else None
-            yield Fact(name, arguments, self.low[row], self.high[row], bounds[0] == "[", bounds[1] == "]", arrival)
+
+def _columns(table: Any, source: Source, checker: Checker) -> Columns:
+    known = checker.predicates[source.predicate]
+    arguments: list[Column] = []
+    for place in range(source.arguments):
+        column = table.column(place)
+        if _is_plain_text(column, known, place):
+            arguments.append(Texts(whole(column)))
+        else:
+            arguments.append(Coded(*_values(column, source, place, checker)))
+    return Columns(source.predicate, arguments, table.column("low").to_numpy())
+
+
+def _is_plain_text(column: Any, known: Predicate, place: int) -> bool:
+    """Whether a column's texts are values as they are."""
+    kind = known.columns[place].type if place < len(known.columns) else "any"
+    return kind in ("any", "text") and is_text(column.type)
+
+
+def whole(column: Any) -> Any:
+    """A column as one array."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _facts(table: Any, source: Source, job: Job) -> Iterator[Fact]:
+    columns = []
+    for place in range(source.arguments):
+        values, places = _values(table.column(str(place)), source, place, job.checker)
+        columns.append([values[index] for index in places.tolist()])
+    low = _read(table.column("low"), job.discrete)
+    high = _read(table.column("high"), job.discrete) if source.spans else low
+    bounds = table.column("bounds").to_pylist() if source.spans else ["[]"] * len(low)
+    arrives = _read(table.column("arrives"), job.discrete) if source.arrives else [None] * len(low)
+    tuples = zip(*columns, strict=True) if columns else iter([()] * len(low))
+    for arguments, start, end, sides, arrival in zip(tuples, low, high, bounds, arrives, strict=True):
+        yield Fact(source.predicate, arguments, start, end, sides[0] == "[", sides[1] == "]", arrival)
+
+
+def _read(column: Any, discrete: bool) -> list[Any]:
+    if discrete:
+        return list(column.to_pylist())
+    encoded = whole(column).dictionary_encode()
+    known = [exact(text) for text in encoded.dictionary.to_pylist()]
+    return [None if index is None else known[index] for index in encoded.indices.to_pylist()]

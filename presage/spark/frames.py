@@ -70,6 +70,16 @@ class Frames:
             for row in rows
         ]
 
+    def clock(self, frame: DataFrame) -> DataFrame:
+        """The times of a DataFrame that has no facts."""
+        where = "the DataFrame of the clock"
+        named = self.time if isinstance(self.time, str) else "time"
+        if not getattr(frame, "isStreaming", False):
+            raise PresageError(f"{where}: give a streaming DataFrame")
+        self._check(frame, named, _TIMES, where, "a time")
+        self._check_units(frame, named, where)
+        return _select(frame, [named])
+
     def _known(self, name: str, frame: Any, where: str) -> Predicate:
         if not hasattr(frame, "isStreaming") or not hasattr(frame, "mapInArrow"):
             raise PresageError(f"{where}: a {type(frame).__name__} is not a Spark DataFrame")
@@ -115,12 +125,15 @@ class Frames:
         for name, column in found.items():
             fitting = (T.StringType,) if name == "bounds" else _TIMES
             self._check(frame, column, fitting, where, f"the `{name}` of a fact")
-            clock = (T.TimestampType, T.TimestampNTZType, T.DateType)
-            if isinstance(frame.schema[column].dataType, clock) and self.checker.units.tick is None:
-                raise PresageError(
-                    f"{where}: the column `{column}` has timestamps; the program needs a `tick`, such as `tick 1s.`"
-                )
+            self._check_units(frame, column, where)
         return found
+
+    def _check_units(self, frame: DataFrame, column: str, where: str) -> None:
+        clock = (T.TimestampType, T.TimestampNTZType, T.DateType)
+        if isinstance(frame.schema[column].dataType, clock) and self.checker.units.tick is None:
+            raise PresageError(
+                f"{where}: the column `{column}` has timestamps; the program needs a `tick`, such as `tick 1s.`"
+            )
 
     def _check(self, frame: DataFrame, column: str, fitting: tuple[Any, ...], where: str, use: str) -> None:
         if column not in frame.columns:

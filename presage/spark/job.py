@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -16,9 +16,11 @@ from typing import Any
 
 from presage.answers import Answer, Value
 from presage.checking import Report, check_text
+from presage.errors import PresageError
 from presage.io.facts import Checker, Fact
 from presage.reasoner import Reasoner, fingerprint_of
 from presage.supposing import ALL, Choice
+from presage.telling import Teller
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,10 @@ class Source:
     def arrives(self) -> bool:
         return "arrives" in self.when
 
+    def stays_table(self, job: Job) -> bool:
+        """Whether its facts are at whole-number time points, and so go to the reasoner by columns."""
+        return job.discrete and not self.spans
+
 
 @dataclass(frozen=True)
 class Job:
@@ -52,6 +58,8 @@ class Job:
     static: tuple[tuple[str, tuple[Value, ...]], ...] = ()
     everywhere: frozenset[str] = field(default=frozenset())
     """The predicates that all shards derive; the first tells their answers."""
+    state: str | None = None
+    """Where a run over history leaves what a stream goes on from."""
 
     @property
     def report(self) -> Report:
@@ -71,9 +79,15 @@ class Job:
             made.add_static(Fact(predicate, arguments, None, None))
         return made
 
-    def told(self, shard: int, answers: Iterable[Answer]) -> list[Answer]:
+    def teller(self) -> Teller:
+        """What makes lines of rows, where the job's answers are found by columns."""
+        return _teller(self)
+
+    def told(self, shard: int, answers: Sequence[Answer]) -> Sequence[Answer]:
         """The answers that are this shard's to tell."""
-        return [answer for answer in answers if shard == 0 or answer.predicate not in self.everywhere]
+        if shard == 0 or not self.everywhere:
+            return answers
+        return [answer for answer in answers if answer.predicate not in self.everywhere]
 
     @cached_property
     def fingerprints(self) -> dict[str, str]:
@@ -86,6 +100,22 @@ class Job:
             "shards": f"{self.shards} on {keys}",
             "static facts": hashlib.sha256(json.dumps(static).encode()).hexdigest(),
         }
+
+    def must_be_same(self, of: dict[str, str], what: str) -> None:
+        """Refuses state of a run that would give other answers."""
+        changed = [name for name, value in self.fingerprints.items() if of.get(name) != value]
+        if changed:
+            raise PresageError(
+                f"{what} belongs to another run: {' and '.join(changed)} changed since it was written. What "
+                "is remembered there would give wrong answers: go on as before, or start with a new one"
+            )
+
+
+@lru_cache(maxsize=16)
+def _teller(job: Job) -> Teller:
+    supposing = job.reasoner().supposing
+    assert supposing is not None and supposing.teller is not None
+    return supposing.teller
 
 
 @lru_cache(maxsize=16)

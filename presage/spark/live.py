@@ -13,20 +13,19 @@ far a kept reasoner is, and whether it is one at all.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from typing import Any
-
-import numpy as np
 
 from presage.answers import Answer
 from presage.io.facts import Fact
-from presage.io.tables import Columns
 from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.reasoner import Reasoner
-from presage.spark.facts import Block
+from presage.spark.facts import Part, arrival_of, by_arrival
 from presage.spark.job import Job, read, written
-from presage.spark.packs import Delivery, framed, from_bytes, time_of, unframed
-from presage.stepping import Arrival, walk
+from presage.spark.packs import Delivery, framed, from_bytes, time_of, to_bytes, unframed
+from presage.spark.rows import packed
+from presage.stepping import walk
 
 MOST_KEPT = 64
 
@@ -37,64 +36,62 @@ class Live:
     def __init__(self, job: Job, shard: int) -> None:
         self.job, self.shard = job, shard
         self.reasoner = job.reasoner()
-        self.waiting: dict[Number, list[Fact]] = {}
-        self.tables: dict[Number, list[Columns]] = {}
-        """The same, for facts that came by the table."""
+        self.waiting: dict[Number, list[Part]] = {}
         self.token = ""
 
-    def take(self, delivery: Delivery) -> tuple[list[Answer], list[tuple[Fact, Number]]]:
-        """The answers that change by a delivery, and the facts that came too late."""
-        for source, payload in delivery.payloads:
-            self._take(Block(from_bytes(payload), self.job.sources[source], self.job), delivery.before)
-        times = {time for time in (*self.waiting, *self.tables) if time < delivery.clock}
+    def take(self, delivery: Delivery) -> Iterator[bytes]:
+        """The answers that change by a delivery, and the facts that came too late, for `unpacked`. To be used up."""
+        return packed(self.job, self.shard, self.steps(delivery))
+
+    def catch_up(self, delivery: Delivery) -> None:
+        """Takes a delivery whose answers were told already."""
+        for _ in self.steps(delivery):
+            pass
+
+    def steps(self, delivery: Delivery) -> Iterator[tuple[Sequence[Answer], list[tuple[Fact, Number]]]]:
+        """For each step its answers, and the facts that came too late. To be used up."""
+        job, reasoner = self.job, self.reasoner
+        tables = [(source, from_bytes(payload)) for source, payload in delivery.payloads]
+        for time, part in by_arrival(job, tables, delivery.before if delivery.before is not None else 0):
+            self.waiting.setdefault(time, []).append(part)
+        times = {time for time in self.waiting if time < delivery.clock}
         if delivery.before is None and delivery.first < delivery.clock:
             times.add(delivery.first)
-        arrivals = [Arrival(time, self.waiting.pop(time, ()), self.tables.pop(time, ())) for time in sorted(times)]
-        found: list[Answer] = []
-        late: list[tuple[Fact, Number]] = []
-        for answers in walk(self.reasoner, arrivals, delivery.clock, closed=False):
-            found.extend(self.job.told(self.shard, answers))
-            assert self.reasoner.now is not None
-            late.extend((fact, self.reasoner.now) for fact in self.reasoner.late)
-            self.reasoner.late.clear()
+        arrivals = (arrival_of(job, time, self.waiting.pop(time, ())) for time in sorted(times))
+        for answers in walk(reasoner, arrivals, delivery.clock, closed=False):
+            assert reasoner.now is not None
+            late = [(fact, reasoner.now) for fact in reasoner.late]
+            reasoner.late.clear()
+            yield answers, late
         self.token = delivery.token
-        return found, late
-
-    def _take(self, block: Block, before: Number | None) -> None:
-        """Sorts the facts of a block by when they arrive."""
-        least = before if before is not None else 0
-        by_time: dict[Number, Any] = {}
-        if block.discrete:
-            arrivals = np.maximum(np.array(block.arrivals, np.int64), int(least))
-            order = np.argsort(arrivals, kind="stable")
-            edges = np.flatnonzero(np.diff(arrivals[order])) + 1
-            by_time = {int(arrivals[rows[0]]): rows for rows in np.split(order, edges) if len(rows)}
-        else:
-            for row, arrival in enumerate(block.arrivals):
-                by_time.setdefault(max(arrival, least), []).append(row)
-            by_time = {time: np.array(rows) for time, rows in by_time.items()}
-        for time, rows in by_time.items():
-            taken = block.take(rows)
-            if isinstance(taken, Columns):
-                self.tables.setdefault(time, []).append(taken)
-            else:
-                self.waiting.setdefault(time, []).extend(taken)
 
     def save(self) -> bytes:
-        held = {time: list(facts) for time, facts in self.waiting.items()}
-        for time, tables in self.tables.items():
-            held.setdefault(time, []).extend(fact for table in tables for fact in table.facts())
-        waiting = [[show_number(time), [_written(fact) for fact in held[time]]] for time in sorted(held)]
-        return framed({"token": self.token, "waiting": waiting}, self.reasoner.save())
+        facts: list[Any] = []
+        tables: list[list[Any]] = []
+        bodies: list[bytes] = []
+        for time in sorted(self.waiting):
+            for part in self.waiting[time]:
+                if isinstance(part, list):
+                    facts.append([show_number(time), [_written(fact) for fact in part]])
+                else:
+                    bodies.append(to_bytes(part[1]))
+                    tables.append([show_number(time), part[0], len(bodies[-1])])
+        header = {"token": self.token, "facts": facts, "tables": tables}
+        return framed(header, b"".join([*bodies, self.reasoner.save()]))
 
-    @staticmethod
-    def restore(job: Job, shard: int, blob: bytes) -> Live:
+    @classmethod
+    def restore(cls, job: Job, shard: int, blob: bytes) -> Live:
         header, body = unframed(blob)
-        live = Live.__new__(Live)
+        live = cls.__new__(cls)
         live.job, live.shard, live.token = job, shard, header["token"]
-        live.reasoner = Reasoner.restore(job.report.program, body, job.choice)
-        live.tables = {}
-        live.waiting = {time_of(time): [_read(fact) for fact in facts] for time, facts in header["waiting"]}
+        live.waiting = {}
+        for time, facts in header["facts"]:
+            live.waiting.setdefault(time_of(time), []).append([_read(fact) for fact in facts])
+        at = 0
+        for time, source, size in header["tables"]:
+            live.waiting.setdefault(time_of(time), []).append((source, from_bytes(body[at : at + size])))
+            at += size
+        live.reasoner = Reasoner.restore(job.report.program, body[at:], job.choice)
         return live
 
 

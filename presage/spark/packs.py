@@ -8,6 +8,7 @@ the clock.
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,9 +18,10 @@ import numpy as np
 import pyarrow as pa
 
 from presage.io.facts import exact
+from presage.io.tables import Ints, cells_of
 from presage.model.printer import show_number
 from presage.model.terms import Number
-from presage.spark.facts import mark
+from presage.spark.facts import mark, units_of
 from presage.spark.job import Job, Source
 
 PACK = "shard int, source int, first string, last string, payload binary"
@@ -33,36 +35,66 @@ _SCHEMA = pa.schema(
     ]
 )
 ROWS_IN_A_PACK = 262_144
+NO_SOURCE = -1
+"""A pack that has no facts, of any source."""
 
 
 def packer(job: Job, index: int, source: Source) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
-        gathered: list[Any] = []
-        size = 0
-        for batch in batches:
-            if batch.num_rows:
-                gathered.append(batch)
-                size += batch.num_rows
-            if size >= ROWS_IN_A_PACK:
-                yield _packs(job, index, source, gathered)
-                gathered, size = [], 0
-        if gathered:
-            yield _packs(job, index, source, gathered)
+        for table in in_portions(batches, ROWS_IN_A_PACK):
+            yield _packs(job, index, source, table)
 
     return run
 
 
-def _packs(job: Job, index: int, source: Source, batches: list[Any]) -> Any:
-    table = pa.Table.from_batches(batches)
+def in_portions(batches: Iterator[Any], rows: int) -> Iterator[Any]:
+    """Batches joined to tables of at least so many rows, but for the last."""
+    gathered: list[Any] = []
+    size = 0
+    for batch in batches:
+        if batch.num_rows:
+            gathered.append(batch)
+            size += batch.num_rows
+        if size >= rows:
+            yield pa.Table.from_batches(gathered)
+            gathered, size = [], 0
+    if gathered:
+        yield pa.Table.from_batches(gathered)
+
+
+def _packs(job: Job, index: int, source: Source, table: Any) -> Any:
     marked = mark(table, source, job)
-    first, last = (show_number(_plain(each)) for each in (min(marked.arrivals), max(marked.arrivals)))
-    order = np.argsort(marked.shards, kind="stable")
-    ordered = marked.table.take(pa.array(order))
+    first, last = (show_number(each) for each in _ends(marked.arrivals))
+    # By arrival within a shard, so that there is less to do where everybody waits for the shard.
+    order = np.lexsort((units_of(marked.arrivals), marked.shards))
+    ordered = marked.table.take(pa.array(order)).combine_chunks()
     edges = np.searchsorted(marked.shards[order], np.arange(job.shards + 1))
     payloads = [
         to_bytes(ordered.slice(start, stop - start)) if stop > start else None
         for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
     ]
+    return _to_all(job, index, first, last, payloads)
+
+
+def clock_packer(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The same for a column of times without facts."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            cells = [cell for cell in cells_of(batch.column(0), "the clock") if cell is not None]
+            if cells:
+                first, last = (_on_timeline(job, cell) for cell in (min(cells), max(cells)))
+                yield _to_all(job, NO_SOURCE, show_number(first), show_number(last), [None] * job.shards)
+
+    return run
+
+
+def _on_timeline(job: Job, cell: Any) -> Number:
+    time = max(0, job.checker.time(cell, "the clock"))
+    return math.floor(time) if job.discrete else time
+
+
+def _to_all(job: Job, index: int, first: str, last: str, payloads: list[bytes | None]) -> Any:
     size = job.shards
     columns = [
         pa.array(np.arange(size, dtype=np.int32)),
@@ -74,19 +106,23 @@ def _packs(job: Job, index: int, source: Source, batches: list[Any]) -> Any:
     return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
 
 
-def _plain(time: Any) -> Number:
-    return int(time) if isinstance(time, np.integer) else time
+def _ends(arrivals: list[Number] | Ints) -> tuple[Number, Number]:
+    if isinstance(arrivals, np.ndarray):
+        return int(arrivals.min()), int(arrivals.max())
+    return min(arrivals), max(arrivals)
 
 
 def to_bytes(table: Any) -> bytes:
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+    # A task has one core: more threads would only wait for each other.
+    options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
         writer.write_table(table.combine_chunks())
     return bytes(sink.getvalue())
 
 
 def from_bytes(payload: bytes) -> Any:
-    with pa.ipc.open_stream(payload) as reader:
+    with pa.ipc.open_stream(payload, options=pa.ipc.IpcReadOptions(use_threads=False)) as reader:
         return reader.read_all()
 
 
@@ -131,9 +167,9 @@ def framed(header: dict[str, Any], body: bytes) -> bytes:
     return struct.pack("<I", len(head)) + head + body
 
 
-def unframed(data: bytes) -> tuple[dict[str, Any], bytes]:
+def unframed(data: Any) -> tuple[dict[str, Any], Any]:
     (size,) = struct.unpack_from("<I", data)
-    return json.loads(data[4 : 4 + size]), data[4 + size :]
+    return json.loads(bytes(data[4 : 4 + size])), data[4 + size :]
 
 
 def time_of(text: str) -> Number:

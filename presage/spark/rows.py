@@ -5,17 +5,24 @@ Both leave the same operator, told apart by which part of the row is there; `ans
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from presage.answers import Answer, json_value
+from presage.answers import Answer, Answers, json_value
 from presage.io.facts import Fact
-from presage.io.output import answer_schema, fit_line
+from presage.io.lines import table_of
+from presage.io.output import answer_schema
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
 from presage.model.terms import Constant, Number
+from presage.spark.job import Job
+from presage.spark.packs import framed, from_bytes, to_bytes, unframed
+from presage.telling import Packed, Told, pack
+
+ROWS_AT_ONCE = 200_000
+"""So many answers leave together."""
 
 
 def late_fields(whole_times: bool) -> list[tuple[str, Any]]:
@@ -52,13 +59,75 @@ def spark_schema(schema: Any) -> str:
     return ", ".join(f"`{field.name}` {spark_type(field.type)}" for field in schema)
 
 
-def rows_of(answers: Iterable[Answer], late: Sequence[tuple[Fact, Number]], schema: Any) -> list[dict[str, Any]]:
-    """Rows in the form of the schema: answers, then late facts, each with the time at which it arrived."""
-    found = [{**fit_line(answer.to_json(), schema), "late": None} for answer in answers]
-    nothing = dict.fromkeys(schema.names)
+def tables_of(answers: Sequence[Answer], late: Sequence[tuple[Fact, Number]], schema: Any) -> list[Any]:
+    """Tables of the schema: answers, then late facts, each with the time at which it arrived."""
     whole = pa.types.is_integer(schema.field("now").type)
-    found.extend({**nothing, "late": _late(fact, now, whole)} for fact, now in late)
+    kind = schema.field("late").type
+    found = [each.append_column(schema.field("late"), pa.nulls(len(each), kind)) for each in table_of(answers, whole)]
+    if late:
+        columns = [pa.nulls(len(late), field.type) for field in schema][:-1]
+        columns.append(pa.array([_late(fact, now, whole) for fact, now in late], kind))
+        found.append(pa.Table.from_arrays(columns, schema=schema))
     return found
+
+
+Steps = Iterable[tuple[Sequence[Answer], list[tuple[Fact, Number]]]]
+"""For each step its answers, and the facts that came too late with the time at which they did."""
+
+
+def packed(job: Job, shard: int, steps: Steps) -> Iterator[bytes]:
+    """What steps tell, in pieces that can be sent; `unpacked` makes rows of them."""
+    schema = row_schema(job.discrete)
+    told: list[Told] = []
+    tables: list[Any] = []
+    size = 0
+    for given, late in steps:
+        answers = job.told(shard, given)
+        columns = answers.columns if isinstance(answers, Answers) else None
+        if isinstance(columns, Told):
+            told.append(columns)
+            answers = []
+        if answers or late:
+            tables.extend(tables_of(answers, late, schema))
+        size += len(given) + len(late)
+        if size >= ROWS_AT_ONCE:
+            yield from _pieces(told, tables)
+            told, tables, size = [], [], 0
+    yield from _pieces(told, tables)
+
+
+def _pieces(told: list[Told], tables: list[Any]) -> Iterator[bytes]:
+    if tables:
+        yield framed({}, to_bytes(pa.concat_tables(tables)))
+    for each in pack(told):
+        values = to_bytes(each.values)
+        yield framed({"query": each.query, "values": len(values)}, values + to_bytes(each.rows))
+
+
+def unpacked(job: Job, piece: Any) -> Iterator[Any]:
+    """The rows of a piece, as tables."""
+    header, body = unframed(piece)
+    if "query" not in header:
+        yield from_bytes(body)
+        return
+    late = row_schema(job.discrete).field("late")
+    values, rows = from_bytes(body[: header["values"]]), from_bytes(body[header["values"] :])
+    for table in job.teller().unpack(Packed(header["query"], rows, values)):
+        yield table.append_column(late, pa.nulls(len(table), late.type))
+
+
+def gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Small tables joined to larger ones."""
+    held: list[Any] = []
+    size = 0
+    for table in tables:
+        held.append(table)
+        size += len(table)
+        if size >= rows:
+            yield pa.concat_tables(held).combine_chunks()
+            held, size = [], 0
+    if held:
+        yield pa.concat_tables(held).combine_chunks()
 
 
 def _late(fact: Fact, now: Number, whole: bool) -> dict[str, Any]:
@@ -76,9 +145,3 @@ def _late(fact: Fact, now: Number, whole: bool) -> dict[str, Any]:
     high = "inf" if fact.high is None else show_number(fact.high)
     row |= {"fact": f"{atom}@{bounds[0]}{show_number(fact.low)},{high}{bounds[1]}", "time": None}
     return row | {"from": time(fact.low), "to": time(fact.high), "bounds": bounds}
-
-
-def batch_of(rows: list[dict[str, Any]], schema: Any) -> Any:
-    return pa.RecordBatch.from_arrays(
-        [pa.array([row[field.name] for row in rows], field.type) for field in schema], schema=schema
-    )

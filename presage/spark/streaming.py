@@ -8,9 +8,12 @@ A worker that has no reasoner of the shard, or an older one, makes it from snaps
 from __future__ import annotations
 
 import json
+import struct
 import uuid
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import reduce
 from typing import Any
 
@@ -19,12 +22,13 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from presage.errors import PresageError
 from presage.model.printer import show_number
+from presage.spark.history import left
 from presage.spark.job import Job, Source
 from presage.spark.live import Live, drop, keep, kept
-from presage.spark.packs import PACK, Delivery, from_bytes, packer, time_of, to_bytes
-from presage.spark.rows import batch_of, row_schema, rows_of, spark_schema
+from presage.spark.packs import PACK, Delivery, clock_packer, packer, time_of
+from presage.spark.rows import row_schema, spark_schema, unpacked
 
-FORMAT = 1
+FORMAT = 2
 CHUNK = 1 << 20
 LEAST_LOG = 1 << 20
 """Bytes of log below which no snapshot is worth its writing."""
@@ -32,18 +36,20 @@ PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
-def stream_rows(job: Job, frames: list[tuple[Source, DataFrame]]) -> DataFrame:
-    """Rows of answers and of late facts."""
+def stream_rows(
+    job: Job, frames: list[tuple[Source, DataFrame]], kind: type[Live] = Live, clock: DataFrame | None = None
+) -> DataFrame:
+    """Rows of answers and of late facts. `clock` has times that move the clock, and no facts."""
     spark = frames[0][1].sparkSession
     _prepare(spark, job.shards)
-    packs = reduce(
-        DataFrame.union,
-        [frame.mapInArrow(packer(job, index, source), PACK) for index, (source, frame) in enumerate(frames)],
-    )
+    parts = [frame.mapInArrow(packer(job, index, source), PACK) for index, (source, frame) in enumerate(frames)]
+    if clock is not None:
+        parts.append(clock.mapInArrow(clock_packer(job), PACK))
+    packs = reduce(DataFrame.union, parts)
     told = packs.groupBy("shard").transformWithState(
-        statefulProcessor=Shard(job), outputStructType="payload binary", outputMode="Append", timeMode="None"
+        statefulProcessor=Shard(job, kind), outputStructType="payload binary", outputMode="Append", timeMode="None"
     )
-    return told.mapInArrow(_unpack(job.discrete), spark_schema(row_schema(job.discrete)))
+    return told.mapInArrow(_unpack(job), spark_schema(row_schema(job.discrete)))
 
 
 def _prepare(spark: Any, shards: int) -> None:
@@ -58,11 +64,12 @@ def _prepare(spark: Any, shards: int) -> None:
         )
 
 
-def _unpack(whole_times: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _unpack(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             for payload in batch.column(0):
-                yield from from_bytes(payload.as_py()).to_batches()
+                for table in unpacked(job, payload.as_buffer()):
+                    yield from table.to_batches()
 
     return run
 
@@ -70,8 +77,8 @@ def _unpack(whole_times: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
 class Shard(StatefulProcessor):
     """What Spark calls for each shard and micro-batch."""
 
-    def __init__(self, job: Job) -> None:
-        self.job = job
+    def __init__(self, job: Job, kind: type[Live] = Live) -> None:
+        self.job, self.kind = job, kind
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.meta = handle.getValueState("meta", "json string")
@@ -85,6 +92,9 @@ class Shard(StatefulProcessor):
         shard = int(key[0])
         meta = self._meta()
         before = None if meta["clock"] is None else time_of(meta["clock"])
+        live = None
+        if self.job.state is not None and not meta["version"]:
+            before, live = left(self.job, shard, self.kind)
         packs = list(rows)
         clock = max(time_of(pack["last"]) for pack in packs)
         payloads = tuple(
@@ -95,36 +105,27 @@ class Shard(StatefulProcessor):
             if not payloads:
                 return
         first = min(time_of(pack["first"]) for pack in packs)
-        live = self._live(shard, meta)
+        live = live or self._live(shard, meta)
         drop(live)
         delivery = Delivery(before, clock, first, payloads, uuid.uuid4().hex)
-        answers, late = live.take(delivery)
+        for payload in live.take(delivery):
+            yield Row(payload=payload)
         self._write(meta, live, delivery)
         keep(live)
-        schema = row_schema(self.job.discrete)
-        found = rows_of(answers, late, schema)
-        if found:
-            import pyarrow as pa
-
-            yield Row(payload=to_bytes(pa.Table.from_batches([batch_of(found, schema)])))
 
     def _meta(self) -> dict[str, Any]:
         now = self.job.fingerprints
         if not self.meta.exists():
             empty = {"version": 0, "clock": None, "since": 0, "log": 0, "size": 0, "parts": 0, "token": ""}
             return {"format": FORMAT, "of": now, **empty}
-        meta: dict[str, Any] = json.loads(_only(self.meta.get()))
+        with _damage_told():
+            meta: dict[str, Any] = json.loads(_only(self.meta.get()))
         if meta["format"] != FORMAT:
             raise PresageError(
                 f"the checkpoint was written by another version of Presage (format {meta['format']}, here {FORMAT}): "
                 "start with a new checkpoint"
             )
-        changed = [name for name, value in now.items() if meta["of"].get(name) != value]
-        if changed:
-            raise PresageError(
-                f"the checkpoint belongs to another run: {' and '.join(changed)} changed since it was written. What "
-                "is remembered there would give wrong answers: go on as before, or start with a new checkpoint"
-            )
+        self.job.must_be_same(meta["of"], "the checkpoint")
         return meta
 
     def _live(self, shard: int, meta: dict[str, Any]) -> Live:
@@ -133,25 +134,28 @@ class Shard(StatefulProcessor):
         live = kept(self.job, shard)
         if live is not None and live.token == meta["token"] and meta["version"]:
             return live
-        log = [Delivery.from_bytes(_only(self.log.getValue((version,)))) for version in versions]
-        tokens = [delivery.token for delivery in log]
-        if live is not None and live.token in tokens:
-            log = log[tokens.index(live.token) + 1 :]
-            drop(live)
-        elif meta["parts"]:
-            parts = [_only(self.snapshot.getValue((part,))) for part in range(meta["parts"])]
-            live = Live.restore(self.job, shard, b"".join(parts))
-        else:
-            live = Live(self.job, shard)
-        for delivery in log:
-            live.take(delivery)
+        with _damage_told():
+            log = [Delivery.from_bytes(_only(self.log.getValue((version,)))) for version in versions]
+            tokens = [delivery.token for delivery in log]
+            if live is not None and live.token in tokens:
+                log = log[tokens.index(live.token) + 1 :]
+                drop(live)
+            elif meta["parts"]:
+                parts = [_only(self.snapshot.getValue((part,))) for part in range(meta["parts"])]
+                live = self.kind.restore(self.job, shard, b"".join(parts))
+            else:
+                live = self.kind(self.job, shard)
+            for delivery in log:
+                live.catch_up(delivery)
         return live
 
     def _write(self, meta: dict[str, Any], live: Live, delivery: Delivery) -> None:
         data = delivery.to_bytes()
         meta |= {"version": meta["version"] + 1, "clock": show_number(delivery.clock), "token": delivery.token}
         meta["log"] += len(data)
-        if meta["log"] > max(LEAST_LOG, 2 * meta["size"]):
+        # What history left is part of the first snapshot: from then on the checkpoint has everything.
+        continues = self.job.state is not None and meta["version"] == 1
+        if continues or meta["log"] > max(LEAST_LOG, 2 * meta["size"]):
             blob = live.save()
             parts = [blob[at : at + CHUNK] for at in range(0, len(blob), CHUNK)]
             for part in range(len(parts), meta["parts"]):
@@ -164,6 +168,20 @@ class Shard(StatefulProcessor):
         else:
             self.log.updateValue((meta["version"],), (data,))
         self.meta.update((json.dumps(meta),))
+
+
+@contextmanager
+def _damage_told() -> Iterator[None]:
+    """State that cannot be read, in words."""
+    try:
+        yield
+    except PresageError:
+        raise
+    except (ValueError, KeyError, TypeError, struct.error, zlib.error, EOFError, OSError, AssertionError) as found:
+        raise PresageError(
+            f"the checkpoint is damaged: what was remembered cannot be read ({type(found).__name__}: {found}). Restore "
+            "it from a copy, or start with a new one"
+        ) from None
 
 
 def _only(value: tuple[Any, ...] | None) -> Any:

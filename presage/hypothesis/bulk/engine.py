@@ -13,8 +13,9 @@ import numpy as np
 
 from presage.engine.relation import Symbols32
 from presage.engine.symbols import Symbols
+from presage.hypothesis.bulk.lines import Names
 from presage.hypothesis.bulk.shapes import Shape, Way
-from presage.hypothesis.bulk.table import Ints, Rows, Table
+from presage.hypothesis.bulk.table import STATUS, Ints, Rows, Table
 from presage.hypothesis.engine import Change, State
 from presage.hypothesis.literals import Lit
 from presage.hypothesis.patterns import Fixed
@@ -25,12 +26,6 @@ from presage.model.values import Value
 FEW_SYMBOLS = 10_000
 """Below so many constants it is not worth looking which are still used."""
 
-STATUS = {
-    matches.POSSIBLE: "possible",
-    matches.UNSUPPORTED: "unsupported",
-    matches.CONFIRMED: "confirmed",
-    matches.REFUTED: "refuted",
-}
 Values = list[Value | None]
 Arrivals = dict[str, list[tuple[Symbols32, Ints]]]
 """Facts by predicate: arguments and times."""
@@ -41,6 +36,7 @@ class Bulk:
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
         self.symbols = Symbols()
+        self.names = Names(self.symbols.values)
         self.tables = [Table(shape, self.symbols) for shape in shapes]
         self.listens = {name for table in self.tables for name in table.meetings}
         self.arriving: Arrivals = {}
@@ -116,6 +112,14 @@ class Bulk:
     def remembered(self) -> int:
         """How many answers, and facts that are kept for others, are in memory."""
         return sum(map(len, self.tables)) + sum(map(len, self._kept_rows()))
+
+    def names_of(self, values: Values) -> Names:
+        """The names of the constants in a list of values, which may be one from before numbers were given back."""
+        if values is not self.symbols.values:
+            return Names(values)
+        if self.names.values is not values:
+            self.names = Names(values)
+        return self.names
 
     def standing(self) -> list[Rows]:
         """What is possible now."""

@@ -22,6 +22,12 @@ from presage.kernels import matches
 from presage.kernels.hashing import EMPTY
 
 Ints = npt.NDArray[np.int64]
+STATUS = {
+    matches.POSSIBLE: "possible",
+    matches.UNSUPPORTED: "unsupported",
+    matches.CONFIRMED: "confirmed",
+    matches.REFUTED: "refuted",
+}
 ROOM = 64
 """Rows of a table at first; the hash has twice as many places."""
 

@@ -1,0 +1,292 @@
+"""Spark: what a stream costs end to end, beside the same pipeline without an engine and beside state per device.
+
+Turbines with possible answers. The pass-through packs, shuffles, writes state and gives a row for each fact, as the
+run does, but does not reason. State per device is what one would write first: `transformWithStateInPandas`, keyed by
+device, with the last readings as state.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import statistics
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+import presage
+from bench.common import ROOT, Row
+
+TURBINES = (ROOT / "examples/turbines/turbines.psg").read_text(encoding="utf-8")
+SCHEMA = "device string, level string, time long"
+DEVICES, SHARDS, CORES = 20_000, 8, 2
+ROWS, BATCHES = 1_000_000, 5
+FILES = 2
+"""In a micro-batch: a task reads one."""
+FEW, MANY_BATCHES = 1_000, 24
+HISTORY = 50_000_000
+SOME = 20_000
+WARM = 2
+"""Micro-batches that are not counted."""
+
+
+def write_readings(folder: Path, rows: int, batches: int, files: int = FILES, devices: int = DEVICES) -> None:
+    """Readings of all devices at each time, most of them high; those of neighbouring times out of order."""
+    folder.mkdir(parents=True)
+    chance = np.random.default_rng(1)
+    names = pa.array([f"wt{index}" for index in range(devices)])
+    levels = pa.array(["low", "high"])
+    for batch in range(batches):
+        numbers = np.arange(batch * rows, (batch + 1) * rows)
+        if rows >= devices:
+            # Some are a time late, within the delay.
+            numbers = numbers[np.argsort(numbers + (chance.random(rows) < 0.1) * devices, kind="stable")]
+        for file, part in enumerate(np.array_split(numbers, files)):
+            table = pa.table(
+                {
+                    "device": names.take(pa.array(part % devices)),
+                    "level": levels.take(pa.array((chance.random(len(part)) < 0.7).astype(np.int8))),
+                    "time": pa.array(part // devices),
+                }
+            )
+            parquet.write_table(table, folder / f"{batch:06d}-{file}.parquet")
+
+
+def stream(spark: Any, folder: Path, files: int = FILES) -> Any:
+    return spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", files).parquet(str(folder))
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a stream took once it was warm."""
+
+    facts: int
+    wall: float
+    cpu: float
+    """Of the driver, its Java and all workers."""
+    triggers: list[int]
+    """Milliseconds of each micro-batch."""
+    written: list[int]
+    """Bytes of the checkpoint's changes of state, of each micro-batch."""
+
+    @property
+    def rate(self) -> float:
+        return self.facts / self.wall
+
+    @property
+    def share(self) -> float:
+        """Facts in a second if both cores were ours alone."""
+        return self.facts / self.cpu * CORES
+
+
+def run(frame: Any, folder: Path, sink: str = "noop", warm: int = WARM) -> Measured:
+    writer = frame.writeStream.format(sink).option("checkpointLocation", str(folder / "checkpoint"))
+    if sink == "parquet":
+        writer = writer.option("path", str(folder / "out"))
+    query = writer.outputMode("append").trigger(availableNow=True).start()
+    while len(query.recentProgress) < warm and query.isActive:
+        time.sleep(0.02)
+    before, begin, counted = cpu_seconds(), time.monotonic(), len(query.recentProgress)
+    query.awaitTermination()
+    cpu, wall = cpu_seconds() - before, time.monotonic() - begin
+    progress = [each for each in query.recentProgress if each["numInputRows"]]
+    triggers = [each["durationMs"]["triggerExecution"] for each in progress]
+    return Measured(
+        sum(each["numInputRows"] for each in progress[counted:]), wall, cpu, triggers, changelogs(folder / "checkpoint")
+    )
+
+
+def cpu_seconds() -> float:
+    """Of this process and all that descend from it, living or gone."""
+    total = 0.0
+    for pid in [os.getpid(), *descendants()]:
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            total += sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
+    return total
+
+
+def descendants() -> list[int]:
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                words = (entry / "stat").read_text().rpartition(")")[2].split()
+                parents.setdefault(int(words[1]), []).append(int(entry.name))
+    found = list(parents.get(os.getpid(), []))
+    for pid in found:
+        found.extend(parents.get(pid, []))
+    return found
+
+
+def changelogs(checkpoint: Path) -> list[int]:
+    """The bytes that each micro-batch wrote to the state store."""
+    sizes: dict[int, int] = {}
+    for path in checkpoint.glob("state/0/*/**/*.changelog"):
+        version = int(path.name.split(".")[0].split("_")[0])
+        sizes[version] = sizes.get(version, 0) + path.stat().st_size
+    return [sizes[version] for version in sorted(sizes)]
+
+
+def ours(spark: Any, folder: Path, shards: int = SHARDS) -> Any:
+    return presage.spark.answers(presage.parse(TURBINES), {"temp": stream(spark, folder)}, shards=shards)
+
+
+def passed_through(spark: Any, folder: Path) -> Any:
+    """A row for each fact, by the same way."""
+    from presage.spark.job import Job, Source
+    from presage.spark.live import Live
+    from presage.spark.packs import Delivery, framed, from_bytes, to_bytes
+    from presage.spark.rows import row_schema
+    from presage.spark.streaming import stream_rows
+
+    class Nothing(Live):
+        def take(self, delivery: Delivery) -> Iterator[bytes]:
+            schema = row_schema(True)
+            for _, payload in delivery.payloads:
+                table = from_bytes(payload)
+                known = {"now": table.column("low"), "time": table.column("low"), "answer": table.column("0")}
+                known["status"] = table.column("1")
+                columns = [known.get(each.name, pa.nulls(len(table), each.type)) for each in schema]
+                yield framed({}, to_bytes(pa.Table.from_arrays(columns, schema=schema)))
+            self.token = delivery.token
+
+        def catch_up(self, delivery: Delivery) -> None:
+            self.token = delivery.token
+
+    source = Source("temp", 2, ("time",), (0,))
+    job = Job(TURBINES, "turbines.psg", "changes", shards=SHARDS, sources=(source,))
+    frame = stream(spark, folder).selectExpr("device as c0", "level as c1", "time as c2")
+    return stream_rows(job, [(source, frame)], Nothing).where("late is null").drop("late")
+
+
+def per_device(spark: Any, folder: Path) -> Any:
+    """The same patterns by hand: state of each device is what is met of its three readings, by their first time."""
+    import pandas as pd
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+    class Device(StatefulProcessor):
+        def init(self, handle: StatefulProcessorHandle) -> None:
+            self.met = handle.getValueState("met", "json string")
+
+        def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
+            met = json.loads(self.met.get()[0]) if self.met.exists() else {}
+            told = []
+            for frame in rows:
+                for level, at in zip(frame["level"], frame["time"], strict=True):
+                    for first in [first for first in map(int, met) if first + 3 < at]:
+                        if met.pop(str(first)) != 7:
+                            told.append((at, "refuted", f"malf({key[0]})@{first}"))
+                    for bit, first in ((1, at), (2, at - 1), (4, at - 2)) if level == "high" else ():
+                        bits = met.get(str(first), 0) | bit
+                        if first >= 0 and bits != met.get(str(first)):
+                            met[str(first)] = bits
+                            told.append((at, "confirmed" if bits == 7 else "possible", f"malf({key[0]})@{first}"))
+            self.met.update((json.dumps(met),))
+            yield pd.DataFrame(told, columns=["now", "status", "answer"])
+
+        def close(self) -> None:
+            """Nothing is open."""
+
+    return (
+        stream(spark, folder)
+        .groupBy("device")
+        .transformWithStateInPandas(Device(), "now long, status string, answer string", "Append", "None")
+    )
+
+
+def measure() -> Iterator[Row]:
+    folder = Path(tempfile.mkdtemp(prefix="presage-bench-"))
+    spark = presage.spark.local_session(CORES, SHARDS, folder / "home")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield from _streams(spark, folder)
+            yield _state(spark, folder)
+            yield _history(spark, folder)
+    finally:
+        spark.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _streams(spark: Any, folder: Path) -> Iterator[Row]:
+    write_readings(folder / "many", ROWS, BATCHES)
+    write_readings(folder / "few", FEW, MANY_BATCHES)
+    fast = run(ours(spark, folder / "many"), folder / "ours")
+    through = run(passed_through(spark, folder / "many"), folder / "through")
+    by_hand = run(per_device(spark, folder / "many"), folder / "device", warm=1)
+    note = f"share of {CORES} cores: {fast.share:,.0f} facts/s beside"
+    work = f"a stream, {ROWS:,} facts a micro-batch"
+    yield Row(
+        work, f"{fast.rate:,.0f} facts/s", f"pass-through {through.rate:,.0f} facts/s", through.cpu / fast.cpu,
+        f"{note} {through.share:,.0f}; ratio of CPU",
+    )  # fmt: skip
+    yield Row(
+        work, f"{fast.rate:,.0f} facts/s", f"state per device {by_hand.rate:,.0f} facts/s",
+        fast.share / by_hand.share, f"{note} {by_hand.share:,.0f}; ratio of CPU",
+    )  # fmt: skip
+    small, small_through = (
+        statistics.median(run(make(spark, folder / "few"), folder / f"few-{name}", warm=WARM).triggers[WARM:])
+        for name, make in (("ours", ours), ("through", passed_through))
+    )
+    yield Row(
+        f"a micro-batch of {FEW:,} facts", f"{small:.0f} ms", f"pass-through {small_through:.0f} ms",
+        small / small_through, "median trigger time",
+    )  # fmt: skip
+
+
+def _state(spark: Any, folder: Path) -> Row:
+    """What the same facts write when little and when ten times as much is remembered."""
+    text = TURBINES.replace("delay 1.", "delay 1000.")
+    found = []
+    for index, devices in enumerate((SOME, 10 * SOME)):
+        inputs = folder / f"state{index}"
+        inputs.mkdir()
+        for batch, rows in enumerate([devices, *[SOME // 4] * MANY_BATCHES]):
+            names = pa.array([f"wt{number}" for number in range(rows)])
+            table = pa.table({"device": names, "level": ["high"] * rows, "time": pa.array(np.full(rows, batch))})
+            parquet.write_table(table, inputs / f"{batch:06d}.parquet")
+        frame = presage.spark.answers(presage.parse(text), {"temp": stream(spark, inputs, 1)}, shards=SHARDS)
+        found.append(sum(run(frame, folder / f"out{index}").written[WARM:]) / MANY_BATCHES)
+    few, many = found
+    return Row(
+        f"state written, {10 * SOME:,} devices remembered", f"{many / 1e3:,.0f} kB a micro-batch",
+        f"{SOME:,} devices {few / 1e3:,.0f} kB", many / few, f"{SOME // 4:,} facts each",
+    )  # fmt: skip
+
+
+def _history(spark: Any, folder: Path) -> Row:
+    """A table of many facts, to a sink that counts them."""
+    parts = HISTORY // ROWS
+    write_readings(folder / "history", ROWS, parts, files=1)
+    frame = spark.read.schema(SCHEMA).parquet(str(folder / "history"))
+    before, begin = cpu_seconds(), time.monotonic()
+    presage.spark.answers(presage.parse(TURBINES), {"temp": frame}, shards=SHARDS).write.format("noop").mode(
+        "overwrite"
+    ).save()
+    cpu, wall = cpu_seconds() - before, time.monotonic() - begin
+    return Row(
+        f"a table of {HISTORY:,} facts", f"{HISTORY / wall:,.0f} facts/s", "", None,
+        f"share of {CORES} cores: {HISTORY / cpu * CORES:,.0f} facts/s; workers at most {peak_of_workers() >> 20:,} MB",
+    )  # fmt: skip
+
+
+def peak_of_workers() -> int:
+    """The most memory that a Python process below this one has had."""
+    peaks = [0]
+    for pid in descendants():
+        with contextlib.suppress(OSError):
+            status = Path(f"/proc/{pid}/status").read_text()
+            if "python" in status.splitlines()[0]:
+                peaks.append(int(status.partition("VmHWM:")[2].split()[0]) * 1024)
+    return max(peaks)

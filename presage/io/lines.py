@@ -1,0 +1,91 @@
+"""Answer lines as Arrow tables, from answers one by one or from columns of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from presage.answers import Answer, Answers
+from presage.io.output import answer_schema, fit_line
+
+
+class TextColumn(Protocol):
+    """Lists of texts: where those of each row begin, where each text begins, and the bytes."""
+
+    @property
+    def begins(self) -> Any: ...
+    @property
+    def offsets(self) -> Any: ...
+    @property
+    def data(self) -> Any: ...
+
+
+class Lines(Protocol):
+    """Lines about answers at time points, each with one way at most."""
+
+    @property
+    def columns(self) -> Any: ...
+    @property
+    def times(self) -> Any: ...
+    @property
+    def decided_by(self) -> Any: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+
+@lru_cache(maxsize=2)
+def _schema(whole_times: bool) -> Any:
+    return answer_schema(whole_times)
+
+
+def table_of(answers: Sequence[Answer], whole_times: bool) -> list[Any]:
+    """The lines of answers as tables, in no particular order."""
+    if isinstance(answers, Answers) and answers.columns is not None:
+        return answers.columns.tables()
+    return [answers_table(answers, whole_times)] if len(answers) else []
+
+
+def answers_table(answers: Iterable[Answer], whole_times: bool) -> Any:
+    import pyarrow as pa
+
+    schema = _schema(whole_times)
+    rows = [fit_line(answer.to_json(), schema) for answer in answers]
+    columns = [pa.array([row[field.name] for row in rows], field.type) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def lines_table(lines: Lines, now: Any) -> Any:
+    """`now` is one time, or an array with that of each line."""
+    import pyarrow as pa
+
+    schema = _schema(True)
+    size = len(lines.times)
+    empty = pa.array(np.zeros(size + 1, np.int32))
+
+    def texts(name: str) -> Any:
+        given: TextColumn = lines.columns[name]
+        buffers = [None, pa.py_buffer(given.offsets), pa.py_buffer(given.data)]
+        return pa.StringArray.from_buffers(len(given.offsets) - 1, buffers[1], buffers[2])
+
+    def lists(name: str) -> Any:
+        return pa.ListArray.from_arrays(pa.array(lines.columns[name].begins), texts(name))
+
+    names = pa.array(lines.names, pa.string()).take(pa.array(np.tile(np.arange(len(lines.names)), size)))
+    known = {
+        "now": pa.array(np.broadcast_to(np.asarray(now, np.int64), size)),
+        "status": texts("status"),
+        "answer": texts("answer"),
+        "bindings": pa.MapArray.from_arrays(pa.array(lines.columns["bindings"].begins), names, texts("bindings")),
+        "time": pa.array(lines.times),
+        "because": lists("because"),
+        "needs": lists("needs"),
+        "unless": pa.ListArray.from_arrays(empty, pa.array([], pa.string())),
+        "decided_by": pa.array(lines.decided_by, mask=lines.decided_by < 0),
+        "ways": pa.ListArray.from_arrays(empty, pa.array([], schema.field("ways").type.value_type)),
+    }
+    columns = [known.get(field.name) for field in schema]
+    filled = [pa.nulls(size, field.type) if got is None else got for field, got in zip(schema, columns, strict=True)]
+    return pa.Table.from_arrays(filled, schema=schema)
