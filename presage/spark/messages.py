@@ -12,9 +12,27 @@ from contextlib import contextmanager
 
 from pyspark.errors import PySparkException
 
-from presage.errors import PresageError
+from presage.errors import PresageError, brief
 
 _OURS = re.compile(r"^presage\.\S+Error: (.+?)(?=^\s*$|^\s+at |^\S*Traceback|\Z)", re.MULTILINE | re.DOTALL)
+
+
+_CAUSE = re.compile(r"^Caused by: (?:[\w$.]+\.)?(\w+(?:Exception|Error)): (.+)$", re.MULTILINE)
+_CLASS = re.compile(r"^(?:\[[A-Z0-9_.]+\] |(?:[\w$]+\.)+\w*(?:Exception|Error): )+")
+_STREAM = re.compile(r"^\[STREAM_FAILED\].*?terminated with exception: ", re.DOTALL)
+_STATE = re.compile(r"\s*SQLSTATE: \w+.*", re.DOTALL)
+
+
+def reason(found: BaseException) -> str:
+    """Why something failed, in a sentence: Presage's own if there is one, else what is below Spark's wrapping."""
+    text = str(found)
+    ours = _OURS.findall(text)
+    if ours:
+        return str(ours[-1]).strip()
+    causes = _CAUSE.findall(text)
+    said = causes[-1][1] if causes else _STREAM.sub("", text)
+    first = _CLASS.sub("", _STATE.sub("", said).strip().split("\n")[0])
+    return brief(first.strip() or type(found).__name__).rstrip(".")
 
 
 @contextmanager
