@@ -1,4 +1,4 @@
-"""`presage run --engine spark`: files of facts as tables on a Spark of this machine; the lines are the embedded run's."""
+"""`presage run --engine spark`: files of facts as tables on a Spark of this machine, with the embedded run's lines."""
 
 from __future__ import annotations
 
