@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -28,7 +29,7 @@ from presage.pipeline.metrics import Measures, Shown
 from presage.pipeline.reading import Pipeline
 from presage.rewrite.units import Units
 from presage.spark.call import all_rows
-from presage.spark.messages import reason
+from presage.spark.messages import UNTOLD, own_words, reason
 from presage.spark.pipeline.listening import Listener, SparkMetrics, counted
 from presage.spark.pipeline.sinks import Lines, Sinks
 from presage.spark.pipeline.sources import Sources
@@ -37,6 +38,9 @@ from presage.spark.session import local_session
 PATIENCE = 60.0
 """Seconds that a micro-batch gets to end when the pipeline is asked to stop."""
 LOOK = 0.1
+ATTEMPTS = 3
+TOO_SLOW = "Python worker failed to connect back"
+"""What Spark says when a Python of its own does not start within ten seconds, as on a machine that is busy."""
 
 
 class Running:
@@ -101,8 +105,10 @@ class Running:
         listener = Listener(self.measures, Units(self.report.program), changed)
         self.spark.streams.addListener(listener)
         try:
-            query = self._start(counted(rows), sinks, listener, stop)
-            self._wait(query, stop)
+            for attempt in range(ATTEMPTS):
+                query = self._start(counted(rows), sinks, listener, stop)
+                if self._wait(query, stop, last=attempt == ATTEMPTS - 1):
+                    break
             listener.ended.wait(PATIENCE)
         finally:
             with suppress(Exception):  # The session may be gone already.
@@ -121,7 +127,10 @@ class Running:
         return found
 
     def _start(self, rows: DataFrame, sinks: Sinks, listener: Listener, stop: threading.Event) -> Any:
+        started = threading.Event()
+
         def write(batch: DataFrame, number: int) -> None:
+            started.wait()  # The sinks are to know whose answers these are.
             if stop.is_set():
                 # The micro-batch before is committed, and nothing of this one is written: it comes again.
                 raise PresageError("the pipeline was asked to stop")
@@ -142,6 +151,7 @@ class Running:
                 raise
             raise self._of_checkpoint(found, folder) from None
         sinks.run, listener.query = str(query.id), str(query.runId)
+        started.set()
         return query
 
     def _of_checkpoint(self, found: BaseException, folder: str) -> PresageError:
@@ -150,8 +160,9 @@ class Running:
             "new one (the stream is then read from its beginning, and needs new folders for its answers)"
         )
 
-    def _wait(self, query: Any, stop: threading.Event) -> None:
-        """Waits for the end. Asked to stop, it lets the micro-batch at work end; the next one then ends the query."""
+    def _wait(self, query: Any, stop: threading.Event, last: bool) -> bool:
+        """Waits for the end. Asked to stop, it lets the micro-batch at work end; the next one then ends the query. Says
+        whether it is over, or the query is to be started again, unless this was the last attempt."""
         patience = 0.0
         try:
             while not query.awaitTermination(LOOK) and self.failure is None:
@@ -161,6 +172,8 @@ class Running:
                         break
         except PySparkException as found:
             if self.failure is None and not stop.is_set():
+                if not last and TOO_SLOW in str(found):
+                    return False
                 raise self._why(found) from None
         failure = self.failure
         if query.isActive:
@@ -170,16 +183,23 @@ class Running:
             raise self.failure
         if self.failure is not None:
             raise PresageError(f"the pipeline failed: {reason(self.failure)}")
+        return True
 
     def _why(self, found: BaseException) -> PresageError:
-        said = str(found)
+        said = own_words(found)
+        if said:
+            return PresageError(said)
+        why = reason(found)
         folder = self.pipeline.local(str(self.pipeline.values["checkpoint"]))
-        if any(sign in said for sign in _OF_CHECKPOINT) or f"{folder}/" in said:
+        gone_on = not self.measures.batches and any((Path(folder) / "commits").glob("[0-9]*"))
+        about_state = _OF_STATE.search(str(found).partition("=== Streaming Query")[0])
+        if folder in why or about_state or (gone_on and why == UNTOLD):
             return self._of_checkpoint(found, folder)
-        return PresageError(f"the pipeline failed: {reason(found)}")
+        return PresageError(f"the pipeline failed: {why}")
 
 
-_OF_CHECKPOINT = ("CHECKPOINT", "checkpoint", "CANNOT_LOAD_STATE", "STATE_STORE", "offset log", "Malformed log")
+_OF_STATE = re.compile(r"\[[A-Z_.]*(?:STATE|CHECKPOINT)[A-Z_.]*\]")
+"""Errors of Spark about what a stream remembers, by their names."""
 
 
 def session(pipeline: Pipeline) -> Any:

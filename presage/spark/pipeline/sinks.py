@@ -105,7 +105,19 @@ def lines_of(rows: DataFrame) -> Iterator[dict[str, Any]]:
             left_out = ("from", "to", "bounds") if row["from"] is None and row["bounds"] is None else ("time",)
         else:
             left_out = ("from", "to", "bounds") if row["from"] is None else ("time",)
+        for way in row.get("ways") or ():
+            way["decided_by"] = _time(way["decided_by"])
+        for name in _TIMES & row.keys():
+            row[name] = _time(row[name])
         yield {name: value for name, value in row.items() if name not in left_out and (name != "ways" or value)}
+
+
+_TIMES = {"now", "time", "from", "to", "decided_by"}
+
+
+def _time(given: int | str | None) -> int | str | None:
+    """A time as lines have it: whole numbers are numbers, also where a column holds exact text."""
+    return int(given) if isinstance(given, str) and given.lstrip("-").isdigit() else given
 
 
 def _target(part: Part) -> str:
