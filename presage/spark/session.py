@@ -49,7 +49,7 @@ def local_session(
     os.environ.setdefault("SPARK_CONF_DIR", str(conf))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     # Workers are this very Python: another one would lack Presage, or differ in version.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_PYTHON", _quick_python(home))
     chosen = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -73,6 +73,22 @@ def local_session(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return builder.getOrCreate()
+
+
+def _quick_python(home: Path) -> str:
+    """This Python for workers, which load PySpark from its folder: Spark would have them load it from an archive, and
+    compile it anew in each process, for a second or more; workers that take ten to come are given up."""
+    if os.name != "posix":
+        return sys.executable
+    script = home / "python"
+    script.write_text(
+        "#!/bin/bash\nIFS=:\nkept=\n"
+        'for each in $PYTHONPATH; do [[ "$each" == */pyspark.zip ]] || kept="$kept:$each"; done\n'
+        f'PYTHONPATH="${{kept#:}}" exec "{sys.executable}" "$@"\n',
+        encoding="utf-8",
+    )
+    script.chmod(0o755)
+    return str(script)
 
 
 def find_java(home: Path) -> None:
