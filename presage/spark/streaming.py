@@ -102,7 +102,8 @@ class Shard(StatefulProcessor):
         if before is not None and clock <= before:
             clock = before
             if not payloads:
-                yield self._pulse(meta, 0.0)
+                if meta["clock"] is not None:
+                    yield self._pulse(meta, 0.0)
                 return
         begin = perf_counter()
         first = min(time_of(pack["first"]) for pack in packs)
