@@ -7,21 +7,19 @@ ENVIRONMENT := .venv/.ready
 TEST_ENVIRONMENT := .venv/.ready-for-tests
 BENCH_ENVIRONMENT := .venv/.ready-for-bench
 DOCS_ENVIRONMENT := .venv/.ready-for-docs
+DEMO_ENVIRONMENT := .venv/.ready-for-demo
 COMMA := ,
+# Where the machine has no Java, the package index has one.
+ON_SPARK := spark$(if $(shell command -v java),,$(COMMA)java)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types unit fuzz kill bench docs pictures fmt clean help
+.PHONY: demo test lint types unit fuzz kill bench kafka docs pictures fmt clean help
 
 help:            ## what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
 
-demo: $(ENVIRONMENT)            ## look at the turbines
-	@echo "presage/examples/turbines/turbines.psg, in the canonical layout:"; echo
-	@$(BIN)/presage fmt presage/examples/turbines/turbines.psg
-	@echo; echo "What Presage knows about it before anything arrives:"; echo
-	@$(BIN)/presage check --text presage/examples/turbines/turbines.psg
-	@echo; echo "And what may follow, and then does or does not, as readings arrive (facts.jsonl beside it):"; echo
-	@$(BIN)/presage run presage/examples/turbines/turbines.psg --facts presage/examples/turbines/facts.jsonl
+demo: $(DEMO_ENVIRONMENT)            ## turbines on a Spark of this machine, in under a minute
+	@$(BIN)/presage demo
 
 test: lint types unit            ## everything that must pass
 
@@ -52,6 +50,8 @@ docs: $(DOCS_ENVIRONMENT)            ## the documentation as a site, in build/si
 pictures: $(ENVIRONMENT)            ## the pictures of the examples, drawn anew from their runs
 	$(BIN)/python docs/example_pictures.py
 	$(BIN)/python docs/answer_pictures.py
+kafka: $(TEST_ENVIRONMENT)            ## fetch a Kafka broker and Spark's connector, for the tests with Kafka
+	$(BIN)/python -m tests.kafka
 
 fmt: $(TEST_ENVIRONMENT)            ## put the code into its layout
 	$(BIN)/ruff check --fix presage tests bench docs
@@ -70,7 +70,11 @@ $(ENVIRONMENT): pyproject.toml | .venv/bin/python
 	@touch $@
 
 $(TEST_ENVIRONMENT): pyproject.toml | .venv/bin/python
-	$(PIP) -e ".[test,spark$(if $(shell command -v java),,$(COMMA)java)]"
+	$(PIP) -e ".[test,$(ON_SPARK)]"
+	@touch $@ $(ENVIRONMENT) $(DEMO_ENVIRONMENT)
+
+$(DEMO_ENVIRONMENT): pyproject.toml | .venv/bin/python
+	$(PIP) -e ".[$(ON_SPARK)]"
 	@touch $@ $(ENVIRONMENT)
 
 $(DOCS_ENVIRONMENT): pyproject.toml | .venv/bin/python

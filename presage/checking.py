@@ -361,13 +361,13 @@ def _endless_invention(found: Findings) -> list[Diagnostic]:
     return [Diagnostic("E101", message, first.rule.span, hint, notes)]
 
 
-def read_file(path: str | Path) -> str:
-    """A program's text; whatever keeps it from being read becomes a message."""
+def read_file(path: str | Path, what: str = "a program file (.psg)") -> str:
+    """The text of a program, or of what else is named; whatever keeps it from being read becomes a message."""
     where = Path(path)
     try:
         data = sys.stdin.buffer.read() if str(path) == "-" else where.read_bytes()
     except IsADirectoryError:
-        raise PresageError(f"{where}: this is a folder; give a program file (.psg)") from None
+        raise PresageError(f"{where}: this is a folder; give {what}") from None
     except FileNotFoundError:
         raise PresageError(f"{where}: there is no such file") from None
     except OSError as found:
@@ -378,7 +378,7 @@ def read_file(path: str | Path) -> str:
         line = data.count(b"\n", 0, found.start) + 1
         message = f"the file is not UTF-8 text (byte {found.start + 1}, line {line})"
         source = Source.of("", str(where))
-        problem = Diagnostic("P101", message, Span(-1, -1), "a program is a text file; save it as UTF-8")
+        problem = Diagnostic("P101", message, Span(-1, -1), f"{what} is a text file; save it as UTF-8")
         raise ProgramError(source, [problem]) from None
 
 

@@ -69,6 +69,16 @@ CODES: dict[str, str] = {
     "T103": "an operator over an unbounded stretch can never hold",
     "T104": "a time lies before the start of the stream",
     "E101": "the existential rules may invent values without end",
+    "C101": "a pipeline file is not TOML",
+    "C102": "a pipeline has no such key",
+    "C103": "a pipeline lacks a key or table",
+    "C104": "a value of a pipeline is not of the kind its key has",
+    "C105": "a pipeline does not fit its program",
+    "C106": "a file of a pipeline is missing or unreadable",
+    "C107": "a variable of the environment is not set",
+    "C108": "a secret stands in a pipeline file",
+    "C109": "parts of a pipeline contradict each other",
+    "C110": "a pipeline needs something that is not installed",
 }
 
 
@@ -128,7 +138,7 @@ class PresageError(Exception):
 
 
 class ProgramError(PresageError):
-    """A program, or a formula, that cannot be accepted; `diagnostics` says all that is wrong."""
+    """A program, a formula or a pipeline that cannot be accepted; `diagnostics` says all that is wrong."""
 
     def __init__(self, source: Source, diagnostics: Sequence[Diagnostic]) -> None:
         self.source = source

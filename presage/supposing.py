@@ -198,6 +198,16 @@ class Supposing:
         possible = self._columns_as_answers(standing, values, now)
         return Answers(len(confirmed) + len(possible), lambda: [*confirmed, *possible])
 
+    @property
+    def open_count(self) -> int:
+        """How many answers are possible now."""
+        if self.bulk is not None:
+            return sum(map(len, self._asked(self.bulk.standing())))
+        if self.grid is not None:
+            return sum(map(len, self.grid.standing()))
+        found = self.engine.standing_answers()
+        return sum(any(asks(query, change) for query in self.subject.queries) for change in found)
+
     # -- memory -----------------------------------------------------------------------------------
 
     def saved(self) -> tuple[dict[str, Any], dict[str, Any]]:

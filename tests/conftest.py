@@ -43,3 +43,16 @@ def browser() -> Iterator[Any]:
         started = playwright.chromium.launch(executable_path=path, args=flags)
         yield started
         started.close()
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One session for all tests on a real Spark: starting it takes longer than most of them."""
+    import presage
+    from presage.pipeline.checking import connector_jars
+
+    # Java's classes are there from the start or not at all.
+    jars = {"spark.jars": ",".join(connector_jars())} if connector_jars() else {}
+    session = presage.spark.local_session(2, 2, tmp_path_factory.mktemp("spark"), jars)
+    yield session
+    session.stop()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +24,6 @@ skip_without_spark()
 ROOT = Path(__file__).parent.parent
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 TEMP = "device string, level string, time long, arrives long"
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    session = presage.spark.local_session(2, 2, tmp_path_factory.mktemp("spark"))
-    yield session
-    session.stop()
 
 
 def rows_of(case: Case, early: bool = True) -> list[tuple[Any, ...]]:

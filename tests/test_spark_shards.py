@@ -224,6 +224,7 @@ def to_stores(job: Job, packs: list[Any], chance: random.Random, stores: list[St
             rows = [
                 line
                 for row in processor.handleInputRows((shard,), iter(own), None)  # type: ignore[arg-type]
+                if row["payload"] is not None
                 for table in unpacked(job, row["payload"])
                 for line in table.to_pylist()
             ]

@@ -16,7 +16,7 @@ from presage.errors import PresageError
 
 FINE, WRONG_INPUT, WRONG_CALL = 0, 1, 2
 
-COMMANDS = ("run", "watch", "explain", "test", "ask", "models", "check", "plan", "fmt", "examples")
+COMMANDS = ("run", "watch", "pipeline", "demo", "explain", "test", "ask", "models", "check", "plan", "fmt", "examples")
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -118,8 +118,8 @@ def _cells(answer: Answer) -> Iterator[Text]:
 
     yield _plain(f"{SIGNS[answer.status]} {answer.status}", STYLES[answer.status])
     yield _plain(answer.answer)
-    yield _plain("\n".join(map(_printable, answer.because)))
-    yield _plain("\n".join(map(_printable, answer.needs)))
+    yield _plain("\n".join(map(printable, answer.because)))
+    yield _plain("\n".join(map(printable, answer.needs)))
     yield _plain("" if answer.decided_by is None else show_number(answer.decided_by))
     yield _plain("" if answer.confidence is None else f"{answer.confidence:.3g}")
 
@@ -130,9 +130,9 @@ def _line(answer: Answer) -> Text:
     text = _plain("")
     text.append(f"{show_number(answer.now)}: ", "dim")
     text.append(f"{SIGNS[answer.status]} {answer.status} ", STYLES[answer.status])
-    text.append(_printable(answer.answer))
+    text.append(printable(answer.answer))
     if answer.because:
-        text.append(f"  because {', '.join(map(_printable, answer.because))}", "dim")
+        text.append(f"  because {', '.join(map(printable, answer.because))}", "dim")
     return text
 
 
@@ -140,9 +140,9 @@ def _plain(text: str, style: str = "") -> Text:
     from rich.text import Text
 
     # `Text` takes brackets for what they are, but not the signs that steer a terminal.
-    return Text("\n".join(map(_printable, text.split("\n"))), style)
+    return Text("\n".join(map(printable, text.split("\n"))), style)
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Data may hold signs that steer a terminal; they are shown, not obeyed."""
     return "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in text)

@@ -44,6 +44,12 @@ def arguments(command: argparse.ArgumentParser) -> None:
         "are possible or just confirmed; confirmed: only what is entailed",
     )
     command.add_argument(
+        "--engine",
+        choices=("embedded", "spark"),
+        default="embedded",
+        help="where the program runs: in this process (default), or on a Spark of this machine",
+    )
+    command.add_argument(
         "--min-confidence", type=_share, metavar="P", help="leave out possible answers that are less likely than P"
     )
     command.add_argument("--top", type=_count, metavar="K", help="in snapshots, the K likeliest possible answers only")
@@ -84,6 +90,10 @@ def _count(text: str) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.engine == "spark":
+        from presage.cli.on_spark import run_on_spark
+
+        return run_on_spark(options)
     from presage.checking import check_text, read_file
     from presage.cli.live import show_table, wants_table
     from presage.cli.progress import watched

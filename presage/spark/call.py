@@ -85,6 +85,37 @@ def answers(
     Facts are divided among `shards` by the program's partition key. `until` ends a batch run early. `state` is
     a folder: a batch run leaves there what a stream with the same `state` goes on from. `clock` is a stream with a
     column of times that pass though no fact comes. With `late` a second DataFrame has the facts that came too late."""
+    discrete, rows = all_rows(
+        program, facts, time=time, arrives=arrives, columns=columns, static=static, emit=emit, shards=shards,
+        until=until, state=state, clock=clock, choice=choice,
+    )  # fmt: skip
+    told = rows.where("late is null").drop("late")
+    if not late:
+        return told
+    return told, late_facts(rows, discrete)
+
+
+def late_facts(rows: DataFrame, discrete: bool) -> DataFrame:
+    names = [f"late.`{name}`" for name, _ in late_fields(discrete)]
+    return rows.where("late is not null").select(*names)
+
+
+def all_rows(
+    program: Program,
+    facts: Mapping[str, DataFrame],
+    *,
+    time: PerPredicate = "time",
+    arrives: PerPredicate = None,
+    columns: Mapping[str, Mapping[str, str]] | None = None,
+    static: Mapping[str, DataFrame] | None = None,
+    emit: str = "changes",
+    shards: int = 8,
+    until: Any = None,
+    state: str | Path | None = None,
+    clock: DataFrame | None = None,
+    choice: Choice = ALL,
+) -> tuple[bool, DataFrame]:
+    """Whether times are whole numbers, and all that leaves the reasoners: answers and late facts."""
     if emit not in ("changes", "confirmed"):
         raise PresageError(f'emit is "changes" or "confirmed", not {emit!r}')
     if not isinstance(shards, int) or shards < 1:
@@ -120,11 +151,7 @@ def answers(
         raise PresageError("`until` is for batch runs: a stream has no last step")
     else:
         rows = stream_rows(job, given, clock=None if clock is None else frames.clock(clock))
-    told = rows.where("late is null").drop("late")
-    if not late:
-        return told
-    names = [f"late.`{name}`" for name, _ in late_fields(job.discrete)]
-    return told, rows.where("late is not null").select(*names)
+    return job.discrete, rows
 
 
 def _streams(facts: Mapping[str, DataFrame]) -> bool:
@@ -154,5 +181,5 @@ def _key(report: Report, emit: str, shards: int, choice: Choice = ALL) -> tuple[
         return found.columns, found.everywhere
     if shards > 1:
         why = "; ".join(dict.fromkeys(reasons)) or "no input has a column to shard on"
-        warnings.warn(f"{report.source.name} runs as one shard: {why}", stacklevel=3)
+        warnings.warn(f"{report.source.name} runs as one shard: {why}", stacklevel=4)
     return {}, frozenset()

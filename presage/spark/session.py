@@ -11,6 +11,7 @@ import shutil
 import sys
 import tempfile
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,15 @@ logger.quiet.level = off
 """
 
 
-def local_session(cores: int | str = 2, shards: int = 8, folder: str | Path | None = None, **more: str) -> Any:
-    """A Spark session on this machine, tuned for streams of `shards` shards; `more` are further settings, with
-    underscores for dots."""
+def local_session(
+    cores: int | str = 2,
+    shards: int = 8,
+    folder: str | Path | None = None,
+    settings: Mapping[str, str] | None = None,
+    **more: str,
+) -> Any:
+    """A Spark session on this machine, tuned for streams of `shards` shards; `settings` are further ones of Spark, and
+    so are `more`, with underscores for dots."""
     from pyspark.sql import SparkSession
 
     home = Path(folder) if folder is not None else Path(tempfile.mkdtemp(prefix="presage-spark-"))
@@ -42,8 +49,8 @@ def local_session(cores: int | str = 2, shards: int = 8, folder: str | Path | No
     os.environ.setdefault("SPARK_CONF_DIR", str(conf))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     # Workers are this very Python: another one would lack Presage, or differ in version.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    settings = {
+    os.environ.setdefault("PYSPARK_PYTHON", _quick_python(home))
+    chosen = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
@@ -58,13 +65,30 @@ def local_session(cores: int | str = 2, shards: int = 8, folder: str | Path | No
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.streaming.minBatchesToRetain": "10",
         **{name.replace("_", "."): value for name, value in more.items()},
+        **(settings or {}),
     }
     builder: Any = SparkSession.builder.master(f"local[{cores}]").appName("presage")
-    for name, value in settings.items():
+    for name, value in chosen.items():
         builder = builder.config(name, value)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return builder.getOrCreate()
+
+
+def _quick_python(home: Path) -> str:
+    """This Python for workers, which load PySpark from its folder: Spark would have them load it from an archive, and
+    compile it anew in each process, for a second or more; workers that take ten to come are given up."""
+    if os.name != "posix":
+        return sys.executable
+    script = home / "python"
+    script.write_text(
+        "#!/bin/bash\nIFS=:\nkept=\n"
+        'for each in $PYTHONPATH; do [[ "$each" == */pyspark.zip ]] || kept="$kept:$each"; done\n'
+        f'PYTHONPATH="${{kept#:}}" exec "{sys.executable}" "$@"\n',
+        encoding="utf-8",
+    )
+    script.chmod(0o755)
+    return str(script)
 
 
 def find_java(home: Path) -> None:

@@ -15,9 +15,11 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import reduce
+from time import perf_counter
 from typing import Any
 
 from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from presage.errors import PresageError
@@ -32,6 +34,10 @@ FORMAT = 2
 CHUNK = 1 << 20
 LEAST_LOG = 1 << 20
 """Bytes of log below which no snapshot is worth its writing."""
+PULSE = "open bigint, state bigint, seconds double, clock string, ticks double"
+"""How a shard fares: its open answers, the bytes it remembers, how long it worked, its clock."""
+OBSERVED = "presage_shards"
+"""The name under which Spark's progress tells how the shards fare."""
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
@@ -47,9 +53,15 @@ def stream_rows(
         parts.append(clock.mapInArrow(clock_packer(job), PACK))
     packs = reduce(DataFrame.union, parts)
     told = packs.groupBy("shard").transformWithState(
-        statefulProcessor=Shard(job, kind), outputStructType="payload binary", outputMode="Append", timeMode="None"
+        statefulProcessor=Shard(job, kind),
+        outputStructType=f"payload binary, {PULSE}",
+        outputMode="Append",
+        timeMode="None",
     )
-    return told.mapInArrow(_unpack(job), spark_schema(row_schema(job.discrete)))
+    fares = [F.sum("open").alias("open"), F.sum("state").alias("state"), F.max("seconds").alias("seconds")]
+    observed = told.observe(OBSERVED, *fares, F.max_by("clock", "ticks").alias("clock"))
+    payloads = observed.where("payload is not null").select("payload")
+    return payloads.mapInArrow(_unpack(job), spark_schema(row_schema(job.discrete)))
 
 
 def _prepare(spark: Any, shards: int) -> None:
@@ -103,20 +115,30 @@ class Shard(StatefulProcessor):
         if before is not None and clock <= before:
             clock = before
             if not payloads:
+                if meta["clock"] is not None:
+                    yield self._pulse(meta, 0.0)
                 return
+        begin = perf_counter()
         first = min(time_of(pack["first"]) for pack in packs)
         live = live or self._live(shard, meta)
         drop(live)
         delivery = Delivery(before, clock, first, payloads, uuid.uuid4().hex)
         for payload in live.take(delivery):
-            yield Row(payload=payload)
+            yield _row(payload=payload)
+        supposing = live.reasoner.supposing
+        meta["open"] = 0 if supposing is None else supposing.open_count
         self._write(meta, live, delivery)
         keep(live)
+        yield self._pulse(meta, perf_counter() - begin)
+
+    def _pulse(self, meta: dict[str, Any], seconds: float) -> Row:
+        clock, remembered = meta["clock"], meta["log"] + meta["size"]
+        return _row(open=meta["open"], state=remembered, seconds=seconds, clock=clock, ticks=float(time_of(clock)))
 
     def _meta(self) -> dict[str, Any]:
         now = self.job.fingerprints
         if not self.meta.exists():
-            empty = {"version": 0, "clock": None, "since": 0, "log": 0, "size": 0, "parts": 0, "token": ""}
+            empty = {"version": 0, "clock": None, "since": 0, "log": 0, "size": 0, "parts": 0, "token": "", "open": 0}
             return {"format": FORMAT, "of": now, **empty}
         with _damage_told():
             meta: dict[str, Any] = json.loads(_only(self.meta.get()))
@@ -182,6 +204,12 @@ def _damage_told() -> Iterator[None]:
             f"the checkpoint is damaged: what was remembered cannot be read ({type(found).__name__}: {found}). Restore "
             "it from a copy, or start with a new one"
         ) from None
+
+
+def _row(**given: Any) -> Row:
+    """What leaves for the next operator: a payload, or how the shard fares."""
+    nothing = dict.fromkeys(("payload", "open", "state", "seconds", "clock", "ticks"))
+    return Row(**{**nothing, **given})
 
 
 def _only(value: tuple[Any, ...] | None) -> Any:

@@ -1,0 +1,155 @@
+"""`presage run --engine spark`: files of facts as tables on a Spark of this machine, with the embedded run's lines."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from presage.cli import FINE
+from presage.errors import PresageError
+
+if TYPE_CHECKING:
+    from presage.analysis.predicates import Predicate
+    from presage.io.facts import Fact
+    from presage.model.statements import Query
+
+CORES = 2
+SHARDS = 8
+
+
+def run_on_spark(options: argparse.Namespace) -> int:
+    if options.emit == "snapshot":
+        raise PresageError("--emit snapshot is for the embedded engine: on Spark use changes or confirmed")
+    from presage.checking import check_text, read_file
+    from presage.io.facts import Checker
+    from presage.io.files import read_facts
+    from presage.io.output import open_output
+    from presage.spark import answers
+    from presage.spark.pipeline.running import quiet_session
+    from presage.spark.pipeline.sinks import lines_of
+    from presage.spark.pipeline.sources import when_name
+    from presage.supposing import Choice
+
+    report = check_text(read_file(options.program), str(options.program)).or_raise()
+    assert report.findings is not None
+    subject = report.findings.subject
+    checker = Checker(subject.program, subject.predicates, subject.discrete)
+    facts = [*read_facts(options.facts, checker), *read_facts(options.static, checker)]
+    if not any(fact.low is not None for fact in facts):
+        raise PresageError("there are no facts of the stream: a run on Spark needs some")
+    predicates = subject.predicates
+    tables = {name: _table(facts, predicates[name], subject.discrete) for name in {each.predicate for each in facts}}
+    times = {name: when_name("time", predicates[name]) for name in tables}
+    arrivals = {name: when_name("arrives", predicates[name]) for name in tables}
+    spark = quiet_session(f"local[{CORES}]", SHARDS, "presage run", {})
+    try:
+        frames = {name: spark.createDataFrame(table) for name, table in tables.items()}
+        found = answers(
+            report.program,
+            {name: frame for name, frame in frames.items() if not predicates[name].is_static},
+            time=times,
+            arrives=arrivals,
+            static={name: frame for name, frame in frames.items() if predicates[name].is_static},
+            emit=options.emit,
+            shards=SHARDS,
+            until=options.until,
+            choice=Choice(options.min_confidence, options.top, options.max_open, options.confidence_step),
+        )
+        lines = list(lines_of(found))
+    finally:
+        spark.stop()
+    with open_output(options.out, whole_times=subject.discrete) as out:
+        for line in lines:
+            out.write_line(_as_embedded(line, subject.queries))
+    return FINE
+
+
+def _table(facts: list[Fact], known: Predicate, discrete: bool) -> Any:
+    """The facts of a predicate as an Arrow table."""
+    import pyarrow as pa
+
+    from presage.io.rows import column_names
+    from presage.model.printer import show_number
+    from presage.spark.pipeline.sources import when_name
+
+    own = [fact for fact in facts if fact.predicate == known.name]
+    columns = {
+        name: _column([fact.arguments[place] for fact in own], known.name, name)
+        for place, name in enumerate(column_names(known))
+    }
+    if known.is_static:
+        # A table without columns has no rows either: of a predicate without arguments there is one fact at most.
+        return pa.table(columns) if columns else pa.table({"": [True]})
+
+    def times(found: list[Any]) -> Any:
+        return pa.array([each if each is None or discrete else show_number(each) for each in found])
+
+    if all(fact.low == fact.high for fact in own):
+        columns[when_name("time", known)] = times([fact.low for fact in own])
+    else:
+        columns["from"], columns["to"] = times([fact.low for fact in own]), times([fact.high for fact in own])
+        bounds = [("[" if fact.closed_low else "(") + ("]" if fact.closed_high else ")") for fact in own]
+        columns["bounds"] = pa.array(bounds)
+    columns[when_name("arrives", known)] = times([fact.arrival for fact in own])
+    return pa.table(columns)
+
+
+def _column(values: list[Any], predicate: str, name: str) -> Any:
+    import pyarrow as pa
+
+    kinds = {str if isinstance(value, str) else Fraction for value in values}
+    if len(kinds) > 1:
+        raise PresageError(f"`{predicate}`: the column `{name}` has numbers and text, which a column of Spark cannot")
+    if kinds == {str}:
+        return pa.array(values, pa.string())
+    try:
+        if all(isinstance(value, int) for value in values):
+            return pa.array(values, pa.int64())
+        places = max(_places(Fraction(value)) for value in values)
+        return pa.array(
+            [Decimal(value.numerator) / Decimal(value.denominator) for value in values], pa.decimal128(38, places)
+        )
+    except (OverflowError, ValueError, pa.ArrowException):
+        raise PresageError(
+            f"`{predicate}`: the column `{name}` has numbers that are no decimals of 38 digits, which Spark cannot hold"
+        ) from None
+
+
+def _places(value: Fraction) -> int:
+    """How many decimals a number has."""
+    places, rest = 0, value.denominator
+    while rest > 1 and places < 38:
+        rest //= math.gcd(rest, 10)
+        places += 1
+    if rest > 1:
+        raise ValueError
+    return places
+
+
+def _as_embedded(line: dict[str, Any], queries: Iterable[Query]) -> dict[str, Any]:
+    """A line with numbers among its bindings again: the columns of a table have one type, and theirs is text."""
+    from presage.answers import bindings_of, json_value
+    from presage.io.facts import exact
+    from presage.model.formulas import Atom
+    from presage.model.terms import Constant
+    from presage.parser import parse_question
+
+    if not any(exact(value) is not None for value in line["bindings"].values()):
+        return line
+    atom = parse_question(line["answer"].rpartition("@")[0]).formula
+    if not isinstance(atom, Atom):
+        return line
+    for query in queries:
+        if query.atom.predicate == atom.predicate and len(query.atom.arguments) == len(atom.arguments):
+            found = bindings_of(query, atom.arguments)
+            if found.keys() >= line["bindings"].keys():
+                numbers = {name: json_value(term.value) for name, term in found.items() if isinstance(term, Constant)}
+                return {
+                    **line,
+                    "bindings": {**line["bindings"], **{n: numbers[n] for n in line["bindings"] if n in numbers}},
+                }
+    return line

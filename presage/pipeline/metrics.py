@@ -1,0 +1,126 @@
+"""What a running pipeline measures, and how others see it: as Prometheus text, from an address or in a file."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from presage.errors import PresageError
+from presage.pipeline.keys import STATUSES
+
+LOCAL = "127.0.0.1"
+
+
+@dataclass
+class Measures:
+    """Counts since the pipeline started, and how it stands after its last micro-batch."""
+
+    pipeline: str = ""
+    batches: int = 0
+    facts: int = 0
+    late: int = 0
+    skipped: int = 0
+    answers: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
+    open: int = 0
+    state_bytes: int = 0
+    step_seconds: float = 0.0
+    batch_seconds: float = 0.0
+    rows_per_second: float = 0.0
+    clock: str | None = None
+    """The reasoner's time; exact text on the dense timeline."""
+    moment: float | None = None
+    """The same as seconds since 1970, where the program has a `tick`."""
+    lag_seconds: float | None = None
+    """How far the clock is behind this machine's."""
+    waiting: int | None = None
+    """Messages that a broker has and the pipeline has not taken."""
+
+    def samples(self) -> Iterator[tuple[str, str, str, str, float]]:
+        """Name, kind, meaning, further labels and value of everything measured."""
+        yield "batches_total", "counter", "micro-batches that are done", "", self.batches
+        yield "facts_total", "counter", "rows taken from sources", "", self.facts
+        yield "late_facts_total", "counter", "facts that came too late and were left out", "", self.late
+        yield "skipped_rows_total", "counter", "rows without a time or a value that were skipped", "", self.skipped
+        for status, count in self.answers.items():
+            yield "answers_total", "counter", "answer lines told", f',status="{status}"', count
+        yield "open_answers", "gauge", "answers that are possible now", "", self.open
+        yield "state_bytes", "gauge", "what the shards remember", "", self.state_bytes
+        yield (
+            "step_seconds",
+            "gauge",
+            "how long the slowest shard worked on the last micro-batch",
+            "",
+            self.step_seconds,
+        )
+        yield "batch_seconds", "gauge", "how long the last micro-batch took", "", self.batch_seconds
+        yield "rows_per_second", "gauge", "rows of the last micro-batch by its time", "", self.rows_per_second
+        for name, meaning, value in (
+            ("clock_seconds", "the reasoner's time, in seconds since 1970", self.moment),
+            ("lag_seconds", "how far the reasoner's time is behind", self.lag_seconds),
+            ("waiting_messages", "messages not taken yet", self.waiting),
+        ):
+            if value is not None:
+                yield name, "gauge", meaning, "", value
+
+    def text(self) -> str:
+        """Prometheus' text format."""
+        label = self.pipeline.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        lines: list[str] = []
+        for name, kind, meaning, labels, value in self.samples():
+            full = f"presage_{name}"
+            if not lines or not lines[-1].startswith(f"{full}{{"):
+                lines += [f"# HELP {full} {meaning}", f"# TYPE {full} {kind}"]
+            lines.append(f'{full}{{pipeline="{label}"{labels}}} {value}')
+        return "\n".join(lines) + "\n"
+
+
+class Shown:
+    """Measures where others look for them. A file is replaced whole; an address answers on this machine only."""
+
+    def __init__(self, measures: Measures, port: int | None, file: Path | None) -> None:
+        self.measures, self.file = measures, file
+        self.server = None if port is None else _serve(measures, port)
+
+    @property
+    def address(self) -> str | None:
+        return None if self.server is None else f"http://{LOCAL}:{self.server.server_port}/metrics"
+
+    def refresh(self) -> None:
+        if self.file is None:
+            return
+        beside = self.file.with_name(self.file.name + ".tmp")
+        try:
+            beside.write_text(self.measures.text(), encoding="utf-8")
+            beside.replace(self.file)
+        except OSError as found:
+            raise PresageError(f"{self.file}: the measures cannot be written ({found.strerror or found})") from None
+
+    def close(self) -> None:
+        if self.server is not None:
+            self.server.shutdown()
+            self.server.server_close()
+
+
+def _serve(measures: Measures, port: int) -> ThreadingHTTPServer:
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = self.path.partition("?")[0] == "/metrics"
+            body = (measures.text() if found else "the measures are at /metrics\n").encode()
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Requests are nobody's news."""
+
+    try:
+        server = ThreadingHTTPServer((LOCAL, port), Page)
+    except OSError as found:
+        raise PresageError(f"[metrics] cannot listen on port {port} ({found.strerror}): choose another") from None
+    threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
+    return server

@@ -1,0 +1,118 @@
+"""PostgreSQL spoken to from Python: tables read as Arrow, answers written by upsert. No file of Java classes is needed.
+
+A micro-batch is one transaction: either all of its answers are in the table or none is. The latest line of an answer is
+its state, so writing a micro-batch again, after a crash, leaves what was there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+from presage.errors import PresageError
+from presage.pipeline.reading import Part
+
+_LISTS = ("because", "needs", "unless")
+
+
+@contextmanager
+def _connection(part: Part) -> Iterator[Any]:
+    import psycopg
+
+    url = part.text("url").removeprefix("jdbc:")
+    where = url if "://" in url else f"dbname={url.removeprefix('postgresql:')}"
+    login = {"user": part.text("user"), "password": part.text("password_env")}
+    try:
+        with psycopg.connect(where, connect_timeout=10, **{k: v for k, v in login.items() if v}) as connection:
+            yield connection
+    except psycopg.Error as found:
+        said = " ".join(str(found).split())
+        raise PresageError(f"[{part.place}] PostgreSQL says: {said}") from None
+
+
+def read_table(part: Part) -> Any:
+    """A table or a query as an Arrow table."""
+    import pyarrow as pa
+
+    with _connection(part) as connection, connection.cursor() as cursor:
+        if "query" in part.values:
+            cursor.execute(part.text("query").encode())
+        else:
+            cursor.execute(_sql("select * from {}", part.text("table")))
+        if cursor.description is None:
+            raise PresageError(f"[{part.place}] the query gives no rows: it is not a `select`")
+        columns = [(column.name, _arrow_type(column)) for column in cursor.description]
+        rows = cursor.fetchall()
+    arrays = [pa.array([_as(row[place], kind) for row in rows], kind) for place, (_, kind) in enumerate(columns)]
+    return pa.table(arrays, names=[name for name, _ in columns])
+
+
+def _arrow_type(column: Any) -> Any:
+    import pyarrow as pa
+
+    whole, real = pa.int64(), pa.float64()
+    known = {16: pa.bool_(), 20: whole, 21: whole, 23: whole, 26: whole, 700: real, 701: real}
+    known |= {1082: pa.date32(), 1114: pa.timestamp("us"), 1184: pa.timestamp("us", "UTC")}
+    if column.type_code == 1700:
+        # A numeric without a scale has any number of digits; text stays exact, and a `cast` can say more.
+        scale = column.scale
+        return pa.decimal128(38, scale) if scale is not None and scale <= 38 and column.precision else pa.string()
+    return known.get(column.type_code, pa.string())
+
+
+def _as(value: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    if value is None or not pa.types.is_string(kind) or isinstance(value, str):
+        return value
+    return json.dumps(value) if isinstance(value, (dict, list)) else str(value)
+
+
+def latest(lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of each answer its last line."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        before = found.get(line["answer"])
+        if before is None or Fraction(before["now"]) <= Fraction(line["now"]):
+            found[line["answer"]] = line
+    return list(found.values())
+
+
+def upsert(part: Part, lines: Iterable[dict[str, Any]], whole_times: bool) -> None:
+    """Writes answer lines, the latest of each; makes the table where there is none."""
+    table = part.text("table")
+    columns = _columns(whole_times)
+    names = ", ".join(f'"{name}"' for name in columns)
+    with _connection(part) as connection, connection.cursor() as cursor:
+        kinds = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
+        cursor.execute(_sql(f"create table if not exists {{}} ({kinds}, primary key (answer))", table))
+        cursor.execute(
+            _sql(f"create temp table presage_batch on commit drop as select {names} from {{}} limit 0", table)
+        )
+        with cursor.copy(f"copy presage_batch ({names}) from stdin") as copy:
+            for line in latest(lines):
+                copy.write_row([_cell(line.get(name), name) for name in columns])
+        updates = ", ".join(f'"{name}" = excluded."{name}"' for name in columns if name != "answer")
+        insert = f"insert into {{}} ({names}) select {names} from presage_batch"
+        cursor.execute(_sql(f"{insert} on conflict (answer) do update set {updates}", table))
+
+
+def _columns(whole_times: bool) -> dict[str, str]:
+    time = "bigint" if whole_times else "text"
+    found = {"answer": "text", "status": "text", "now": time, "bindings": "jsonb", "time": time, "from": time}
+    found |= {"to": time, "bounds": "text", **dict.fromkeys(_LISTS, "jsonb"), "decided_by": time}
+    return found | {"confidence": "double precision", "ways": "jsonb"}
+
+
+def _cell(value: Any, name: str) -> Any:
+    return json.dumps(value, ensure_ascii=False) if name in ("bindings", "ways", *_LISTS) else value
+
+
+def _sql(text: str, table: str) -> Any:
+    """SQL with a table's name put in, quoted; a point separates it from its schema."""
+    from psycopg import sql
+
+    return sql.SQL(text).format(sql.Identifier(*table.split(".")))

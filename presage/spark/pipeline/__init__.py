@@ -1,0 +1,1 @@
+"""Pipelines on Spark: a checked file becomes DataFrames, a query and sinks."""

@@ -1,0 +1,254 @@
+"""A pipeline at work: started from a checked file, watched, and stopped between micro-batches.
+
+The query has one sink for Spark, which hands each micro-batch to all sinks of the pipeline: so the work is done once
+however many there are.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import DataFrame, SparkSession
+
+from presage.checking import Report
+from presage.errors import PresageError
+from presage.pipeline.checking import Checked, connector_jars
+from presage.pipeline.metrics import Measures, Shown
+from presage.pipeline.reading import Pipeline
+from presage.rewrite.units import Units
+from presage.spark.call import all_rows
+from presage.spark.messages import UNTOLD, own_words, reason
+from presage.spark.pipeline.listening import Listener, SparkMetrics, counted
+from presage.spark.pipeline.sinks import Lines, Sinks
+from presage.spark.pipeline.sources import Sources
+from presage.spark.session import local_session
+
+PATIENCE = 60.0
+"""Seconds that a micro-batch gets to end when the pipeline is asked to stop."""
+LOOK = 0.1
+ATTEMPTS = 3
+TOO_SLOW = "Python worker failed to connect back"
+"""What Spark says when a Python of its own does not start within ten seconds, as on a machine that is busy."""
+
+
+class Running:
+    """A pipeline from its start to its end. `measures` tell how it fares, and `changed` is called when they change."""
+
+    def __init__(
+        self,
+        checked: Checked,
+        show: Lines,
+        changed: Callable[[], None] | None = None,
+        spark: SparkSession | None = None,
+    ) -> None:
+        assert checked.ok and checked.report is not None
+        self.pipeline, self.report = checked.pipeline, checked.report
+        self.measures = Measures(self.pipeline.name)
+        self.show, self.changed = show, changed or (lambda: None)
+        self.spark: Any = spark
+        self.owns_spark = spark is None
+        self.failure: BaseException | None = None
+        self.warnings: list[str] = []
+
+    def run(self, stop: threading.Event) -> None:
+        """Runs to the end, or until it is asked to stop; whatever goes wrong is a `PresageError`, without secrets."""
+        metrics = self.pipeline.metrics
+        file = metrics.get("file")
+        path = None if file is None else Path(self.pipeline.local(file))
+        shown = Shown(self.measures, metrics.get("port"), path)
+        try:
+            self._run(stop, shown)
+        except PresageError as found:
+            raise PresageError(self.pipeline.hidden(str(found))) from None
+        except PySparkException as found:
+            raise PresageError(self.pipeline.hidden(reason(found))) from None
+        finally:
+            shown.close()
+            if self.owns_spark and self.spark is not None:
+                self.spark.stop()
+
+    def _run(self, stop: threading.Event, shown: Shown) -> None:
+        # PySpark would print what is told in a sentence below.
+        logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+        if self.spark is None:
+            self.spark = session(self.pipeline)
+        if stop.is_set():
+            return
+        whole_times, rows = self._rows(self.report)
+        sinks = Sinks(self.pipeline, whole_times, self.show)
+        if not self.pipeline.streams:
+            sinks.write(rows, 0)
+            return
+        ensure_callback_server_started(self.spark._sc._gateway)  # type: ignore[no-untyped-call]
+        of_spark = SparkMetrics(self.spark, self.measures)
+
+        def changed() -> None:
+            try:
+                shown.refresh()
+                of_spark.refresh()
+            except PresageError as found:
+                self.failure = self.failure or found
+            self.changed()
+
+        listener = Listener(self.measures, Units(self.report.program), changed)
+        self.spark.streams.addListener(listener)
+        try:
+            for attempt in range(ATTEMPTS):
+                query = self._start(counted(rows), sinks, listener, stop)
+                if self._wait(query, stop, last=attempt == ATTEMPTS - 1):
+                    break
+            listener.ended.wait(PATIENCE)
+        finally:
+            with suppress(Exception):  # The session may be gone already.
+                self.spark.streams.removeListener(listener)
+
+    def _rows(self, report: Report) -> tuple[bool, DataFrame]:
+        assert report.findings is not None
+        sources = Sources(self.spark, self.pipeline, report.findings.subject.predicates)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", UserWarning)
+            found = all_rows(
+                report.program, sources.facts(), time=sources.time(), arrives=sources.arrives() or None,
+                static=sources.static(), emit=self.pipeline.emit, shards=self.pipeline.shards,
+            )  # fmt: skip
+        self.warnings += [str(each.message) for each in told if issubclass(each.category, UserWarning)]
+        return found
+
+    def _start(self, rows: DataFrame, sinks: Sinks, listener: Listener, stop: threading.Event) -> Any:
+        started = threading.Event()
+
+        def write(batch: DataFrame, number: int) -> None:
+            started.wait()  # The sinks are to know whose answers these are.
+            if stop.is_set():
+                # The micro-batch before is committed, and nothing of this one is written: it comes again.
+                raise PresageError("the pipeline was asked to stop")
+            try:
+                sinks.write(batch, number)
+            except BaseException as found:
+                self.failure = self.failure or found
+                raise
+
+        folder = self.pipeline.local(str(self.pipeline.values["checkpoint"]))
+        writer = rows.writeStream.queryName(self.pipeline.name).foreachBatch(write).trigger(**self.pipeline.trigger)
+        try:
+            query = writer.option("checkpointLocation", folder).start()
+        except PySparkException as found:
+            raise self._of_checkpoint(found, folder) from None
+        except Exception as found:
+            if "Py4J" not in type(found).__name__:
+                raise
+            raise self._of_checkpoint(found, folder) from None
+        sinks.run, listener.query = str(query.id), str(query.runId)
+        started.set()
+        return query
+
+    def _of_checkpoint(self, found: BaseException, folder: str) -> PresageError:
+        return PresageError(
+            f"the checkpoint {folder} cannot be gone on from: {reason(found)}. Restore it from a copy, or start with a "
+            "new one (the stream is then read from its beginning, and needs new folders for its answers)"
+        )
+
+    def _wait(self, query: Any, stop: threading.Event, last: bool) -> bool:
+        """Waits for the end. Asked to stop, it lets the micro-batch at work end; the next one then ends the query. Says
+        whether it is over, or the query is to be started again, unless this was the last attempt."""
+        patience = 0.0
+        try:
+            while not query.awaitTermination(LOOK) and self.failure is None:
+                if stop.is_set():
+                    patience += LOOK
+                    if patience > PATIENCE or not query.status["isTriggerActive"]:
+                        break
+        except PySparkException as found:
+            if self.failure is None and not stop.is_set():
+                if not last and TOO_SLOW in str(found):
+                    return False
+                raise self._why(found) from None
+        failure = self.failure
+        if query.isActive:
+            query.stop()
+        self.failure = failure  # What is cut off by stopping is no failure.
+        if isinstance(self.failure, PresageError):
+            raise self.failure
+        if self.failure is not None:
+            raise PresageError(f"the pipeline failed: {reason(self.failure)}")
+        return True
+
+    def _why(self, found: BaseException) -> PresageError:
+        said = own_words(found)
+        if said:
+            return PresageError(said)
+        why = reason(found)
+        folder = self.pipeline.local(str(self.pipeline.values["checkpoint"]))
+        gone_on = not self.measures.batches and any((Path(folder) / "commits").glob("[0-9]*"))
+        about_state = _OF_STATE.search(str(found).partition("=== Streaming Query")[0])
+        if folder in why or about_state or (gone_on and why == UNTOLD):
+            return self._of_checkpoint(found, folder)
+        return PresageError(f"the pipeline failed: {why}")
+
+
+_OF_STATE = re.compile(r"\[[A-Z_.]*(?:STATE|CHECKPOINT)[A-Z_.]*\]")
+"""Errors of Spark about what a stream remembers, by their names."""
+
+
+def session(pipeline: Pipeline) -> Any:
+    """A Spark as the file's `[spark]` says, or a quiet one on this machine."""
+    given = {name: str(value) for name, value in pipeline.spark.items() if name.startswith("spark.")}
+    master = str(pipeline.spark.get("master", "local[*]"))
+    jars = [pipeline.local(each) for each in pipeline.spark.get("jars", [])]
+    if any(part.format == "kafka" for parts in pipeline.parts.values() for part in parts):
+        jars += connector_jars() if "spark.jars.packages" not in given else []
+    if jars:
+        given["spark.jars"] = ",".join([*jars, *filter(None, [given.get("spark.jars")])])
+    return quiet_session(master, pipeline.shards, pipeline.name, given)
+
+
+def quiet_session(master: str, shards: int, name: str, given: Mapping[str, str]) -> Any:
+    home = Path(tempfile.mkdtemp(prefix="presage-spark-"))
+    # A configuration of the user's own says what is logged, and where; otherwise what goes wrong is told once, in a
+    # sentence, and Spark would add pages.
+    if "SPARK_CONF_DIR" in os.environ:
+        return _started(master, shards, name, given, home)
+    try:
+        with _stderr_to(home / "spark.log"):
+            spark = _started(master, shards, name, given, home)
+    except PySparkException as found:
+        last = (home / "spark.log").read_text(errors="replace").strip().split("\n")[-1]
+        raise PresageError(f"Spark does not start: {reason(found)} ({last})") from None
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def _started(master: str, shards: int, name: str, given: Mapping[str, str], home: Path) -> Any:
+    if master.startswith("local"):
+        cores = master.removeprefix("local").strip("[]") or "1"
+        return local_session(cores, shards, home, given)
+    builder: Any = SparkSession.builder.master(master).appName(name)
+    for setting, value in given.items():
+        builder = builder.config(setting, value)
+    return builder.getOrCreate()
+
+
+@contextmanager
+def _stderr_to(path: Path) -> Iterator[None]:
+    """What processes that are started meanwhile write to standard error goes to a file, as long as they live."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with path.open("ab") as file:
+            os.dup2(file.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

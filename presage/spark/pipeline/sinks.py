@@ -1,0 +1,165 @@
+"""Where a micro-batch goes: all sinks of a pipeline, one after the other, from rows that are computed once.
+
+A micro-batch may come again after a crash, with the same number. Folders of files take a micro-batch whole, under its
+number, or not at all; a table of a database takes it in one transaction; a topic may get its lines twice, each under
+its answer as key.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+
+from presage.errors import PresageError
+from presage.pipeline.reading import Part, Pipeline
+from presage.spark.call import late_facts
+from presage.spark.messages import reason
+
+Lines = Callable[[Part, list[dict[str, Any]]], None]
+"""Shows lines to whoever started the pipeline."""
+MARK = "_presage.json"
+"""The file that says whose answers a folder holds; readers of folders leave out such names."""
+
+
+class Sinks:
+    def __init__(self, pipeline: Pipeline, whole_times: bool, show: Lines) -> None:
+        self.pipeline, self.whole_times, self.show = pipeline, whole_times, show
+        self.run = ""
+        """Whose answers these are: the identity of the checkpoint; empty for a batch."""
+
+    def write(self, rows: DataFrame, batch: int) -> None:
+        """Writes all there is of a micro-batch."""
+        rows = rows.persist()
+        try:
+            for part in self.pipeline.parts["sinks"]:
+                try:
+                    self._write(part, self._of(part, rows), batch)
+                except PySparkException as found:
+                    raise PresageError(f"[{part.place}] {_target(part)}: {reason(found)}") from None
+                except Exception as found:
+                    if "Py4J" not in type(found).__name__:
+                        raise
+                    raise PresageError(f"[{part.place}] {_target(part)}: {reason(found)}") from None
+        finally:
+            rows.unpersist()
+
+    def _of(self, part: Part, rows: DataFrame) -> DataFrame:
+        if part.values.get("late"):
+            return late_facts(rows, self.whole_times)
+        told = rows.where("status is not null").drop("late")
+        wanted = part.values.get("statuses")
+        return told if wanted is None else told.where(told.status.isin(*wanted))
+
+    def _write(self, part: Part, rows: DataFrame, batch: int) -> None:
+        match part.format:
+            case "console":
+                self.show(part, list(lines_of(rows)))
+            case "parquet" | "json":
+                self._folder(part, rows, batch)
+            case "kafka":
+                key = "fact" if part.values.get("late") else "answer"
+                messages = rows.selectExpr(f"`{key}` as key", "to_json(struct(*)) as value")
+                writer = messages.write.format("kafka").options(**part.table("options"))
+                writer = writer.option("kafka.bootstrap.servers", part.text("servers"))
+                writer.option("topic", part.text("topic")).save()
+            case "jdbc":
+                from presage.pipeline.postgres import upsert
+
+                upsert(part, lines_of(rows), self.whole_times)
+
+    def _folder(self, part: Part, rows: DataFrame, batch: int) -> None:
+        """Writes beside, then renames: what has a micro-batch's name is whole."""
+        folder = self.pipeline.local(part.text("path"))
+        files = _Files(rows.sparkSession, folder)
+        self._own(part, files, batch)
+        whole, beside = f"batch={batch}", f".batch={batch}.tmp"
+        if files.exists(whole):
+            return  # It was written before a crash, and is the same.
+        rows.write.format(part.format).mode("overwrite").options(**part.table("options")).save(files.path(beside))
+        files.rename(beside, whole)
+
+    def _own(self, part: Part, files: _Files, batch: int) -> None:
+        """Refuses a folder with the answers of another run: its micro-batches have the same numbers."""
+        owner = files.read(MARK)
+        if owner is None and batch == 0 and not files.entries():
+            files.write(MARK, json.dumps({"run": self.run}))
+        elif owner is None or json.loads(owner).get("run") != self.run or not self.run:
+            what = "another run" if owner is not None else "something else"
+            raise PresageError(
+                f"[{part.place}] {_target(part)}: the folder holds the answers of {what}; name a new folder, or "
+                "remove this one"
+            )
+
+
+def lines_of(rows: DataFrame) -> Iterator[dict[str, Any]]:
+    """Rows as the lines that `presage run` prints, in the order of their times."""
+    table = rows.toArrow().to_pylist()
+    for row in sorted(table, key=lambda row: (Fraction(row["now"]), row.get("answer") or row.get("fact") or "")):
+        if "status" in row:
+            row["bindings"] = dict(row["bindings"] or ())
+            left_out = ("from", "to", "bounds") if row["from"] is None and row["bounds"] is None else ("time",)
+        else:
+            left_out = ("from", "to", "bounds") if row["from"] is None else ("time",)
+        for way in row.get("ways") or ():
+            way["decided_by"] = _time(way["decided_by"])
+        for name in _TIMES & row.keys():
+            row[name] = _time(row[name])
+        yield {name: value for name, value in row.items() if name not in left_out and (name != "ways" or value)}
+
+
+_TIMES = {"now", "time", "from", "to", "decided_by"}
+
+
+def _time(given: int | str | None) -> int | str | None:
+    """A time as lines have it: whole numbers are numbers, also where a column holds exact text."""
+    return int(given) if isinstance(given, str) and given.lstrip("-").isdigit() else given
+
+
+def _target(part: Part) -> str:
+    return part.text("path") or part.text("table") or part.text("topic") or part.format
+
+
+class _Files:
+    """A folder wherever Spark can write one."""
+
+    def __init__(self, spark: Any, folder: str) -> None:
+        self.folder = folder
+        self.java = spark._jvm.org.apache.hadoop.fs
+        self.system = self.java.Path(folder).getFileSystem(spark._jsc.hadoopConfiguration())
+
+    def path(self, name: str) -> str:
+        return f"{self.folder}/{name}"
+
+    def exists(self, name: str) -> bool:
+        return bool(self.system.exists(self.java.Path(self.path(name))))
+
+    def entries(self) -> Iterable[str]:
+        folder = self.java.Path(self.folder)
+        return (
+            [each.getPath().getName() for each in self.system.listStatus(folder)] if self.system.exists(folder) else []
+        )
+
+    def rename(self, name: str, to: str) -> None:
+        if not self.system.rename(self.java.Path(self.path(name)), self.java.Path(self.path(to))):
+            raise PresageError(f"{self.path(to)} could not be put in place")
+
+    def read(self, name: str) -> str | None:
+        if not self.exists(name):
+            return None
+        stream = self.system.open(self.java.Path(self.path(name)))
+        try:
+            return bytes(stream.readAllBytes()).decode()
+        finally:
+            stream.close()
+
+    def write(self, name: str, text: str) -> None:
+        stream = self.system.create(self.java.Path(self.path(name)), True)
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()

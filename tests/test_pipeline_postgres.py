@@ -1,0 +1,190 @@
+"""Pipelines with a real PostgreSQL, started here on the loopback interface: tables read, answers kept up to date."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from presage.errors import PresageError
+from presage.pipeline.postgres import read_table, upsert
+from presage.pipeline.reading import Part
+from tests.conftest import skip_without_spark
+
+psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed: pip install presage[postgres]")
+pytestmark = pytest.mark.xdist_group("spark")
+PASSWORD = "hunter2-of-the-farm"
+
+
+@dataclass
+class Database:
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"jdbc:postgresql://127.0.0.1:{self.port}/postgres"
+
+    def run(self, text: str) -> list[tuple[Any, ...]]:
+        with psycopg.connect(
+            host="127.0.0.1", port=self.port, dbname="postgres", user="presage", password=PASSWORD
+        ) as connection:
+            cursor = connection.execute(text)
+            return cursor.fetchall() if cursor.description else []
+
+    def part(self, section: str, **values: Any) -> Part:
+        login = {"user": "presage", "password_env": PASSWORD}
+        return Part(section, "db", {"format": "jdbc", "url": self.url, **login, **values})
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[Database]:
+    """PostgreSQL refuses to run as root; there, the user that its package made runs it."""
+    places = [shutil.which("initdb"), *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")))]
+    found = next((place for place in places if place), None)
+    if found is None:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    as_root = os.geteuid() == 0
+    if as_root and subprocess.run(["id", "postgres"], capture_output=True).returncode:
+        pytest.skip("PostgreSQL does not run as root, and there is no user `postgres`")
+    programs = Path(found).resolve().parent
+    home = Path(tempfile.mkdtemp(prefix="presage-postgres-", dir="/tmp"))
+    (home / "password").write_text(PASSWORD)
+    if as_root:
+        shutil.chown(home, "postgres")
+        shutil.chown(home / "password", "postgres")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def call(*words: str) -> None:
+        before = ["runuser", "-u", "postgres", "--"] if as_root else []
+        done = subprocess.run(
+            [*before, *words], cwd=home, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+
+    data = str(home / "data")
+    try:
+        call(
+            f"{programs}/initdb", "-D", data, "-U", "presage", "--auth=scram-sha-256", "--no-sync",
+            f"--pwfile={home / 'password'}",
+        )  # fmt: skip
+        where = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off"
+        call(f"{programs}/pg_ctl", "-D", data, "-o", where, "-l", str(home / "log"), "-w", "start")
+        try:
+            yield Database(port)
+        finally:
+            call(f"{programs}/pg_ctl", "-D", data, "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def test_tables_are_read_with_their_types(database: Database) -> None:
+    database.run(
+        "create table kinds (a int, b text, c double precision, d boolean, e numeric(8,2), f numeric, "
+        "g timestamptz, h date, i uuid, j jsonb, k varchar(5));"
+        "insert into kinds values (1, 'x', 0.5, true, 2.25, 3.125, '2026-01-01 00:00+00', '2026-01-02', "
+        "'00000000-0000-0000-0000-000000000001', '{\"a\": 1}', 'y'), (null, null, null, null, null, null, null, null, "
+        "null, null, null)"
+    )
+    found = read_table(database.part("static", table="kinds"))
+    assert [str(kind) for kind in found.schema.types] == [
+        "int64", "string", "double", "bool", "decimal128(38, 2)", "string", "timestamp[us, tz=UTC]", "date32[day]",
+        "string", "string", "string",
+    ]  # fmt: skip
+    first, second = found.to_pylist()
+    assert (first["a"], first["f"], first["j"]) == (1, "3.125", '{"a": 1}')
+    assert set(second.values()) == {None}
+    empty = read_table(database.part("static", query="select a, b from kinds where a = 7"))
+    assert empty.num_rows == 0 and [str(kind) for kind in empty.schema.types] == ["int64", "string"]
+
+
+def line(answer: str, now: Any, status: str) -> dict[str, Any]:
+    body = {"bindings": {"X": "ü\t\\N"}, "time": 1, "because": ["p(a)@1"], "needs": [], "unless": []}
+    return {"now": now, "status": status, "answer": answer, **body, "decided_by": 4, "confidence": 0.5}
+
+
+def test_the_latest_line_of_an_answer_stays(database: Database) -> None:
+    sink = database.part("sinks", table="farm.answers")
+    database.run("create schema farm")
+    upsert(sink, [line("a@1", 3, "confirmed"), line("a@1", 2, "possible"), line("b@1", 2, "possible")], True)
+    assert database.run("select answer, status, now from farm.answers order by 1") == [
+        ("a@1", "confirmed", 3),
+        ("b@1", "possible", 2),
+    ]
+    for _ in range(2):
+        upsert(sink, [line("b@1", 5, "refuted"), line("c'\"@1", 5, "possible")], True)
+    found = database.run('select answer, status, now, bindings, because, "time" from farm.answers order by 1')
+    assert [row[:3] for row in found] == [("a@1", "confirmed", 3), ("b@1", "refuted", 5), ("c'\"@1", "possible", 5)]
+    assert found[0][3:] == ({"X": "ü\t\\N"}, ["p(a)@1"], 1)
+    dense = database.part("sinks", table="dense")
+    upsert(dense, [line("a@1", "5/2", "confirmed"), line("a@1", "2", "possible")], False)
+    assert database.run("select status, now from dense") == [("confirmed", "5/2")]
+
+
+def test_a_micro_batch_is_written_whole_or_not_at_all(database: Database) -> None:
+    sink = database.part("sinks", table="strict")
+    upsert(sink, [line("a@1", 1, "possible")], True)
+    database.run("alter table strict add check (status <> 'refuted')")
+    with pytest.raises(PresageError, match=r"\[sinks.db\] PostgreSQL says: .*violates check constraint"):
+        upsert(sink, [line("a@1", 2, "confirmed"), line("b@1", 2, "refuted")], True)
+    assert database.run("select answer, status from strict") == [("a@1", "possible")]
+
+
+def test_what_the_database_refuses_is_told_without_the_password(database: Database) -> None:
+    database.run("create table other (answer text primary key)")
+    for values, said in (
+        ({"table": "nowhere"}, 'relation "nowhere" does not exist'),
+        ({"query": "select from where"}, "syntax error"),
+        ({"query": "create table made (a int)"}, "gives no rows"),
+        ({"table": "kinds", "password_env": "wrong-password"}, "password authentication failed"),
+        ({"table": "kinds", "url": "jdbc:postgresql://127.0.0.1:1/postgres"}, "refused"),
+        ({"table": "kinds", "url": f"{database.url}?nonsense=1"}, "invalid URI query parameter"),
+    ):
+        with pytest.raises(PresageError) as found:
+            read_table(database.part("static", **values))
+        assert said in str(found.value) and str(found.value).startswith("[static.db]") and "\n" not in str(found.value)
+        assert "wrong-password" not in str(found.value) and PASSWORD not in str(found.value)
+    with pytest.raises(PresageError, match='column "status" does not exist'):
+        upsert(database.part("sinks", table="other"), [line("a@1", 1, "possible")], True)
+
+
+def test_a_pipeline_reads_static_facts_and_writes_answers(database: Database, tmp_path: Path, spark: Any) -> None:
+    skip_without_spark()
+    from tests.test_pipeline_spark import BATCH, edit, refused, run, write_demo
+
+    farm = tmp_path / "farm"
+    write_demo(farm)
+    trigger = next(each for each in (farm / "pipeline.toml").read_text().splitlines(True) if each.startswith("trigger"))
+    login = f'url = "{database.url}"\nuser = "presage"\npassword_env = "FARM_PASSWORD"\n'
+    edit(
+        farm, *BATCH, (trigger, ""),
+        more=f'[sinks.db]\nformat = "jdbc"\n{login}table = "malfunctions"\n'
+        f'[static.owner]\nformat = "jdbc"\n{login}query = "select turbine, team from owners"\n'
+        'columns = { device = "turbine" }\n',
+    )  # fmt: skip
+    program = (farm / "turbines.psg").read_text()
+    program = program.replace(
+        "query malf(X).", "static owner(device, team).\ncall(W, X) :- malf(X), owner(X, W).\nquery call(W, X)."
+    )
+    (farm / "turbines.psg").write_text(program)
+    database.run(
+        "create table owners (turbine text, team text); insert into owners values ('wt3', 'west'), ('wt34', 'east')"
+    )
+    _, shown = run(farm, spark, FARM_PASSWORD=PASSWORD)
+    last = {each["answer"]: each["status"] for each in shown}
+    assert dict(database.run("select answer, status from malfunctions")) == last
+    assert {answer for answer, status in last.items() if status == "confirmed"} == {
+        "call(west, wt3)@14", "call(east, wt34)@22", "call(east, wt34)@23",
+    }  # fmt: skip
+    database.run("alter table owners drop column team")
+    shutil.rmtree(farm / "answers")
+    assert 'PostgreSQL says: column "team" does not exist' in refused(farm, spark, FARM_PASSWORD=PASSWORD)
