@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import by_hand, closure, hypothetical, memory, network, shortstop
+from bench import answer_streams, by_hand, closure, hypothetical, memory, network, shortstop
 from bench.common import Row, show
 
 
@@ -29,6 +29,7 @@ def main() -> None:
         "closure": closure.measure,
         "memory": memory.measure,
         "hypothetical": hypothetical.measure,
+        "answer_streams": answer_streams.measure,
     }
     unknown = set(options.only or ()) - set(parts)
     if unknown:

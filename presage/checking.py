@@ -14,7 +14,7 @@ from typing import Any
 from presage import parser as reading
 from presage.analysis.acyclic import DEFAULT_HORIZON, Acyclicity, temporal_weak_acyclicity, weak_acyclicity
 from presage.analysis.connected import disconnected
-from presage.analysis.engine import Route, route
+from presage.analysis.engine import CLINGO, Route, route
 from presage.analysis.forward import Obstacle, obstacles
 from presage.analysis.granularity import granularity
 from presage.analysis.horizon import Horizons, Reach
@@ -279,6 +279,9 @@ def _ordered(problems: list[Diagnostic]) -> tuple[Diagnostic, ...]:
     return tuple(sorted(dict.fromkeys(problems), key=lambda each: (each.span.start, each.code)))
 
 
+SEVERAL_MODELS = Hypothetical(False, "the program may have several models, of which a run tells what they share")
+
+
 def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
     """Asks every analysis its question about a program without errors."""
     strata = t_stratification(subject)
@@ -294,7 +297,7 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
             query,
             horizons.reach(query),
             loose.isdisjoint(subject.below(query.atom.predicate)),
-            hypotheticals.of(query),
+            SEVERAL_MODELS if chosen.engine == CLINGO and strata.stratified else hypotheticals.of(query),
         )
         for query in subject.queries
     )

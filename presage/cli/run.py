@@ -83,7 +83,8 @@ def run(options: argparse.Namespace) -> int:
     from presage.cli.live import show_table, wants_table
     from presage.cli.progress import watched
     from presage.io.output import open_output
-    from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
+    from presage.models.stepping import needs_answer_streams
+    from presage.models.stepping_kept import steps_of
     from presage.models.stepping_one import OneModelSteps
     from presage.plan.builder import Unsupported
     from presage.reasoner import Reasoner
@@ -94,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
     report.or_raise()
     reasoner: Reasoner | AnswerStreamSteps
     if needs_answer_streams(report):
-        reasoner = AnswerStreamSteps(report)
+        reasoner = steps_of(report)
     else:
         choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
         emit = "confirmed" if options.emit == "confirmed" else "changes"

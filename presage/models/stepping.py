@@ -2,7 +2,8 @@
 
 At each step the program is grounded over what has arrived so far, and what holds in all its answer streams is
 confirmed. With `reading every` only what is final counts (`settling.py`): what is confirmed stays so. With
-`reading now` each step is an evaluation of its own. Grounding starts afresh at each step.
+`reading now` each step is an evaluation of its own. Grounding starts afresh at each step; `stepping_kept.py` is for
+programs that can do better.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from presage.models.grounding import bounds, ground_program
 from presage.models.settling import Lags, lags, longest_wait
 from presage.models.solving import consequences
 from presage.models.streams import extend
+from presage.models.times import FAR
 from presage.models.values import Invented
 from presage.models.windows import length
 from presage.models.world import World
@@ -91,8 +93,12 @@ class AnswerStreamSteps:
         found = self._evaluated(moment) if self.lags is None else self._settled(moment)
         if found is None:
             return [inconsistent(moment)]
-        self._said.update(found)
+        self._remember(found)
         return sorted(self._answers(found, moment), key=lambda answer: answer.answer)
+
+    def _remember(self, said: list[Candidate]) -> None:
+        """Nothing is said twice."""
+        self._said.update(said)
 
     def _settled(self, now: int) -> list[Candidate] | None:
         return self._common(self._world(now), now)
@@ -108,7 +114,9 @@ class AnswerStreamSteps:
         looks = world.looks(now)
         around = bounds(world, looks)
         self._is_idle = not any(around.possible.ground())
-        open_facts = (each for each in facts_at_times(around.possible) if each not in self._said)
+        open_facts = (
+            each for each in facts_at_times(around.possible, until=self._latest(now)) if each not in self._said
+        )
         asked = [each for each in open_facts if any(self._queries_for(each, now))]
         holds = [TRUE if time in around.certain.times(*ground) else Literal((ground, time)) for ground, time in asked]
         truths = consequences(ground_program(world, looks, around), holds, in_all=True)
@@ -117,10 +125,17 @@ class AnswerStreamSteps:
             return None
         return [candidate for candidate, true in zip(asked, truths, strict=True) if true]
 
+    def _latest(self, now: int) -> int:
+        """The last time about which something is said at a step."""
+        return FAR if self.lags is None else now
+
     def _queries_for(self, candidate: Candidate, now: int) -> Iterator[Query]:
+        (predicate, _), time = candidate
+        if self.lags is None or time + self.lags.of[predicate] <= now:
+            yield from self._asking(candidate)
+
+    def _asking(self, candidate: Candidate) -> Iterator[Query]:
         (predicate, arguments), time = candidate
-        if self.lags is not None and time + self.lags.of[predicate] > now:
-            return
         for query in self.subject.queries:
             asked = query.atom
             fixed = query.pin is not None and query.pin.base is None and query.pin.offset != time
