@@ -18,6 +18,7 @@ from presage.analysis.engine import CLINGO, Route, route
 from presage.analysis.forward import Obstacle, obstacles
 from presage.analysis.granularity import granularity
 from presage.analysis.horizon import Horizons, Reach
+from presage.analysis.lookback import how_it_steps
 from presage.analysis.memory import MemoryBound, memory_bound
 from presage.analysis.partition import Partition, partition_key
 from presage.analysis.patterns import Unfolding
@@ -182,6 +183,8 @@ def reasons(found: Findings) -> dict[str, list[str]]:
         return f"line {rule_line}: {text}"
 
     why: dict[str, list[str]] = {"engine": [found.route.reason]}
+    if subject.discrete and (found.route.engine == CLINGO or subject.reading == "now"):
+        why["engine"].append(how_it_steps(subject))
     if found.recursion:
         why["recursive"] = describe_cycle(subject, found.recursion)
     if found.disconnected:

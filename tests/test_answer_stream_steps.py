@@ -204,3 +204,49 @@ def test_answers_of_the_comparison_are_the_same() -> None:
     found = answer_streams.answers(answer_streams.kept(), stream)
     assert found == answer_streams.answers(answer_streams.anew(), stream)
     assert any("run" in line for step in found for line in step), "no ban told where a job was"
+
+
+# -- `reading now` -------------------------------------------------------------------------------------
+
+
+def test_reading_now_forgets_what_is_out_of_reach() -> None:
+    text = """reading now. input r(x). input t. query a(X). query old(X).
+    a(X) :- window(2) some r(X), not b(X). b(X) :- window(2) some r(X), not a(X). :- b(X), t.
+    old(X)@T :- window(3) r(X)@T, T < now - 1."""
+    steps = steps_of(check_text(text).or_raise())
+    whole = steps_of(check_text(text).or_raise())
+    whole._reach = None
+    chance = random.Random(3)
+    for now in range(60):
+        facts = [Fact("r", (value,), now, now) for value in "uv" if chance.random() < 0.4]
+        facts += [Fact("t", (), now, now)] if chance.random() < 0.5 else []
+        answers = list(steps.step(facts, now))
+        assert answers == list(whole.step(facts, now))
+        assert len(steps._given) < 15 and len(steps._said) < 15
+    assert len(whole._given) > 40
+
+
+# -- which way a program takes -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rules, said",
+    [
+        ("a :- r, not b. b :- r, not a.", "keeps what it has grounded"),
+        ("a | b :- r, once[0,5] t.", "keeps what it has grounded"),
+        ("a | b :- r, once[0,inf) t.", "line 2 looks back at `t` without end"),
+        ("a | b :- r, window(rows 3) some t.", "line 2 looks back at `t` without end"),
+        ("a | b :- r, window(inf) some t.", "line 2 looks back at `t` without end"),
+        ("a | b :- r, t@3.", "line 2 looks at one fixed time for ever"),
+        ("a@T | b@T :- r@T, t@U.", "line 2 has times that may lie any distance apart"),
+        ("always[0,inf) a | b :- r.", "line 2 says something of all times to come"),
+        ("reading now. a | b :- window(3) some r.", "each step is an evaluation of its own"),
+        ("reading now. a :- t@T, r.", "line 2 looks back at `t` without end"),
+        ("a :- r, not t.", None),
+    ],
+)
+def test_check_says_how_a_run_steps(rules: str, said: str | None) -> None:
+    report = check_text(f"timeline discrete. input r. input t.\n{rules}")
+    reasons = report.to_json()["why"]["engine"]
+    assert len(reasons) == (1 if said is None else 2)
+    assert said is None or said in reasons[1]

@@ -45,8 +45,10 @@ class LookBack:
     """Whether the rule can fire where nothing of the stream holds."""
 
 
-def anchors_of(rule: Rule) -> frozenset[Anchor]:
-    """The times of an instance that may be its last."""
+def anchors_of(subject: Subject, rule: Rule) -> frozenset[Anchor]:
+    """The times of an instance that may be its last. With `reading now` it is looked at anew at each time."""
+    if subject.reading == "now":
+        return frozenset((NOW,))
     return frozenset(pin_variables(rule)) | (frozenset() if is_timeless(rule) else {NOW})
 
 
@@ -54,7 +56,7 @@ def look_back(subject: Subject, timing: RuleTiming) -> LookBack | Unbounded:
     rule = timing.rule
     if subject.safety.schematic.get(subject.timings.index(timing)):
         return Unbounded(rule, "has variables that nothing binds")
-    behind: dict[Anchor, dict[str, int]] = {anchor: {} for anchor in anchors_of(rule)}
+    behind: dict[Anchor, dict[str, int]] = {anchor: {} for anchor in anchors_of(subject, rule)}
     for node in (node for literal in rule.body for node in walk(literal)):
         if isinstance(node, Pinned) and node.pin.base is None:
             return Unbounded(rule, "looks at one fixed time for ever")
@@ -79,8 +81,10 @@ def look_back(subject: Subject, timing: RuleTiming) -> LookBack | Unbounded:
         if isinstance(node, Pinned) and node.pin.base is not None:
             base = NOW if isinstance(node.pin.base, Now) else node.pin.base.name
             for anchor in behind:
-                distance = timing.bounds.range(anchor, base)[1]
-                pinned[anchor] = max(pinned[anchor], int(distance - plain(node.pin.offset)))
+                distance = timing.bounds.range(anchor, base)[1] - plain(node.pin.offset)
+                if not isinstance(distance, int):
+                    return Unbounded(rule, "has times that may lie any distance apart")
+                pinned[anchor] = max(pinned[anchor], distance)
     needed = (each for each in timing.occurrences if each.conjunct and each.positive)
     starts_alone = all(subject.predicates[each.atom.predicate].is_static for each in needed)
     return LookBack(rule, behind, pinned, starts_alone)
@@ -88,7 +92,7 @@ def look_back(subject: Subject, timing: RuleTiming) -> LookBack | Unbounded:
 
 def look_backs(subject: Subject) -> list[LookBack] | Unbounded:
     """How far each rule looks back; the first for which there is no bound."""
-    for endless in _endless_heads(subject):
+    for endless in _endless_heads(subject) if subject.reading == "every" else ():
         return endless
     found = []
     for timing in subject.timings:
@@ -108,3 +112,13 @@ def _endless_heads(subject: Subject) -> Iterator[Unbounded]:
             endless = any(isinstance(node, (Metric, Over)) and node.interval.high is None for node in nodes)
             if endless and any(isinstance(node, Atom) and node.predicate in uncertain for node in nodes):
                 yield Unbounded(timing.rule, "says something of all times to come")
+
+
+def how_it_steps(subject: Subject) -> str:
+    """What a run of a program that has no one model, or reads `now`, does at each step, and why."""
+    found = look_backs(subject)
+    if isinstance(found, Unbounded):
+        return f"a run grounds all facts anew at each step: the rule in line {subject.line(found.rule)} {found.reason}"
+    if subject.reading == "now":
+        return "with `reading now` each step is an evaluation of its own, over the facts that rules look back to"
+    return "a run keeps what it has grounded from step to step"

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from presage.analysis.differences import NOW
+from presage.analysis.lookback import Unbounded, look_backs
 from presage.analysis.subject import Subject
 from presage.answers import Answer, bindings_of, inconsistent
 from presage.checking import Report
@@ -26,7 +28,7 @@ from presage.models.streams import extend
 from presage.models.times import FAR
 from presage.models.values import Invented
 from presage.models.windows import length
-from presage.models.world import World
+from presage.models.world import World, span_of
 
 
 def needs_answer_streams(report: Report) -> bool:
@@ -34,6 +36,17 @@ def needs_answer_streams(report: Report) -> bool:
     rules that hold at every time."""
     assert report.findings is not None
     return report.findings.route.engine == "clingo" or report.findings.subject.reading == "now"
+
+
+def how_far_back(subject: Subject) -> int | None:
+    """With `reading now`: how far before a step any fact lies that it looks at or speaks of, if that is bounded."""
+    found = look_backs(subject)
+    if isinstance(found, Unbounded):
+        return None
+    behind = [distance for each in found for names in each.behind.values() for distance in names.values()]
+    spoken = [timing.bounds.range(NOW, head.node)[1] for timing in subject.timings for head in timing.heads]
+    farthest = max((0, *behind, *spoken))
+    return farthest if isinstance(farthest, int) else None
 
 
 class AnswerStreamSteps:
@@ -63,6 +76,7 @@ class AnswerStreamSteps:
         self.late: list[Fact] = []
         self._given: list[Fact] = []
         self._said: set[Candidate] = set()
+        self._reach = None if self.subject.reading == "every" else how_far_back(self.subject)
         self._is_idle = False
 
     @property
@@ -107,6 +121,10 @@ class AnswerStreamSteps:
         return World(self.subject, tuple(self._given), 0, now, lag=self.lags)
 
     def _evaluated(self, now: int) -> list[Candidate] | None:
+        if self._reach is not None:
+            first = now - self._reach
+            self._given = [fact for fact in self._given if fact.low is None or span_of(fact)[1] >= first]
+            self._said = {each for each in self._said if each[1] >= first}
         return self._common(Evaluation(self.subject, self._given, now).world, now)
 
     def _common(self, world: World, now: int) -> list[Candidate] | None:
