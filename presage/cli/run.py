@@ -44,6 +44,13 @@ def arguments(command: argparse.ArgumentParser) -> None:
         "are possible or just confirmed; confirmed: only what is entailed",
     )
     command.add_argument(
+        "--every",
+        metavar="N",
+        help="give answers every N time units only (a number, or with `tick` a duration such as 5m): at the multiples "
+        "of N and at the end, the latest line of each answer that changed in between (default: whenever something "
+        "changes)",
+    )
+    command.add_argument(
         "--min-confidence", type=_share, metavar="P", help="leave out possible answers that are less likely than P"
     )
     command.add_argument("--top", type=_count, metavar="K", help="in snapshots, the K likeliest possible answers only")
@@ -108,13 +115,14 @@ def run(options: argparse.Namespace) -> int:
             reasoner = OneModelSteps(report, options.chase_limit)
     facts, _ = take_facts(reasoner, options.facts, options.static)
     until = last_step_asked(reasoner, options.until)
+    pull = _pull_asked(reasoner, options.every)
     if wants_table(options):
-        show_table(steps(reasoner, facts, until), facts, lambda: reasoner.now)
+        show_table(steps(reasoner, facts, until, pull=pull), facts, lambda: reasoner.now)
         _tell_what_was_left_out(reasoner)
         return FINE
     with open_output(options.out, whole_times=reasoner.subject.discrete) as out:
         snapshot = options.emit == "snapshot"
-        for answers in watched(steps(reasoner, facts, until, snapshot), facts, lambda: reasoner.now):
+        for answers in watched(steps(reasoner, facts, until, snapshot, pull), facts, lambda: reasoner.now):
             if snapshot:
                 for line in snapshots(reasoner, answers):
                     out.write_line(line)
@@ -151,6 +159,18 @@ def last_step_asked(reasoner: Reasoner | AnswerStreamSteps, given: str | None) -
     return until
 
 
+def _pull_asked(reasoner: Reasoner | AnswerStreamSteps, given: str | None) -> Number | None:
+    """The length between answers, in time units."""
+    if given is None:
+        return None
+    pull = reasoner.checker.length(given, "--every")
+    if pull <= 0:
+        raise PresageError("--every: answers are given every so often: a length of more than 0")
+    if reasoner.subject.discrete and not isinstance(pull, int):
+        raise PresageError(f"--every: {given} is not a whole number of time units, as on the discrete timeline")
+    return pull
+
+
 def _tell_what_was_left_out(reasoner: Reasoner | AnswerStreamSteps) -> None:
     if reasoner.late:
         print(f"{len(reasoner.late)} facts arrived too late and were left out", file=sys.stderr)
@@ -169,7 +189,10 @@ def snapshots(reasoner: Reasoner | AnswerStreamSteps, answers: list[Answer]) -> 
 
     assert reasoner.now is not None
     if isinstance(reasoner, Reasoner):
-        answers = list(reasoner.answers())
+        standing = list(reasoner.answers())
+        known = {answer.answer for answer in standing}
+        earlier = [each for each in answers if each.status == "confirmed" and each.answer not in known]
+        answers = [*earlier, *standing]
     lines: dict[str, list[dict[str, Any]]] = {}
     for query in reasoner.subject.queries:
         name = query.atom.predicate

@@ -85,6 +85,11 @@ class AnswerStreamSteps:
         return 0 if self.subject.program.tick is None else None
 
     @property
+    def reads_now(self) -> bool:
+        """Whether each step is an evaluation of its own."""
+        return self.lags is None
+
+    @property
     def looks_ahead(self) -> bool:
         """With `reading now` what is expected later is an answer now."""
         return self.lags is None
@@ -98,17 +103,23 @@ class AnswerStreamSteps:
 
     def step(self, facts: Sequence[Fact], now: Number) -> list[Answer]:
         """Takes what arrives at a time; gives what is newly confirmed, or that there is no answer stream."""
-        moment = length(now)
-        if self.now is not None and moment <= self.now:
-            raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {moment}")
-        self.now = moment
-        for fact in facts:
-            (self.late if self.checker.is_late(fact, moment) else self._given).append(fact)
+        moment = self.take(facts, now)
         found = self._evaluated(moment) if self.lags is None else self._settled(moment)
         if found is None:
             return [inconsistent(moment)]
         self._remember(found)
         return sorted(self._answers(found, moment), key=lambda answer: answer.answer)
+
+    def take(self, facts: Sequence[Fact], now: Number) -> int:
+        """Takes what arrives at a time, to be looked at by a later step."""
+        moment = length(now)
+        if self.now is not None and moment <= self.now:
+            raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {moment}")
+        self.now = moment
+        self._is_idle &= not facts
+        for fact in facts:
+            (self.late if self.checker.is_late(fact, moment) else self._given).append(fact)
+        return moment
 
     def _remember(self, said: list[Candidate]) -> None:
         """Nothing is said twice."""
