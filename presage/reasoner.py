@@ -282,7 +282,7 @@ class Reasoner:
         columns["from"] = [None if span.low is None else show_number(span.low) for span in spans]
         columns["to"] = [None if span.high is None else show_number(span.high) for span in spans]
         columns["bounds"] = [("[" if s.closed_low else "(") + ("]" if s.closed_high else ")") for s in spans]
-        return pa.table({title: _arrow_column(values) for title, values in columns.items()})
+        return pa.table({title: arrow_column(values) for title, values in columns.items()})
 
     def _answers(self, new: dict[str, list[Delta]], now: Number) -> Answers:
         """The answers of a step: counted now, made when they are looked at."""
@@ -431,7 +431,7 @@ def fingerprint_of(program: Program) -> str:
     return hashlib.sha256(str(program).encode()).hexdigest()
 
 
-def _arrow_column(values: list[Any]) -> Any:
+def arrow_column(values: list[Any]) -> Any:
     """A column of one type: numbers where all are whole numbers, otherwise text."""
     import pyarrow as pa
 

@@ -38,6 +38,7 @@ ALLOWED: dict[str, set[str]] = {
         "supposing",
         "errors",
     },
+    "several": {"answers", "checking", "io", "model", "models", "reasoner", "supposing", "errors"},
     "stepping": {"answers", "io", "model", "models", "reasoner"},
     "models": {"answers", "checking", "io", "parser", "rewrite", "analysis", "model", "errors"},
     "hypothesis": {"engine", "kernels", "analysis", "model", "errors"},
@@ -74,7 +75,7 @@ ALLOWED: dict[str, set[str]] = {
         "supposing",
         "errors",
     },
-    "__init__": {"checking", "layout", "reasoner", "answers", "model", "spark", "errors"},
+    "__init__": {"checking", "layout", "several", "answers", "model", "spark", "errors"},
     "__main__": {"cli"},
 }
 # The checker of proofs trusts nobody: it knows programs and proofs, and has its own arithmetic.

@@ -92,6 +92,14 @@ class Parts:
         """How many rules and states there are."""
         return sum(len(part.rules) + sum(map(len, part.choices)) for part in self._parts)
 
+    def memory(self) -> tuple[bool, list[Part]]:
+        return self.is_inconsistent, list(self._parts)
+
+    def remember(self, memory: tuple[bool, list[Part]]) -> None:
+        self.is_inconsistent, parts = memory
+        self._parts = dict.fromkeys(parts)
+        self._part_of = {candidate: part for part in parts for candidate in part.known}
+
     def now_certain(self, holds: Callable[[Candidate], bool]) -> None:
         """Facts that were open, as more instances could derive them, and that the stream has brought."""
         for part in list(self._parts):

@@ -8,6 +8,7 @@ at; all that lies farther back is forgotten. `analysis/lookback.py` says whether
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from presage.analysis.differences import NOW
 from presage.analysis.lookback import LookBack
@@ -147,3 +148,17 @@ class Grounder:
             self._next_cleaning = self.now + max(self._keeps, 16)
             self.certain.forget_before(first)
             self.possible.forget_before(first)
+
+    def memory(self) -> dict[str, Any]:
+        """All that a step depends on, as plain values."""
+        return {
+            "statics": self.world.given,
+            "certain": (self.certain.counted, self.certain.others),
+            "possible": (self.possible.counted, self.possible.others),
+            "times": (self.now, self._last_change, self._next_cleaning),
+        }
+
+    def remember(self, memory: dict[str, Any]) -> None:
+        self.certain.counted, self.certain.others = memory["certain"]
+        self.possible.counted, self.possible.others = memory["possible"]
+        self.now, self._last_change, self._next_cleaning = memory["times"]

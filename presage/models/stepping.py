@@ -9,6 +9,7 @@ programs that can do better.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from presage.analysis.differences import NOW
 from presage.analysis.lookback import Unbounded, look_backs
@@ -24,7 +25,7 @@ from presage.models.expressions import TRUE, Candidate, Literal
 from presage.models.grounding import bounds, ground_program
 from presage.models.settling import Lags, lags, longest_wait
 from presage.models.solving import consequences
-from presage.models.streams import extend
+from presage.models.streams import Facts, extend
 from presage.models.times import FAR
 from presage.models.values import Invented
 from presage.models.windows import length
@@ -78,6 +79,17 @@ class AnswerStreamSteps:
         self._said: set[Candidate] = set()
         self._reach = None if self.subject.reading == "every" else how_far_back(self.subject)
         self._is_idle = False
+        self.certain = Facts()
+        """What holds in all models, as of the last step and as far as it is in memory."""
+
+    def memory(self) -> dict[str, Any]:
+        """All that a step depends on, as plain values."""
+        return {"now": self.now, "late": self.late, "given": self._given, "said": self._said, "idle": self._is_idle}
+
+    def remember(self, memory: dict[str, Any]) -> None:
+        """Goes on from what was in memory."""
+        self.now, self.late, self._given = memory["now"], memory["late"], memory["given"]
+        self._said, self._is_idle = memory["said"], memory["idle"]
 
     @property
     def first_decision(self) -> Number | None:
@@ -142,6 +154,7 @@ class AnswerStreamSteps:
         """The facts asked for and not yet said that hold in all answer streams, as far as they are final."""
         looks = world.looks(now)
         around = bounds(world, looks)
+        self.certain = around.certain
         self._is_idle = not any(around.possible.ground())
         open_facts = (
             each for each in facts_at_times(around.possible, until=self._latest(now)) if each not in self._said

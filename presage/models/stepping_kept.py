@@ -6,10 +6,12 @@ long the run has been.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from presage.analysis.lookback import LookBack, Unbounded, look_backs
 from presage.checking import Report
+from presage.io.facts import Fact
 from presage.models.expressions import Candidate
 from presage.models.parts import Deadlines, Parts
 from presage.models.sliding import Grounder
@@ -39,13 +41,31 @@ class KeptSteps(AnswerStreamSteps):
     def _remember(self, said: list[Candidate]) -> None:
         """What is final is told once, when it becomes so; what is open is remembered with its part."""
 
-    def _settled(self, now: int) -> list[Candidate] | None:
+    def memory(self) -> dict[str, Any]:
+        memory = super().memory()
+        if self._grounder is not None and self._parts is not None:
+            memory.update(grounder=self._grounder.memory(), parts=self._parts.memory())
+        return memory
+
+    def remember(self, memory: dict[str, Any]) -> None:
+        super().remember(memory)
+        if "grounder" in memory:
+            grounder, parts = self._begin(memory["grounder"].pop("statics"))
+            grounder.remember(memory["grounder"])
+            parts.remember(memory["parts"])
+
+    def _begin(self, statics: Sequence[Fact]) -> tuple[Grounder, Parts]:
         assert self.lags is not None
+        self._grounder = Grounder(self.subject, statics, self._looks, self.lags)
+        self.certain = self._grounder.certain
+        self._parts = Parts(Deadlines(self.lags.of, self._grounder.reach, lambda each: any(self._asking(each))))
+        return self._grounder, self._parts
+
+    def _settled(self, now: int) -> list[Candidate] | None:
         if self._grounder is None or self._parts is None:
-            statics = [fact for fact in self._given if fact.low is None]
-            self._grounder = Grounder(self.subject, statics, self._looks, self.lags)
-            self._parts = Parts(Deadlines(self.lags.of, self._grounder.reach, lambda each: any(self._asking(each))))
+            self._begin([fact for fact in self._given if fact.low is None])
         grounder, parts = self._grounder, self._parts
+        assert grounder is not None and parts is not None
         before = grounder.now
         if parts.is_inconsistent:
             self._given.clear()

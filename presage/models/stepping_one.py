@@ -36,6 +36,7 @@ class OneModelSteps(AnswerStreamSteps):
 
     def _common(self, world: World, now: int) -> list[Candidate] | None:
         facts = stratified_model(world, world.looks(now), world.subject.predicates)
+        self.certain = facts
         self._is_idle = not any(facts.ground())
         asked = facts_at_times(facts, until=self._latest(now))
         return [each for each in asked if each not in self._said and any(self._queries_for(each, now))]
