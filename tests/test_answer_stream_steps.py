@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +16,7 @@ from presage.io.facts import Fact
 from presage.models import parts
 from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
 from presage.models.stepping_kept import KeptSteps, steps_of
+from presage.models.stepping_one import OneModelSteps
 
 
 class BoundedWriter:
@@ -250,3 +252,35 @@ def test_check_says_how_a_run_steps(rules: str, said: str | None) -> None:
     reasons = report.to_json()["why"]["engine"]
     assert len(reasons) == (1 if said is None else 2)
     assert said is None or said in reasons[1]
+
+
+# -- what cannot be worked out -------------------------------------------------------------------------
+
+
+def test_the_limit_of_invention_names_the_rule_and_leaves_all_as_it_was() -> None:
+    text = """timeline discrete.
+    input born(x). input seed(x).
+    exists Y: parent(X, Y) :- person(X).
+    person(Y) :- parent(X, Y).
+    person(X) :- born(X).
+    exists lasting Z: tag(X, Z) :- seed(X).
+    query tag(X, Z). query person(X)."""
+    steps = OneModelSteps(check_text(text, chase_limit=6), 6)
+    assert [str(answer) for answer in steps.step([Fact("seed", ("a",), 0, 0)], 0)] == ["confirmed tag(a, _:1)@0"]
+    with pytest.raises(PresageError, match="line 3: this rule keeps inventing values: more than 6"):
+        steps.step([Fact("born", ("eve",), 1, 1), Fact("seed", ("late",), 0, 0)], 1)
+    assert (steps.now, steps.late) == (0, [])
+    assert [str(answer) for answer in steps.step([Fact("seed", ("b",), 1, 1)], 1)] == ["confirmed tag(b, _:2)@1"]
+
+
+def test_a_step_without_a_solver_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "timeline discrete. input r(x). a(X) | b(X) :- r(X). c(X) :- a(X). c(X) :- b(X). query c(X)."
+    steps = kept(text)
+    assert [str(answer) for answer in steps.step([Fact("r", ("u",), 0, 0)], 0)] == ["confirmed c(u)@0"]
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "clingo", None)
+        with pytest.raises(PresageError, match="pip install clingo"):
+            steps.step([Fact("r", ("v",), 1, 1)], 1)
+    assert steps.now == 0
+    assert [str(answer) for answer in steps.step([Fact("r", ("v",), 1, 1)], 1)] == ["confirmed c(v)@1"]
+    assert [str(answer) for answer in steps.step([Fact("r", ("w",), 2, 2)], 2)] == ["confirmed c(w)@2"]

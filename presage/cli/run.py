@@ -43,6 +43,13 @@ def arguments(command: argparse.ArgumentParser) -> None:
         help="changes: answers whose status, evidence or premises changed (default); snapshot: at each step all that "
         "are possible or just confirmed; confirmed: only what is entailed",
     )
+    which = command.add_mutually_exclusive_group()
+    which.add_argument(
+        "--cautious", action="store_true", help="of a program with several models, what holds in all (the default)"
+    )
+    which.add_argument(
+        "--brave", action="store_true", help="of a program with several models, also what holds in some, as possible"
+    )
     command.add_argument(
         "--every",
         metavar="N",
@@ -91,6 +98,7 @@ def run(options: argparse.Namespace) -> int:
     from presage.cli.progress import watched
     from presage.io.output import open_output
     from presage.models.stepping import needs_answer_streams
+    from presage.models.stepping_brave import BraveSteps
     from presage.models.stepping_kept import steps_of
     from presage.models.stepping_one import OneModelSteps
     from presage.plan.builder import Unsupported
@@ -102,7 +110,12 @@ def run(options: argparse.Namespace) -> int:
     report.or_raise()
     reasoner: Reasoner | AnswerStreamSteps
     if needs_answer_streams(report):
-        reasoner = steps_of(report)
+        if options.brave and options.emit == "confirmed":
+            raise PresageError("--brave: what holds in some models only is not confirmed: leave out `--emit confirmed`")
+        reasoner = BraveSteps(report) if options.brave else steps_of(report)
+    elif options.brave:
+        assert report.findings is not None
+        raise PresageError(f"--brave: {options.program} has one model: {report.findings.route.reason}")
     else:
         choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
         emit = "confirmed" if options.emit == "confirmed" else "changes"

@@ -22,7 +22,7 @@ from presage.model.statements import Query
 from presage.model.terms import Number
 from presage.models.evaluation import Evaluation, facts_at_times
 from presage.models.expressions import TRUE, Candidate, Literal
-from presage.models.grounding import bounds, ground_program
+from presage.models.grounding import GroundProgram, bounds, ground_program
 from presage.models.settling import Lags, lags, longest_wait
 from presage.models.solving import consequences
 from presage.models.streams import Facts, extend
@@ -114,9 +114,16 @@ class AnswerStreamSteps:
         self._given.append(fact)
 
     def step(self, facts: Sequence[Fact], now: Number) -> list[Answer]:
-        """Takes what arrives at a time; gives what is newly confirmed, or that there is no answer stream."""
+        """Takes what arrives at a time; gives what is newly confirmed, or that there is no answer stream. A
+        step that cannot be worked out is as if it had not been made, and can be made again."""
+        before, given, late, idle = self.now, list(self._given), len(self.late), self._is_idle
         moment = self.take(facts, now)
-        found = self._evaluated(moment) if self.lags is None else self._settled(moment)
+        try:
+            found = self._evaluated(moment) if self.lags is None else self._settled(moment)
+        except PresageError:
+            self.now, self._given, self._is_idle = before, given, idle
+            del self.late[late:]
+            raise
         if found is None:
             return [inconsistent(moment)]
         self._remember(found)
@@ -161,11 +168,16 @@ class AnswerStreamSteps:
         )
         asked = [each for each in open_facts if any(self._queries_for(each, now))]
         holds = [TRUE if time in around.certain.times(*ground) else Literal((ground, time)) for ground, time in asked]
-        truths = consequences(ground_program(world, looks, around), holds, in_all=True)
+        program = ground_program(world, looks, around)
+        truths = consequences(program, holds, in_all=True)
         if truths is None:
             self._is_idle = False
             return None
+        self._look_at_others(program, [each for each, true in zip(asked, truths, strict=True) if not true])
         return [candidate for candidate, true in zip(asked, truths, strict=True) if true]
+
+    def _look_at_others(self, program: GroundProgram, candidates: list[Candidate]) -> None:
+        """What does not hold in all answer streams is nobody's concern here."""
 
     def _latest(self, now: int) -> int:
         """The last time about which something is said at a step."""

@@ -13,6 +13,7 @@ from presage.analysis.lookback import LookBack, Unbounded, look_backs
 from presage.checking import Report
 from presage.io.facts import Fact
 from presage.models.expressions import Candidate
+from presage.models.grounding import GroundRule
 from presage.models.parts import Deadlines, Parts
 from presage.models.sliding import Grounder
 from presage.models.stepping import AnswerStreamSteps
@@ -27,6 +28,8 @@ class KeptSteps(AnswerStreamSteps):
         self._looks = looks
         self._grounder: Grounder | None = None
         self._parts: Parts | None = None
+        self._rules: list[GroundRule] = []
+        """Grounded, and not yet taken up."""
 
     @property
     def remembered(self) -> int:
@@ -70,11 +73,12 @@ class KeptSteps(AnswerStreamSteps):
         if parts.is_inconsistent:
             self._given.clear()
             return None
-        rules = grounder.advance([fact for fact in self._given if fact.low is not None], now)
-        self._given.clear()
+        self._rules += grounder.advance([fact for fact in self._given if fact.low is not None], now)
         if grounder.told_again:
             parts.now_certain(lambda each: each[1] in grounder.certain.times(*each[0]))
-        found = parts.advance(rules, now)
+        found = parts.advance(self._rules, now)
+        self._given.clear()
+        self._rules.clear()
         self._is_idle = found is not None and not len(parts) and grounder.is_idle
         if found is None:
             return None
