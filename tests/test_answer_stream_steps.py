@@ -83,15 +83,16 @@ class BoundedWriter:
                 "c(X)@T | a(X)@T+1 :- e(X)@T.",
             )
         ]
-        lines += [self.pick("", "", "input c(x).", "b(u)@2.", "c(v).")]
+        lines += [self.pick("", "", "input c(x).", "input c(x).", "b(u)@2.", "c(v).")]
         lines += [self.rule() for _ in range(self.random.randint(1, 3))]
         lines += ["a(X) :- absent(X).", "b(X) :- absent(X).", "c(X) :- absent(X)."]
         return "\n".join((*lines, "query a(X). query b(X). query c(X)."))
 
-    def facts(self, end: int) -> list[Fact]:
+    def facts(self, text: str, end: int) -> list[Fact]:
         return [
             Fact(name, (value,), time, time)
-            for name in ("e", "d")
+            for name in ("e", "d", "c")
+            if f"input {name}" in text
             for value in ("u", "v")
             for time in range(end + 1)
             if self.random.random() < (0.4 if name == "e" else 0.2)
@@ -138,7 +139,7 @@ def test_kept_grounding_gives_what_grounding_anew_gives(seed: int) -> None:
         return
     end = writer.random.choice([4, 7])
     delay = pair[0].lags.rows if pair[0].lags is not None else 0
-    arrivals = arrivals_of(writer, writer.facts(end), delay, end)
+    arrivals = arrivals_of(writer, writer.facts(text, end), delay, end)
     for steps in pair:
         steps.add_static(Fact("s", ("u",), None, None))
     anew = list(told(pair[1], arrivals))
@@ -150,10 +151,11 @@ def test_kept_grounding_gives_what_grounding_anew_gives(seed: int) -> None:
 @given(st.integers(0, 10**9))
 def test_parts_with_many_answer_streams_keep_their_rules(most: int, seed: int) -> None:
     writer = BoundedWriter(seed)
-    pair = both(check_text(writer.program()))
+    text = writer.program()
+    pair = both(check_text(text))
     if pair is None:
         return
-    arrivals = arrivals_of(writer, writer.facts(5), 0, 5)
+    arrivals = arrivals_of(writer, writer.facts(text, 5), 0, 5)
     anew = list(told(pair[1], arrivals))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "MOST_STREAMS", most)
@@ -184,6 +186,16 @@ def test_what_was_open_may_be_confirmed_long_after() -> None:
         assert steps.remembered <= 4
     answers = list(steps.step([Fact("not_left", (), 50, 50)], 50))
     assert {answer.answer for answer in answers} == {f"right@{time}" for time in range(51)}
+
+
+def test_what_nobody_asks_for_ties_nothing_together() -> None:
+    """Forty guests sit left or right; that somebody does would make one part of them, with 2^40 models."""
+    text = """timeline discrete. input guest(x). left(X) | right(X) :- guest(X). somebody :- left(X). somebody :- right(X).
+    again(X) :- left(X), once[1] left(X). again(X) :- right(X), once[1] right(X). query again(X)."""
+    steps = kept(text)
+    for now in range(3):
+        steps.step([Fact("guest", (f"g{index}",), now, now) for index in range(40)], now)
+        assert steps.remembered == 40 * 2
 
 
 def test_memory_does_not_grow() -> None:

@@ -70,6 +70,10 @@ class Deadlines:
     def final(self, candidate: Candidate) -> int:
         return candidate[1] + self.lag[candidate[0][0]]
 
+    def is_idle(self, candidate: Candidate) -> bool:
+        """Whether no rule ever looks at a fact, and nobody asks for it."""
+        return candidate[0][0] not in self.reach and not self.is_asked(candidate)
+
     def last_look(self, candidate: Candidate) -> int:
         reach = self.reach.get(candidate[0][0])
         return -1 if reach is None else candidate[1] + reach
@@ -124,6 +128,8 @@ class Parts:
 
     def _add(self, rule: GroundRule) -> None:
         told = {each for alternative in rule.alternatives for each in alternative}
+        if told and all(map(self.deadlines.is_idle, told)):
+            return  # whatever it says, nothing and nobody looks at
         touched = told | set(candidates_of(rule.body))
         together = list(dict.fromkeys(part for each in touched if (part := self._part_of.get(each)) is not None))
         whole, *others = together or [Part()]
