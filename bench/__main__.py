@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import by_hand, closure, existential, hypothetical, memory, network, shortstop, windows
+from bench import answer_streams, by_hand, closure, existential, hypothetical, memory, network, shortstop, windows
 from bench.common import Row, show
 
 
@@ -39,6 +39,7 @@ def main() -> None:
         "windows": windows.measure,
         "existential": lambda: existential.measure(options.chasebench),
         "spark": spark,
+        "answer_streams": answer_streams.measure,
     }
     unknown = set(options.only or ()) - set(parts)
     if unknown:

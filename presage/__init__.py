@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from presage.answers import Answer
     from presage.checking import Report
     from presage.model.program import Program
-    from presage.reasoner import Reasoner
+    from presage.several import Reasoner
 
 __version__ = "0.1.0"
 
@@ -86,7 +86,7 @@ def __getattr__(name: str) -> Any:
 
         return Report
     if name == "Reasoner":
-        from presage.reasoner import Reasoner
+        from presage.several import Reasoner
 
         return Reasoner
     if name == "Answer":

@@ -15,11 +15,12 @@ from typing import Any
 from presage import parser as reading
 from presage.analysis.acyclic import DEFAULT_HORIZON, Acyclicity, temporal_weak_acyclicity, weak_acyclicity
 from presage.analysis.connected import disconnected
-from presage.analysis.engine import Route, route
+from presage.analysis.engine import CLINGO, Route, route
 from presage.analysis.faithful import Faithful, faithful_acyclicity
 from presage.analysis.forward import Obstacle, obstacles
 from presage.analysis.granularity import granularity
 from presage.analysis.horizon import Horizons, Reach
+from presage.analysis.lookback import how_it_steps
 from presage.analysis.memory import MemoryBound, memory_bound
 from presage.analysis.partition import Partition, partition_key
 from presage.analysis.patterns import Unfolding
@@ -203,6 +204,8 @@ def reasons(found: Findings) -> dict[str, list[str]]:
         return f"line {rule_line}: {text}"
 
     why: dict[str, list[str]] = {"engine": [found.route.reason]}
+    if subject.discrete and (found.route.engine == CLINGO or subject.reading == "now"):
+        why["engine"].append(how_it_steps(subject))
     if found.recursion:
         why["recursive"] = describe_cycle(subject, found.recursion)
     if found.disconnected:
@@ -306,6 +309,9 @@ def _ordered(problems: list[Diagnostic]) -> tuple[Diagnostic, ...]:
     return tuple(sorted(dict.fromkeys(problems), key=lambda each: (each.span.start, each.code)))
 
 
+SEVERAL_MODELS = Hypothetical(False, "the program may have several models, of which a run tells what they share")
+
+
 def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
     """Asks every analysis its question about a program without errors."""
     strata = t_stratification(subject)
@@ -321,7 +327,7 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
             query,
             horizons.reach(query),
             loose.isdisjoint(subject.below(query.atom.predicate)),
-            hypotheticals.of(query),
+            SEVERAL_MODELS if chosen.engine == CLINGO and strata.stratified else hypotheticals.of(query),
         )
         for query in subject.queries
     )

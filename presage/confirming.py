@@ -194,7 +194,7 @@ class Confirming:
         columns["from"] = [None if span.low is None else show_number(span.low) for span in spans]
         columns["to"] = [None if span.high is None else show_number(span.high) for span in spans]
         columns["bounds"] = [("[" if s.closed_low else "(") + ("]" if s.closed_high else ")") for s in spans]
-        return pa.table({title: _arrow_column(values) for title, values in columns.items()})
+        return pa.table({title: arrow_column(values) for title, values in columns.items()})
 
 
 def _repeats(numbers: Any) -> bool:
@@ -205,7 +205,7 @@ def _repeats(numbers: Any) -> bool:
     return bool((ordered[1:] == ordered[:-1]).any())
 
 
-def _arrow_column(values: list[Any]) -> Any:
+def arrow_column(values: list[Any]) -> Any:
     """A column of one type: numbers where all are whole numbers, otherwise text."""
     import pyarrow as pa
 

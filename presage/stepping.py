@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from presage.answers import Answer
 from presage.checking import Report
+from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.io.tables import Columns
-from presage.model.terms import Number
+from presage.model.terms import Number, number
 from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
+from presage.models.stepping_brave import BraveSteps
+from presage.models.stepping_kept import steps_of
 from presage.models.stepping_one import OneModelSteps
 from presage.plan.parts import Unsupported
 from presage.reasoner import Reasoner
@@ -23,17 +26,27 @@ Stepper = Reasoner | AnswerStreamSteps
 
 
 def make_stepper(
-    report: Report, emit: str | None = None, choice: Choice = ALL, chase_limit: int | None = None
+    report: Report,
+    emit: str | None = None,
+    choice: Choice = ALL,
+    chase_limit: int | None = None,
+    *,
+    brave: bool = False,
 ) -> Stepper:
     """What runs a program: a reasoner or, where it has several models or windows that the engine does not know, what
-    looks at it as a whole at each step. `emit` is as for the `Reasoner`."""
+    looks at it as a whole at each step. `emit` is as for the `Reasoner`; with `brave` what holds in some models only
+    is told as possible."""
     report.or_raise()
+    assert report.findings is not None
     if needs_answer_streams(report):
-        return AnswerStreamSteps(report)
+        if brave and emit == "confirmed":
+            raise PresageError("--brave: what holds in some models only is not confirmed: leave out `--emit confirmed`")
+        return BraveSteps(report) if brave else steps_of(report)
+    if brave:
+        raise PresageError(f"--brave: {report.source.name} has one model: {report.findings.route.reason}")
     try:
         return Reasoner(report.program, emit=emit, choice=choice, report=report, chase_limit=chase_limit)
     except Unsupported:
-        assert report.findings is not None
         if not report.findings.subject.discrete:
             raise
         return OneModelSteps(report, chase_limit)
@@ -51,27 +64,97 @@ class Arrival:
 
 
 def steps(
-    reasoner: Stepper, facts: list[Fact], until: Number | None, every: bool = False
+    reasoner: Stepper, facts: list[Fact], until: Number | None, every: bool = False, pull: Number | None = None
 ) -> Iterator[Sequence[Answer]]:
     """One step for each time at which something arrives or is decided, up to the end; with `every`, for each time
-    point."""
+    point. With `pull` the answers of steps are given together, at the multiples of that length and at the end."""
     arriving: dict[Number, list[Fact]] = {}
     for fact in facts:
         arriving.setdefault(fact.arrival, []).append(fact)
     times = sorted(arriving)
     end = until if until is not None else (times[-1] if times else 0) + reasoner.longest_lag
-    yield from walk(reasoner, (Arrival(time, arriving[time]) for time in times), end, every=every)
+    arrivals = (Arrival(time, arriving[time]) for time in times)
+    if pull is None:
+        yield from walk(reasoner, arrivals, end, every=every)
+    else:
+        yield from _pulled(reasoner, arrivals, end, pull, every)
+
+
+@dataclass
+class _Collected:
+    """What has changed since answers were given the last time: the latest line of each answer. What came and went in
+    between, and was never shown, is left out."""
+
+    shown: dict[str, Answer] = field(default_factory=dict)
+    waiting: dict[str, Answer] = field(default_factory=dict)
+
+    def take(self, answers: Iterable[Answer]) -> None:
+        for answer in answers:
+            self.waiting.pop(answer.answer, None)
+            self.waiting[answer.answer] = answer
+
+    def give(self, now: Number) -> list[Answer]:
+        found = []
+        for text, answer in self.waiting.items():
+            before = self.shown.pop(text, None)
+            if answer.status in ("possible", "unsupported"):
+                self.shown[text] = answer
+                is_news = answer.status == "possible" or before is not None
+                if not is_news:
+                    del self.shown[text]
+                if not is_news or (before is not None and replace(before, now=answer.now) == answer):
+                    continue
+            elif answer.status == "refuted" and before is None:
+                continue
+            found.append(replace(answer, now=now))
+        self.waiting = {}
+        return sorted(found, key=lambda answer: answer.answer)
+
+
+def _pulled(
+    reasoner: Stepper, arrivals: Iterable[Arrival], end: Number, pull: Number, every: bool
+) -> Iterator[list[Answer]]:
+    collected = _Collected()
+
+    def next_pull() -> Number | None:
+        if reasoner.now is None or not (every or collected.waiting):
+            return None
+        return number((reasoner.now // pull + 1) * pull)
+
+    given: Number | None = None
+    for answers in walk(reasoner, arrivals, end, pull=Pull(pull, next_pull)):
+        collected.take(answers)
+        if reasoner.now is not None and reasoner.now % pull == 0:
+            given = reasoner.now
+            yield collected.give(given)
+    if reasoner.now is not None and given != reasoner.now:
+        yield collected.give(reasoner.now)
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """When answers are asked for: at the multiples of a length."""
+
+    length: Number
+    coming: Callable[[], Number | None] = lambda: None
+    """The next time at which a step must be made for it."""
 
 
 def walk(
-    reasoner: Stepper, arrivals: Iterable[Arrival], end: Number, *, closed: bool = True, every: bool = False
+    reasoner: Stepper,
+    arrivals: Iterable[Arrival],
+    end: Number,
+    *,
+    closed: bool = True,
+    every: bool = False,
+    pull: Pull | None = None,
 ) -> Iterator[Sequence[Answer]]:
     """Steps through arrivals in the order of their times, to the end of the run, which is the last step. If the run
     is not `closed`, it goes on later: steps lie before `end`, and a reasoner that has stepped before goes on."""
     coming = iter(arrivals)
     following = next(coming, None)
     while True:
-        step = _next_step(reasoner, following, end, closed, every)
+        step = _next_step(reasoner, following, end, closed, every, None if pull is None else pull.coming())
         if step is None:
             return
         due = Arrival(step)
@@ -81,6 +164,10 @@ def walk(
             if due.parts > 1:
                 reasoner.refine(due.parts)
             answers: Sequence[Answer] = reasoner.step(due.facts, step, due.tables)
+        elif pull is not None and reasoner.reads_now and step % pull.length != 0 and step != end:
+            # Each step would be an evaluation of its own, and nobody asks for this one.
+            reasoner.take(due.facts, step)
+            answers = []
         else:
             answers = reasoner.step(due.facts, step)
         if closed and not reasoner.looks_ahead:
@@ -88,12 +175,13 @@ def walk(
         yield answers
 
 
-def _next_step(reasoner: Stepper, following: Arrival | None, end: Number, closed: bool, every: bool) -> Number | None:
+def _next_step(
+    reasoner: Stepper, following: Arrival | None, end: Number, closed: bool, every: bool, pull: Number | None
+) -> Number | None:
     now = reasoner.now
     candidates: list[Number] = [] if following is None else [following.time]
     wake = reasoner.next_decision() if now is not None else reasoner.first_decision
-    if wake is not None:
-        candidates.append(wake)
+    candidates += [each for each in (wake, pull) if each is not None]
     if closed and (now is None or now < end):
         candidates.append(end)
     if every and now is not None and reasoner.subject.discrete:

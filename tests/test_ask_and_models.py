@@ -258,8 +258,17 @@ def test_the_horizon_ends_the_timeline(program: Any) -> None:
 def test_programs_with_one_model_do_not_start_clingo(program: Any) -> None:
     words = program("on(R)@T+1 :- toggle(R)@T, not on(R)@T. :- on(R), broken(R).", ("toggle", ["a"], 0))
     code = "import sys; from presage.cli import main; sys.exit(main(sys.argv[1:]) or 'clingo' in sys.modules)"
-    for command in (["models", *words, "--at", "1"], ["ask", *words, "--at", "1", "on(R)"]):
+    for command in (
+        ["models", *words, "--at", "1"],
+        ["ask", *words, "--at", "1", "on(R)"],
+        ["run", *words, "--emit", "confirmed"],
+        ["check", words[0]],
+        ["plan", words[0]],
+    ):
         assert subprocess.run([sys.executable, "-c", code, *command], cwd=ROOT, check=False).returncode == 0
+    rows = program("a(X) :- window(rows 2) some p(X), not q(X). input q(x).", ("p", ["a"], 0))
+    command = ["run", *rows, "--emit", "confirmed"]
+    assert subprocess.run([sys.executable, "-c", code, *command], cwd=ROOT, check=False).returncode == 0
 
 
 def test_without_clingo_the_message_says_what_to_install(program: Any) -> None:
@@ -281,6 +290,26 @@ def test_run_confirms_what_all_models_share(program: Any) -> None:
     words = program(SEATS, ("guest", ["ann"], 0), ("guest", ["bob"], 1, 2), ("guest", ["cid"], 1, 5))
     assert told(*words) == [(1, "seated(ann)@0"), (2, "seated(bob)@1")]
     assert "1 facts arrived too late" in presage("run", "--emit", "confirmed", *words).stderr
+
+
+def test_run_with_what_holds_in_some_models(program: Any) -> None:
+    """Ann may sit left or right; then it turns out that she was not left."""
+    text = "timeline discrete. input guest. input told. left | right :- guest. :- told, once[1] left."
+    words = program(f"{text} query left. query right.", ("guest", [], 0), ("told", [], 1))
+    assert [(line["now"], line["status"], line["answer"]) for line in lines("run", "--brave", *words)] == [
+        (0, "possible", "left@0"),
+        (0, "possible", "right@0"),
+        (1, "refuted", "left@0"),
+        (1, "confirmed", "right@0"),
+    ]
+    assert told(*words, "--cautious") == [(1, "right@0")]
+    assert "--emit confirmed" in refusal("run", "--brave", "--emit", "confirmed", *words)
+    assert "has one model" in refusal("run", "--brave", *program("q(X) :- p(X).", ("p", ["a"], 0)))
+    assert presage("run", "--brave", "--cautious", *words).returncode == 2
+    now = program("reading now. input r. a | b :- window(1) some r. query a.", ("r", [], 0))
+    assert [(line["now"], line["status"], line["answer"]) for line in lines("run", "--brave", *now)] == [
+        (0, "possible", "a@0"),
+    ]
 
 
 def test_run_skips_what_is_empty(program: Any) -> None:

@@ -44,6 +44,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "stepping": {"answers", "checking", "io", "model", "models", "plan", "reasoner", "supposing"},
     "testing": {"answers", "checking", "io", "model", "parser", "reasoner", "stepping", "errors"},
+    "several": {"answers", "checking", "io", "model", "models", "plan", "reasoner", "supposing", "errors"},
     "models": {"answers", "checking", "io", "parser", "rewrite", "analysis", "model", "errors"},
     "hypothesis": {"engine", "kernels", "analysis", "model", "errors"},
     "confirming": {"analysis", "answers", "engine", "io", "model", "errors"},
@@ -103,7 +104,7 @@ ALLOWED: dict[str, set[str]] = {
         "errors",
         "syntax",
     },
-    "__init__": {"checking", "layout", "reasoner", "answers", "model", "notebook", "spark", "errors"},
+    "__init__": {"checking", "layout", "several", "answers", "model", "notebook", "spark", "errors"},
     "__main__": {"cli"},
 }
 # The checker of proofs trusts nobody: it knows programs and proofs, and has its own arithmetic.

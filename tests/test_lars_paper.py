@@ -256,6 +256,48 @@ def test_example_19_a_fact_may_push_out_the_one_it_comes_from() -> None:
     assert found == [["x()@0", "y()@1"], ["x()@0", "z()@1"]]
 
 
+LETTERS: list[Row] = [("a", (), 5), ("b", (), 7), ("c", (), 8)]
+LETTERS_SEEN = "input a. input b. input c. query a. query b. query c."
+
+
+def test_example_20_the_windows_of_a_nested_formula() -> None:
+    ends = [window_of("window(rows 2)", LETTERS, (0, 8), at)[:2] for at in range(9)]
+    assert ends == [*((0, at) for at in range(7)), (5, 7), (7, 8)]
+    # A window of three minutes within what is left of the stream leaves it as it is.
+    assert window_of("window(rows 2) window(3)", LETTERS, (0, 8), 8) == (7, 8, set(LETTERS[1:]))
+    assert window_of("window(rows 2) window(rows 1)", LETTERS, (0, 8), 8) == (8, 8, {LETTERS[2]})
+
+
+def test_example_21_a_conjunction_of_windows_in_a_window() -> None:
+    question = "window(rows 2) (window(3) some b and window(rows 1) some c)"
+    assert ask(LETTERS_SEEN, LETTERS, question, None, (0, 8)) == [({}, 8)]
+
+
+@pytest.mark.parametrize(
+    "facts, holds", [("q1", True), ("p3 r5", True), ("p3 r6", True), ("p3 r7", False), ("r5", False)]
+)
+def test_example_22_precedence(facts: str, holds: int) -> None:
+    """A conjunction binds tighter than a disjunction."""
+    rows: list[Row] = [(fact[0], (), int(fact[1])) for fact in facts.split()]
+    text = "input p. input q. input r. query p. query q. query r."
+    found = ask(text, rows, "q@1 or p and window(1, ahead 3) some r", 3, (0, 8))
+    assert found == ([({}, 3)] if holds else [])
+
+
+def test_example_25_one_event_after_the_other() -> None:
+    """`z` holds from the start of an interval of x to the end of one of y, where the former ends before the latter."""
+    text = "timeline discrete. input x. input y. query z."
+    for event in "xy":
+        text += f"""
+        begun_{event}(A)@A :- {event}@A, (not once[1] {event})@A.
+        begun_{event}(A)@T+1 :- begun_{event}(A)@T, {event}@T+1.
+        whole_{event}(A, B)@B :- begun_{event}(A)@B, (not eventually[1] {event})@B."""
+    text += "z@T :- whole_x(A, B)@B, whole_y(C, D)@D, B < C, A <= T, T <= D."
+    rows: list[Row] = [*(("x", (), time) for time in (2, 3)), *(("y", (), time) for time in (0, 5, 6, 7))]
+    (model,) = models(text, rows, 8, timeline=(0, 9))
+    assert {time for time, ground in model if ground[0] == "z"} == {*range(2, 8)}
+
+
 def test_the_example_folder_is_the_paper() -> None:
     program = (ROOT / "presage/examples/trams/trams.psg").read_text(encoding="utf-8")
     lines = (ROOT / "presage/examples/trams/facts.jsonl").read_text(encoding="utf-8").splitlines()

@@ -144,11 +144,12 @@ def _up_to_names(asked: Asked) -> object:
 
 
 def _plan(found: Findings) -> tuple[Plan | None, str]:
+    from presage.checking import reasons
     from presage.plan.builder import plan_of
     from presage.plan.parts import Unsupported
 
-    if found.route.engine != "interval":
-        return None, found.route.reason
+    if found.route.engine != "interval" or found.subject.reading == "now":
+        return None, "; ".join(reasons(found)["engine"])
     try:
         return plan_of(found.subject), ""
     except Unsupported as reason:
@@ -188,6 +189,8 @@ def to_json(found: Findings, line: Line) -> dict[str, Any]:
     shown["plan"] = None
     if line.nodes is not None:
         shown["plan"] = [_node(found, node) for node in line.nodes]
+    else:
+        shown["no_plan"] = line.no_plan
     return shown
 
 

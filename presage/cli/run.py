@@ -43,6 +43,20 @@ def arguments(command: argparse.ArgumentParser) -> None:
         help="changes: answers whose status, evidence or premises changed (default); snapshot: at each step all that "
         "are possible or just confirmed; confirmed: only what is entailed",
     )
+    which = command.add_mutually_exclusive_group()
+    which.add_argument(
+        "--cautious", action="store_true", help="of a program with several models, what holds in all (the default)"
+    )
+    which.add_argument(
+        "--brave", action="store_true", help="of a program with several models, also what holds in some, as possible"
+    )
+    command.add_argument(
+        "--every",
+        metavar="N",
+        help="give answers every N time units only (a number, or with `tick` a duration such as 5m): at the multiples "
+        "of N and at the end, the latest line of each answer that changed in between (default: whenever something "
+        "changes)",
+    )
     command.add_argument(
         "--engine",
         choices=("embedded", "spark"),
@@ -107,14 +121,15 @@ def run(options: argparse.Namespace) -> int:
     report = check_text(read_file(options.program), str(options.program), chase_limit=options.chase_limit)
     choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
     emit = "confirmed" if options.emit == "confirmed" else "changes"
-    reasoner = make_stepper(report, emit, choice, options.chase_limit)
+    reasoner = make_stepper(report, emit, choice, options.chase_limit, brave=options.brave)
     facts, known = take_facts(reasoner, options.facts, options.static)
     until = last_step_asked(reasoner, options.until)
+    pull = _pull_asked(reasoner, options.every)
     reasons = evidence_of(reasoner, facts, known) if options.because else None
     snapshot = options.emit == "snapshot"
 
     def stepped() -> Iterator[Sequence[Answer]]:
-        for answers in steps(reasoner, facts, until, snapshot):
+        for answers in steps(reasoner, facts, until, snapshot, pull):
             yield answers if reasons is None else reasons(answers)
 
     if wants_table(options):
@@ -159,6 +174,18 @@ def last_step_asked(reasoner: Reasoner | AnswerStreamSteps, given: str | None) -
     return until
 
 
+def _pull_asked(reasoner: Reasoner | AnswerStreamSteps, given: str | None) -> Number | None:
+    """The length between answers, in time units."""
+    if given is None:
+        return None
+    pull = reasoner.checker.length(given, "--every")
+    if pull <= 0:
+        raise PresageError("--every: answers are given every so often: a length of more than 0")
+    if reasoner.subject.discrete and not isinstance(pull, int):
+        raise PresageError(f"--every: {given} is not a whole number of time units, as on the discrete timeline")
+    return pull
+
+
 def _tell_what_was_left_out(reasoner: Reasoner | AnswerStreamSteps) -> None:
     if reasoner.late:
         print(f"{len(reasoner.late)} facts arrived too late and were left out", file=sys.stderr)
@@ -177,7 +204,10 @@ def snapshots(reasoner: Reasoner | AnswerStreamSteps, answers: Sequence[Answer])
 
     assert reasoner.now is not None
     if isinstance(reasoner, Reasoner):
-        answers = list(reasoner.answers())
+        standing = list(reasoner.answers())
+        known = {answer.answer for answer in standing}
+        earlier = [each for each in answers if each.status == "confirmed" and each.answer not in known]
+        answers = [*earlier, *standing]
     lines: dict[str, list[dict[str, Any]]] = {}
     for query in reasoner.subject.queries:
         name = query.atom.predicate

@@ -18,7 +18,7 @@ from presage.errors import PresageError, nearest
 from presage.model.program import Program
 from presage.model.terms import Number, number
 from presage.model.time import Timestamp
-from presage.rewrite.units import Units
+from presage.rewrite.units import Units, duration_in
 
 MOST_DIGITS = 60
 # An exponent of more digits would make a number that no memory holds.
@@ -207,6 +207,18 @@ class Checker:
             except ValueError:
                 raise FactError(f"{where}: {given!r} is not a time") from None
         raise FactError(f"{where}: {given!r} is not a time")
+
+    def length(self, given: str, where: str) -> Number:
+        """A length of time as written: a number, or with `tick` a duration such as `5m`."""
+        plain = exact(given.strip())
+        if plain is not None:
+            return plain
+        duration = duration_in(given.strip())
+        if duration is None:
+            raise FactError(f"{where}: {given!r} is not a length of time, such as 10 or, with a `tick`, 5m")
+        if self.units.tick is None:
+            raise FactError(f"{where}: a duration needs a `tick` in the program, such as `tick 1s.`")
+        return self.units.time(duration)
 
     def _moment(self, moment: datetime, where: str) -> Number:
         if self.units.tick is None:

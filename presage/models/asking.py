@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from presage.analysis.timeless import uses_now
 from presage.analysis.timeline import pin_variables
 from presage.model.formulas import variables
 from presage.model.statements import Question, Rule
 from presage.model.values import NOW
 from presage.models.compiling import Compiler, Unsettled
 from presage.models.expressions import Expression, some_of
-from presage.models.formulas import Evaluator, Solution, uses_now
+from presage.models.formulas import Evaluator, Solution
 from presage.models.grounding import bounds, ground_program
 from presage.models.ordering import Ordering
 from presage.models.solving import consequences

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from presage.analysis.subject import Subject
+from presage.analysis.uncertain import uncertain_predicates
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.model.statements import Question
 from presage.models.asking import Asked, Reply
 from presage.models.expressions import Candidate, Literal, in_time
 from presage.models.fixpoint import evaluator_of, stratified_model
-from presage.models.grounding import bounds, derived_predicates, ground_program, uncertain_predicates
+from presage.models.grounding import bounds, derived_predicates, ground_program
 from presage.models.solving import answer_streams, consequences
 from presage.models.streams import NOTHING, Facts
 from presage.models.times import FAR, Times
@@ -100,9 +101,13 @@ class Evaluation:
         return found
 
 
-def facts_at_times(facts: Facts, without: Facts = NOTHING) -> tuple[Candidate, ...]:
-    """Each fact at each of its times, by time, but for what is in others."""
-    found = [(ground, time) for ground, times in facts.ground() for time in (times - without.times(*ground)).points()]
+def facts_at_times(facts: Facts, without: Facts = NOTHING, until: int = FAR) -> tuple[Candidate, ...]:
+    """Each fact at each of its times up to one, by time, but for what is in others."""
+    found = [
+        (ground, time)
+        for ground, times in facts.ground()
+        for time in (times - without.times(*ground)).within(-FAR, until).points()
+    ]
     return tuple(sorted(found, key=in_time))
 
 

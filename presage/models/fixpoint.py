@@ -43,7 +43,7 @@ def stratified_model(world: World, looks: Times, among: Iterable[str]) -> Facts:
         elif step_by_step and all(edge.low >= 0 for edge in inner):
             _by_time(world, facts, rules, inner, group, looks, forward=False)
         elif any(edge.negative for edge in inner):
-            facts = _alternating(world, facts, rules, group, looks)
+            facts = alternating(world, facts, rules, group, looks)
         else:
             saturate(world, facts, facts, rules, group, looks)
     return facts
@@ -88,14 +88,14 @@ def _tell(world: World, facts: Facts, view: RuleView, solutions: Iterable[Soluti
     for binding, times in solutions:
         for _, ground, derived in view.derived(binding, times):
             if ground[0] in group:
-                if facts.add(ground, derived & world.timeline, counted=not world.reads_every_time):
+                if facts.add(ground, derived & world.told, counted=not world.reads_every_time):
                     changed.add(ground[0])
                     if view.rule.head is not None and view.rule.head.exists:
                         world.count_invented(view.rule, ground[1])
     return changed
 
 
-def _alternating(world: World, base: Facts, rules: list[RuleView], group: frozenset[str], looks: Times) -> Facts:
+def alternating(world: World, base: Facts, rules: list[RuleView], group: frozenset[str], looks: Times) -> Facts:
     surely = base.copy()
     while True:
         maybe = base.copy()
@@ -147,4 +147,5 @@ def evaluator_of(
         view.ordering,
         view.variable_times(world.low, world.high),
         unsettled_rows,
+        world.looked_until,
     )

@@ -29,9 +29,8 @@ from presage.model.formulas import (
     Reset,
     Top,
     Windowed,
-    walk,
 )
-from presage.model.terms import Arithmetic, Negative, Now, Term, Variable
+from presage.model.terms import Now, Variable
 from presage.model.time import Interval, Pin
 from presage.model.values import NOW
 from presage.model.windows import TimeWindow, Window
@@ -71,6 +70,8 @@ class Evaluator:
     """The values to try for a time variable."""
     unsettled_rows: Callable[[Window], bool] | None = None
     """Which windows count rows that may be there or not: all that might hold below them is found."""
+    looked_until: int | None = None
+    """Up to when rules were looked at before: of these, only instances that were not final then are new."""
     _known: dict[tuple[object, ...], list[Solution]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -378,25 +379,3 @@ def _looks_at_one_time(formula: Formula) -> bool:
             return _looks_at_one_time(left) and _looks_at_one_time(right)
         case _:
             return False
-
-
-def uses_now(formula: Formula) -> bool:
-    """Whether a formula speaks of the time at which its rule is looked at."""
-
-    def in_term(term: Term) -> bool:
-        match term:
-            case Now():
-                return True
-            case Negative(term=inner):
-                return in_term(inner)
-            case Arithmetic(left=left, right=right):
-                return in_term(left) or in_term(right)
-            case _:
-                return False
-
-    for node in walk(formula):
-        if isinstance(node, Pinned) and isinstance(node.pin.base, Now):
-            return True
-        if isinstance(node, Comparison) and (in_term(node.left) or in_term(node.right)):
-            return True
-    return False

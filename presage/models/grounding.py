@@ -10,17 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from presage.analysis.graph import reachable
-from presage.analysis.strata import broken_groups
 from presage.analysis.subject import Subject
-from presage.model.formulas import Formula, Windowed, walk
-from presage.model.windows import RowsWindow
+from presage.analysis.uncertain import uncertain_predicates
 from presage.models.compiling import Compiler, Unsettled
 from presage.models.expressions import FALSE, Candidate, Expression
 from presage.models.fixpoint import evaluator_of, groups, saturate, stratified_model
 from presage.models.rules import RuleView
 from presage.models.streams import Facts
-from presage.models.times import Times
+from presage.models.times import FAR, Times
 from presage.models.values import Binding
 from presage.models.world import World
 
@@ -42,30 +39,6 @@ class GroundProgram:
 
 def derived_predicates(subject: Subject) -> frozenset[str]:
     return frozenset(name for name, each in subject.predicates.items() if each.kind == "derived")
-
-
-def uncertain_predicates(subject: Subject) -> frozenset[str]:
-    """Those that answer streams may differ on: alternatives, what depends on its own absence, or on how many
-    rows there are of itself, and all that depends on those."""
-    start: set[str] = set()
-    broken = set(broken_groups(subject))
-    for timing in subject.timings:
-        names = {head.atom.predicate for head in timing.heads}
-        if timing.rule.head is not None and timing.rule.head.choice:
-            start |= names
-        elif subject.reading == "now" and _counts_rows(timing.rule.body):
-            recursive = {edge.head for edge in subject.dependencies if edge.negative and edge.rule is timing.rule}
-            start |= names & recursive & subject.recursive_predicates
-    start |= {name for name, number in subject.component.items() if number in broken}
-    users: dict[str, set[str]] = {}
-    for edge in subject.dependencies:
-        users.setdefault(edge.body, set()).add(edge.head)
-    return frozenset(reachable(start, users))
-
-
-def _counts_rows(body: tuple[Formula, ...]) -> bool:
-    nodes = (node for literal in body for node in walk(literal))
-    return any(isinstance(node, Windowed) and isinstance(node.window, RowsWindow) for node in nodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +95,10 @@ def _instance(
     told: dict[int, set[Candidate]] = {}
     reached: set[int] = set()
     for atom, ground, times in view.derived(binding, Times.at(time)):
-        inside = times & world.timeline
+        inside = times & world.told
         if inside:
+            if inside.last >= FAR:  # of what holds for ever, as much as can be looked at by now
+                inside = inside.within(inside.first, max(world.high, inside.spans[-1][0]))
             place = id(atom) if head.choice else 0
             reached.add(place)
             missing = (inside - certain.times(*ground)).points()

@@ -6,20 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from presage.analysis.timeless import is_timeless, uses_now
 from presage.analysis.timeline import pin_variables
 from presage.model.formulas import (
     And,
     Atom,
-    Comparison,
     Formula,
-    Implies,
     Metric,
-    Modal,
-    Not,
-    Or,
     Over,
     Pinned,
-    Top,
     atoms,
     variables,
     walk,
@@ -28,10 +23,10 @@ from presage.model.statements import Rule
 from presage.model.terms import Now, Variable
 from presage.model.time import Pin
 from presage.model.values import NOW
-from presage.models.formulas import Evaluator, Solution, arguments_of, distances, uses_now
+from presage.models.formulas import Evaluator, Solution, arguments_of, distances
 from presage.models.ordering import Ordering
 from presage.models.settling import Lags, settled_after
-from presage.models.times import FAR, Times
+from presage.models.times import FAR, NEVER, Times
 from presage.models.values import Binding, Ground, Invented, Value
 from presage.models.windows import length
 
@@ -60,6 +55,12 @@ class RuleView:
         return tuple(node.pin for formula in self.rule.formulas() for node in walk(formula) if isinstance(node, Pinned))
 
     @cached_property
+    def has_open_times(self) -> bool:
+        """Whether the body pins something to other times than the one at which it is looked at."""
+        nodes = (node for literal in self.rule.body for node in walk(literal))
+        return any(isinstance(node, Pinned) and not isinstance(node.pin.base, Now) for node in nodes)
+
+    @cached_property
     def heads(self) -> frozenset[str]:
         return frozenset(atom.predicate for head in self.rule.head_atoms for atom in atoms(head))
 
@@ -74,12 +75,7 @@ class RuleView:
 
     @cached_property
     def is_timeless(self) -> bool:
-        """Whether its instances say the same whenever they are looked at."""
-        pinned = all(
-            isinstance(head, Over) or (isinstance(head, Pinned) and not isinstance(head.pin.base, Now))
-            for head in self.rule.head_atoms
-        )
-        return pinned and not self.uses_now and all(_timeless(literal) for literal in self.rule.body)
+        return is_timeless(self.rule)
 
     def variable_times(self, low: int, high: int) -> Times:
         """The values to try for a time variable: it may lie outside the stream as long as what is pinned does not."""
@@ -134,13 +130,24 @@ class RuleView:
         """An instance in which a pin points before the start of the stream, or to no time, does not exist."""
         low, high = evaluator.whole.low, evaluator.whole.high
         looks &= Times.between(low, high - max(0, self.settled_after))
+        if evaluator.looked_until is not None and not self.has_open_times:
+            looks &= Times.between(evaluator.looked_until - max(0, self.settled_after) + 1, FAR)
         for pin in self.pins:
             if isinstance(pin.base, Now):
                 looks &= Times.between(low - length(pin.offset), FAR)
         for found, times in evaluator.solve(self.body, binding, looks):
             fixed = (evaluator.pinned_time(pin, found) for pin in self.pins if not isinstance(pin.base, Now))
             if all(at is not None and at >= low for at in fixed) and self._is_settled(evaluator, found, high):
-                yield found, times
+                if evaluator.looked_until is not None:
+                    times = self._new_looks(evaluator, found, times, evaluator.looked_until)
+                if times:
+                    yield found, times
+
+    def _new_looks(self, evaluator: Evaluator, binding: Binding, times: Times, before: int) -> Times:
+        """When an instance is looked at that was not final at a time before."""
+        if not self._is_settled(evaluator, binding, before):
+            return times
+        return NEVER if self.is_timeless else times & Times.between(before - max(0, self.settled_after) + 1, FAR)
 
     @cached_property
     def settled_after(self) -> int:
@@ -157,7 +164,7 @@ class RuleView:
             for node in walk(literal):
                 if isinstance(node, Pinned) and not isinstance(node.pin.base, Now):
                     at = evaluator.pinned_time(node.pin, binding)
-                    if at is None or at + settled_after(node.formula, self.lag) > high:
+                    if at is None or at + max(0, settled_after(node.formula, self.lag)) > high:
                         return False
         return True
 
@@ -211,17 +218,3 @@ def _derived(head: Formula, binding: Binding, times: Times) -> Iterator[tuple[Gr
             yield from _derived(inner, binding, moved)
         case _:
             raise TypeError(f"{head} cannot stand in a head")
-
-
-def _timeless(formula: Formula) -> bool:
-    match formula:
-        case Pinned() | Modal() | Comparison() | Top():
-            return True
-        case And(parts=parts) | Or(parts=parts):
-            return all(_timeless(part) for part in parts)
-        case Not(formula=inner):
-            return _timeless(inner)
-        case Implies(left=left, right=right):
-            return _timeless(left) and _timeless(right)
-        case _:
-            return False

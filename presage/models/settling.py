@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from presage.analysis.differences import NOW
 from presage.analysis.subject import Subject
-from presage.analysis.timing import RuleTiming
+from presage.analysis.timeless import is_timeless, uses_now
+from presage.analysis.timeline import pin_variables
+from presage.analysis.timing import HeadAtom, RuleTiming
 from presage.errors import PresageError
 from presage.model.formulas import (
     Atom,
@@ -27,8 +30,8 @@ from presage.model.formulas import (
     walk,
 )
 from presage.model.statements import Rule
-from presage.model.terms import Now
-from presage.model.windows import RowsWindow, TimeWindow
+from presage.model.terms import Now, Variable
+from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow, Window
 from presage.models.formulas import distances
 from presage.models.times import FAR
 from presage.models.windows import length
@@ -65,9 +68,9 @@ def _lengthen(subject: Subject, timing: RuleTiming, found: dict[str, int], rows:
     """Lets the lags of a rule's heads be at least what its body asks for."""
     rule, lag = timing.rule, Lags(found, rows)
     relative = max((settled_after(literal, lag) for literal in rule.body), default=NOTHING_AHEAD)
-    pinned = (node.formula for literal in rule.body for node in walk(literal) if isinstance(node, Pinned))
+    pins = [node for literal in rule.body for node in walk(literal) if isinstance(node, Pinned)]
     # How far a pin lies from the head the dependencies say; what is below it may look farther.
-    beyond = max((settled_after(each, lag) for each in pinned if not isinstance(each, Atom)), default=0)
+    beyond = max((settled_after(each.formula, lag) for each in pins if not isinstance(each.formula, Atom)), default=0)
     if relative >= FAR or beyond >= FAR:
         raise never_settled(subject, rule)
     for head in rule.head_atoms:
@@ -79,10 +82,39 @@ def _lengthen(subject: Subject, timing: RuleTiming, found: dict[str, int], rows:
                 raise never_settled(subject, rule)
             if isinstance(edge.high, int):
                 found[edge.head] = max(found[edge.head], found[edge.body] + edge.high + max(0, beyond))
+    for head_atom in timing.heads:
+        name = head_atom.atom.predicate
+        found[name] = max(found[name], _first_look(timing, head_atom) + max(0, relative))
+        for each in pins:
+            # The pinned time itself must have come, also where what is pinned looks back from there.
+            if isinstance(each.pin.base, Variable):
+                ahead = timing.bounds.range(each.pin.base.name, head_atom.node)[1]
+                if not isinstance(ahead, int):
+                    raise never_settled(subject, rule)
+                wait = ahead + length(each.pin.offset) + max(0, settled_after(each.formula, lag))
+                found[name] = max(found[name], wait)
     if rule.head is not None and rule.head.choice:
         # Which alternative holds is known when all are.
         names = {head.atom.predicate for head in timing.heads}
         found.update(dict.fromkeys(names, max(found[name] for name in names)))
+
+
+def _first_look(timing: RuleTiming, head: HeadAtom) -> int:
+    """How long after the time of a pinned head its rule may be looked at for the first time. Where only windows that
+    slide tie the two together, that is as soon as they allow; all later looks say the same."""
+    rule = timing.rule
+    if is_timeless(rule):
+        return NOTHING_AHEAD
+    soonest, latest = timing.bounds.range(NOW, head.node)
+    nodes = [node for literal in rule.body for node in walk(literal)]
+    slides = all(not isinstance(node, Windowed) or _slides(node.window) for node in nodes)
+    if (slides and not any(map(uses_now, rule.body)) and len(pin_variables(rule)) < 2) or not isinstance(latest, int):
+        return soonest if isinstance(soonest, int) else NOTHING_AHEAD
+    return latest
+
+
+def _slides(window: Window) -> bool:
+    return isinstance(window, OnlyWindow) or (isinstance(window, TimeWindow) and window.hop in (None, 1))
 
 
 def first_offset(head: Formula) -> int:
@@ -130,7 +162,9 @@ def settled_after(formula: Formula, lag: Lags, in_window: bool = False) -> int:
         case Top() | Comparison():
             return NOTHING_AHEAD
         case Pinned(formula=inner, pin=pin):
-            return length(pin.offset) + settled_after(inner, lag) if isinstance(pin.base, Now) else NOTHING_AHEAD
+            if not isinstance(pin.base, Now):
+                return NOTHING_AHEAD
+            return length(pin.offset) + max(0, settled_after(inner, lag))  # the time itself must have come
         case Metric(operator=operator, interval=interval, formula=inner):
             low, high = distances(interval)
             return _sum(high if operator in ("eventually", "always") else -low, settled_after(inner, lag, in_window))
@@ -143,7 +177,9 @@ def settled_after(formula: Formula, lag: Lags, in_window: bool = False) -> int:
         case Modal(formula=inner):
             return settled_after(inner, lag, in_window) if in_window else FAR
         case Windowed(window=TimeWindow(ahead=ahead), formula=inner):
-            return _sum(FAR if ahead is None else length(ahead), settled_after(inner, lag, True))
+            inside = settled_after(inner, lag, True)
+            # What a window selects is known when its far edge is past, however far back is looked from there.
+            return _sum(FAR if ahead is None else length(ahead), inside if inside == NOTHING_AHEAD else max(0, inside))
         case Windowed(window=RowsWindow(ahead=ahead), formula=inner):
             return FAR if ahead else max(lag.rows, settled_after(inner, lag, True))
         case _:

@@ -36,8 +36,10 @@ class OneModelSteps(AnswerStreamSteps):
 
     def _common(self, world: World, now: int) -> list[Candidate] | None:
         facts = stratified_model(world, world.looks(now), world.subject.predicates)
+        self.certain = facts
         self._is_idle = not any(facts.ground())
-        return [each for each in facts_at_times(facts) if each not in self._said and any(self._queries_for(each, now))]
+        asked = facts_at_times(facts, until=self._latest(now))
+        return [each for each in asked if each not in self._said and any(self._queries_for(each, now))]
 
     def _answers(self, confirmed: list[Candidate], now: int) -> Iterator[Answer]:
         for candidate in sorted(confirmed, key=lambda each: (each[1], repr(each[0]))):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from presage.model.formulas import Atom
 from presage.model.terms import Constant, Variable
-from presage.models.times import EVER, NEVER, Times
+from presage.models.times import EVER, FAR, NEVER, Times
 from presage.models.values import Arguments, Binding, Ground, Value, canonical, value_of
 
 Row = tuple[int, Ground]
@@ -48,6 +48,8 @@ class Facts:
     def __init__(self, counted: Table | None = None, others: Table | None = None) -> None:
         self.counted: Table = counted if counted is not None else {}
         self.others: Table = others if others is not None else {}
+        self.additions = 0
+        """How often something was added."""
         self._indexes: dict[str, dict[tuple[int, ...], dict[Arguments, list[Arguments]]]] = {}
         self._rows: list[Row] | None = None
         self._filtered: dict[tuple[Atom, ...], Facts] = {}
@@ -78,9 +80,8 @@ class Facts:
         new = times - self.times(predicate, arguments)
         if not new:
             return NEVER
-        self._rows = None
-        self._filtered.clear()
-        self._partitions.clear()
+        self.additions += 1
+        self._forget_views()
         known = arguments in self.counted.get(predicate, _NO_ROWS) or arguments in self.others.get(predicate, _NO_ROWS)
         table = (self.counted if counted else self.others).setdefault(predicate, {})
         table[arguments] = table.get(arguments, NEVER) | new
@@ -88,6 +89,23 @@ class Facts:
             for positions, index in self._indexes.get(predicate, {}).items():
                 index.setdefault(tuple(arguments[place] for place in positions), []).append(arguments)
         return new
+
+    def _forget_views(self) -> None:
+        self._rows = None
+        self._filtered.clear()
+        self._partitions.clear()
+
+    def forget_before(self, time: int) -> None:
+        """Drops what lies before a time."""
+        for tables in (self.counted, self.others):
+            for name, table in list(tables.items()):
+                kept = {each: late for each, times in table.items() if (late := times.within(time, FAR))}
+                if kept:
+                    tables[name] = kept
+                else:
+                    del tables[name]
+        self._indexes.clear()
+        self._forget_views()
 
     def times(self, predicate: str, arguments: Arguments) -> Times:
         counted = self.counted.get(predicate, _NO_ROWS).get(arguments, NEVER)

@@ -34,6 +34,8 @@ class World:
     """What is asked, whose constants count among the values there are."""
     lag: Lags | None = None
     """How long after their time facts may still change, if the stream goes on after what is given."""
+    looked_until: int | None = None
+    """Up to when rules were looked at before, if only what is new since then is wanted."""
     chase_limit: int = MOST_INVENTED
     invented: set[Value] = field(default_factory=set)
 
@@ -52,6 +54,11 @@ class World:
     @property
     def timeline(self) -> Times:
         return Times.between(self.low, self.high)
+
+    @property
+    def told(self) -> Times:
+        """The times that heads can say something of: a stream that goes on has no end."""
+        return self.timeline if self.lag is None else Times.between(0, FAR)
 
     @cached_property
     def static_names(self) -> frozenset[str]:

@@ -6,6 +6,7 @@ Everything after this pass sees plain exact numbers; what was written stays in t
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -26,13 +27,21 @@ from presage.model.statements import Distribution, Head, Horizon, Input, Query, 
 from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, number
 from presage.model.time import Duration, Interval, Pin, TimeLiteral, Timestamp
 from presage.model.windows import TimeWindow
+from presage.syntax import UNITS
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DURATION = re.compile(rf"(\d{{1,30}}(?:\.\d{{1,30}})?)({'|'.join(UNITS)})")
 
 
 def milliseconds_between(earlier: datetime, later: datetime) -> Fraction:
     gap = later - earlier
     return Fraction(gap.days * 86_400_000) + gap.seconds * 1000 + Fraction(gap.microseconds, 1000)
+
+
+def duration_in(text: str) -> Duration | None:
+    """The duration that a text outside of programs writes, such as `5m` or `0.5h`."""
+    written = _DURATION.fullmatch(text)
+    return None if written is None else Duration(number(Fraction(written[1])), written[2])
 
 
 class Units:

@@ -1,0 +1,171 @@
+"""The reasoner that users see: one class, whether a program has one model or may have none or several.
+
+A program with one model that holds at every time is run by the interval engine. Others are run as `presage run` runs
+them, by their answer streams: each step gives what has come to hold in all of them.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from presage.answers import NONE, Answers
+from presage.checking import Report, check_text
+from presage.confirming import arrow_column
+from presage.errors import PresageError
+from presage.io.facts import Fact
+from presage.io.tables import Columns, TableReader
+from presage.io.tuples import TupleReader
+from presage.model.printer import show_number
+from presage.model.program import Program
+from presage.model.terms import Number
+from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
+from presage.models.stepping_kept import steps_of
+from presage.models.texts import Names
+from presage.models.times import FAR
+from presage.reasoner import Reasoner as OneModelReasoner
+from presage.reasoner import fingerprint_of
+from presage.supposing import ALL, Choice
+
+MAGIC = b"presage answer streams 1\n"
+
+
+class Reasoner(OneModelReasoner):
+    """Feeds facts to a program and gives the changes of its answers. Steps must go forward in time."""
+
+    def __init__(
+        self,
+        program: Program,
+        static: Mapping[str, Iterable[Sequence[Any]]] | None = None,
+        *,
+        emit: str | None = None,
+        choice: Choice = ALL,
+        report: Report | None = None,
+        chase_limit: int | None = None,
+    ) -> None:
+        if report is None:
+            report = check_text(program.source.text or str(program), program.source.name)
+        report.or_raise()
+        assert report.findings is not None
+        self._steps: AnswerStreamSteps | None = None
+        if not needs_answer_streams(report):
+            super().__init__(program, static, emit=emit, choice=choice, report=report, chase_limit=chase_limit)
+            return
+        if emit not in (None, "confirmed"):
+            raise PresageError(
+                f"{report.source.name}: a program with several models, or with `reading now`, tells what is confirmed "
+                f'only: leave out emit={emit!r}, or give emit="confirmed"'
+            )
+        self._steps = steps_of(report)
+        self.program, self.findings = program, report.findings
+        self.subject, self.checker = self._steps.subject, self._steps.checker
+        self.tables, self.tuples = TableReader(self.checker), TupleReader(self.checker)
+        self.supposing = None
+        self.now: Number | None = None
+        self._standing = NONE
+        for name, rows in (static or {}).items():
+            for index, row in enumerate(rows):
+                entry = {"pred": name, "args": list(row)}
+                self.add_static(self.checker.fact(entry, f"static {name}, row {index + 1}"))
+
+    def add_static(self, fact: Fact) -> None:
+        if self._steps is None:
+            super().add_static(fact)
+            return
+        if self.now is not None:
+            raise PresageError("static facts are known before the stream: give them before the first step")
+        self._steps.add_static(fact)
+
+    def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
+        if self._steps is None:
+            return super().step(facts, now, tables)
+        if not isinstance(now, int):
+            raise PresageError(f"{now} is not a whole number, as times of the discrete timeline are")
+        rows = [fact for table in tables for fact in table.facts()]
+        found = self._steps.step([*facts, *rows], now)
+        self.now, self.late = now, self._steps.late
+        self._standing = Answers(len(found), lambda: found)
+        return self._standing
+
+    def answers(self) -> Answers:
+        return super().answers() if self._steps is None else self._standing
+
+    def holds(self, name: str) -> Any:
+        """What is in memory of a predicate, as an Arrow table; with several models, what holds in all of them."""
+        if self._steps is None:
+            return super().holds(name)
+        import pyarrow as pa
+
+        if name not in self.subject.predicates:
+            raise PresageError(f"the program has no predicate `{name}`")
+        known = self.subject.predicates[name]
+        rows = [
+            (arguments, low, high)
+            for arguments in self._steps.certain.arguments(name)
+            for low, high in self._steps.certain.times(name, arguments).spans
+        ]
+        columns: dict[str, list[Any]] = {}
+        names = Names()
+        for place in range(known.arity):
+            title = known.columns[place].name if place < len(known.columns) else str(place + 1)
+            columns[title] = [names.json(arguments[place]) for arguments, _, _ in rows]
+        columns["from"] = [show_number(low) for _, low, _ in rows]
+        columns["to"] = [None if high >= FAR else show_number(high) for _, _, high in rows]
+        columns["bounds"] = ["[)" if high >= FAR else "[]" for _, _, high in rows]
+        return pa.table({title: arrow_column(values) for title, values in columns.items()})
+
+    def save(self) -> bytes:
+        if self._steps is None:
+            return super().save()
+        return MAGIC + pickle.dumps((self.fingerprint, self._steps.memory()))
+
+    @classmethod
+    def restore(cls, program: Program, blob: bytes, choice: Choice = ALL) -> OneModelReasoner:
+        """A reasoner that goes on where the saved one was. The program must be the one it was saved with."""
+        if not blob.startswith(MAGIC):
+            return super().restore(program, blob, choice)
+        try:
+            fingerprint, memory = _Reader(io.BytesIO(blob[len(MAGIC) :])).load()
+        except (pickle.UnpicklingError, EOFError, ValueError, IndexError, AttributeError):
+            raise PresageError("this is not the memory of a reasoner, or it is damaged") from None
+        if fingerprint != fingerprint_of(program):
+            raise PresageError("this memory was saved with another program: start anew, or restore with that one")
+        reasoner = cls(program)
+        assert reasoner._steps is not None
+        reasoner._steps.remember(memory)
+        reasoner.now, reasoner.late = reasoner._steps.now, reasoner._steps.late
+        return reasoner
+
+    @property
+    def first_decision(self) -> Number | None:
+        return super().first_decision if self._steps is None else self._steps.first_decision
+
+    @property
+    def looks_ahead(self) -> bool:
+        return super().looks_ahead if self._steps is None else self._steps.looks_ahead
+
+    def next_decision(self) -> Number | None:
+        return super().next_decision() if self._steps is None else self._steps.next_decision()
+
+    @property
+    def longest_lag(self) -> Number:
+        return super().longest_lag if self._steps is None else self._steps.longest_lag
+
+
+class _Reader(pickle.Unpickler):
+    """Reads values of ours and no other code: a blob may come from anywhere."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module in _MODULES or (module, name) == ("fractions", "Fraction"):
+            found = super().find_class(module, name)
+            if isinstance(found, type):
+                return found
+        raise pickle.UnpicklingError(f"{module}.{name} is not part of a memory")
+
+
+_MODULES = frozenset(
+    f"presage.{name}"
+    for name in ("io.facts", "models.times", "models.values", "models.expressions", "models.grounding", "models.parts")
+)

@@ -1,0 +1,109 @@
+"""`presage.Reasoner` for programs with none or several models, and with `reading now`."""
+
+from __future__ import annotations
+
+import pickle
+
+import pyarrow as pa
+import pytest
+
+import presage
+from presage.errors import PresageError
+from presage.io.facts import Fact
+from presage.stepping import steps
+from tests.test_ask_and_models import SEATS
+
+NOW = """reading now. input r(x). input t. query a(X).
+a(X) :- window(2) some r(X), not b(X). b(X) :- window(2) some r(X), not a(X), t."""
+
+
+def texts(answers: presage.reasoner.Answers) -> list[str]:  # type: ignore[name-defined]
+    return [str(answer) for answer in answers]
+
+
+def test_steps_as_a_run() -> None:
+    reasoner = presage.Reasoner(presage.parse(SEATS))
+    assert texts(reasoner.push([("guest", ("ann",), 0)], now=0)) == []
+    assert texts(reasoner.push([("guest", ("bob",), 0)], now=1)) == [
+        "confirmed seated(ann)@0",
+        "confirmed seated(bob)@0",
+    ]
+    assert texts(reasoner.answers()) == ["confirmed seated(ann)@0", "confirmed seated(bob)@0"]
+    assert texts(reasoner.push({"guest": pa.table({"name": ["cid", "dan"], "time": [2, 0]})}, now=2)) == []
+    assert [fact.arguments for fact in reasoner.late] == [("dan",)]
+    assert texts(reasoner.push([], now=3)) == ["confirmed seated(cid)@2"]
+    assert reasoner.holds("guest").to_pydict()["name"][-1] == "cid"
+    reasoner.push([("guest", ("eve",), 4), ("banned", ("eve",), 4)], now=4)
+    assert texts(reasoner.push([], now=5)) == ["inconsistent"]
+    assert reasoner.answers()[0].status == "inconsistent"
+
+
+def test_static_facts() -> None:
+    text = "static s(x). input r. a(X) | b(X) :- r, s(X). c(X) :- a(X). c(X) :- b(X). query c(X)."
+    reasoner = presage.Reasoner(presage.parse(text), static={"s": [("u",), ("v",)]})
+    assert texts(reasoner.push([("r", (), 0)], now=0)) == ["confirmed c(u)@0", "confirmed c(v)@0"]
+    with pytest.raises(PresageError, match="before the first step"):
+        reasoner.add_static(Fact("s", ("w",), None, None))
+
+
+@pytest.mark.parametrize("text", [SEATS, SEATS + "timeline discrete. ever :- once[0,inf) guest(_). query ever.", NOW])
+def test_saved_and_restored(text: str) -> None:
+    """Kept grounding, grounding anew, and evaluations of their own go on as if nothing had happened."""
+    program = presage.parse(text)
+    name = "r" if "reading now" in text else "guest"
+    one, other = presage.Reasoner(program), presage.Reasoner(program)
+    for now in range(6):
+        facts = [(name, (f"g{now % 3}",), now)]
+        found = texts(one.push(facts, now=now))
+        assert texts(other.push(facts, now=now)) == found
+        other = presage.Reasoner.restore(program, other.save())  # type: ignore[assignment]
+        assert other.now == now
+    assert found
+
+
+def test_memory_of_another_program_or_of_nobody() -> None:
+    program = presage.parse(SEATS)
+    blob = presage.Reasoner(program).save()
+    with pytest.raises(PresageError, match="another program"):
+        presage.Reasoner.restore(presage.parse(NOW), blob)
+    with pytest.raises(PresageError, match="damaged"):
+        presage.Reasoner.restore(program, blob[:-5])
+    magic, _, _ = blob.partition(b"\n")
+    with pytest.raises(PresageError, match="damaged"):
+        presage.Reasoner.restore(program, magic + b"\n" + pickle.dumps((print, {})))
+
+
+def test_only_confirmed_answers() -> None:
+    with pytest.raises(PresageError, match="confirmed"):
+        presage.Reasoner(presage.parse(SEATS), emit="changes")
+    assert presage.Reasoner(presage.parse(SEATS), emit="confirmed").now is None
+
+
+def test_reading_now_is_read_now() -> None:
+    """Not as rules that hold at every time."""
+    reasoner = presage.Reasoner(presage.parse("reading now. input r. a@T :- r@T, not window(1) some r. query a."))
+    assert [texts(reasoner.push([("r", (), 0)] if now == 0 else [], now=now)) for now in range(3)] == [
+        [],
+        [],
+        ["confirmed a@0"],
+    ]
+
+
+def test_a_reasoner_steps_like_a_run() -> None:
+    reasoner = presage.Reasoner(presage.parse(SEATS))
+    facts = [Fact("guest", ("ann",), 0, 0), Fact("guest", ("bob",), 3, 3)]
+    found = [str(answer) for answers in steps(reasoner, facts, None) for answer in answers]
+    assert found == ["confirmed seated(ann)@0", "confirmed seated(bob)@3"]
+
+
+def test_mistakes() -> None:
+    reasoner = presage.Reasoner(presage.parse(SEATS))
+    reasoner.push([], now=3)
+    with pytest.raises(PresageError, match="time goes forward"):
+        reasoner.push([], now=3)
+    with pytest.raises(PresageError, match="no input `gest`"):
+        reasoner.push([("gest", ("a",), 4)], now=4)
+    with pytest.raises(PresageError, match="no predicate `x`"):
+        reasoner.holds("x")
+    with pytest.raises(PresageError, match="whole number"):
+        reasoner.push([], now=4.5)
