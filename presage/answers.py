@@ -17,7 +17,9 @@ Value = str | int | Fraction
 
 def json_value(value: Value) -> str | int:
     """Whole numbers and texts as they are; other numbers as exact text."""
-    return show_number(value) if isinstance(value, Fraction) else value
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else show_number(value)
+    return value
 
 
 def null_name(number: int) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 from presage.analysis.predicates import Predicate, delay_of, fits
 from presage.answers import Value
 from presage.errors import PresageError, nearest
+from presage.model.printer import show_number
 from presage.model.program import Program
 from presage.model.terms import Number, number
 from presage.model.time import Timestamp
@@ -128,7 +129,8 @@ class Checker:
             raise FactError(f"{where}: argument {place + 1} of `{known.name}` is neither text nor a number")
         if not fits(value, kind):
             column = known.columns[place]
-            raise FactError(f"{where}: {value!r} is not a value of the column `{column.name}`, which is {column.type}")
+            shown = repr(value) if isinstance(value, str) else show_number(value)
+            raise FactError(f"{where}: {shown} is not a value of the column `{column.name}`, which is {column.type}")
         return value
 
     def when(

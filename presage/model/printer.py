@@ -61,8 +61,8 @@ _SUM, _PRODUCT, _UNARY, _SIMPLE = range(4)
 
 def show_number(value: Number) -> str:
     """Whole numbers and short decimals as such, other rationals as fractions: never rounded."""
-    if isinstance(value, int):
-        return str(value)
+    if isinstance(value, int) or value.denominator == 1:
+        return str(value.numerator)
     places = _decimal_places(value)
     if places is None:
         return f"{value.numerator}/{value.denominator}"

@@ -1,0 +1,276 @@
+"""Small programs whose answers were worked out by hand from the definitions, a table for each command.
+
+They hold what a user is promised in the corners: delays of some facts only, evidence that is lost and comes back,
+bounds that are open or closed, windows at the start of the stream, and answer streams of two or three rules."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from presage.cli import main
+
+FACT = re.compile(r"(\w+)\(([^)]*)\)@(?:([\[(])([^,]+),([^\])]+)([\])])|([^\s>]+))(?:>(\S+))?")
+
+
+def value(text: str) -> Any:
+    return json.loads(text) if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) else text
+
+
+def entry(found: re.Match[str]) -> dict[str, Any]:
+    """A fact as `p(a,3)@1` or `p(a)@[1,5)`, with `>2` where it arrives at 2."""
+    name, arguments, opening, low, high, closing, time, arrives = found.groups()
+    fact: dict[str, Any] = {"pred": name, "args": [value(each) for each in arguments.split(",") if each]}
+    if opening is None:
+        fact["time"] = value(time)
+    else:
+        fact |= {"from": value(low), "to": value(high), "bounds": opening + closing}
+    return fact if arrives is None else fact | {"arrives": value(arrives)}
+
+
+def way(found: dict[str, Any]) -> str:
+    text = "".join(f" {word} {', '.join(found[word])}" for word in ("because", "needs", "unless") if found[word])
+    by = "" if found["decided_by"] is None else f" by {found['decided_by']}"
+    return text + by + ("" if found["confidence"] is None else f" likely {found['confidence']:.4f}")
+
+
+def told(line: dict[str, Any]) -> str:
+    if "holds" in line:
+        return f"{line['at']}: {line['holds']}"
+    if "facts" in line:
+        return ", ".join(line["facts"])
+    if "status" not in line:
+        return f"{line['at']}: " + ", ".join(f"{name} = {bound}" for name, bound in line["bindings"].items())
+    if "answer" not in line:
+        return f"{line['now']}: {line['status']}"
+    others = "".join(f" |{way(each)}" for each in line.get("ways", ())[1:])
+    return f"{line['now']}: {line['status']} {line['answer']}{way(line)}{others}"
+
+
+@pytest.fixture
+def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+    def answers(program: str, facts: str, command: str, *options: str) -> list[str]:
+        (tmp_path / "program.psg").write_text(program)
+        lines = [json.dumps(entry(found)) for found in FACT.finditer(facts)]
+        assert len(lines) == len(facts.split())
+        (tmp_path / "facts.jsonl").write_text("".join(f"{line}\n" for line in lines))
+        status = main(
+            [command, str(tmp_path / "program.psg"), "--facts", str(tmp_path / "facts.jsonl"), "--json", *options]
+        )
+        printed = capsys.readouterr()
+        assert status == 0, printed.err
+        return [told(json.loads(line)) for line in printed.out.splitlines()]
+
+    return answers
+
+
+CHANGES = {
+    "of two delays that match, the one declared last": (
+        "timeline discrete. input p(x) where x = k delay 3. input p(x) delay 1. "
+        "q(X)@T :- p(X)@T, p(X)@T+1. query q(X).",
+        "p(k)@0",
+        ["0: possible q(k)@0 because p(k)@0 needs p(k)@1 by 2", "2: refuted q(k)@0"],
+    ),
+    "a fact over an interval is in time until its start and the delay": (
+        "timeline discrete. input p(x) delay 1. q(X)@T :- p(X)@T, p(X)@T+1. query q(X).",
+        "p(k)@[1,2]>2 p(m)@[1,2]>3",
+        [
+            "2: confirmed q(k)@1 because p(k)@1, p(k)@2",
+            "2: possible q(k)@2 because p(k)@2 needs p(k)@3 by 4",
+            "4: refuted q(k)@2",
+        ],
+    ),
+    "evidence that is lost and comes back": (
+        "timeline discrete. input a(x) delay 1. input b(x) delay 3. input c(x) delay 3. input d(x) delay 1. "
+        "q(X) :- a(X), b(X), d(X). q(X) :- c(X), b(X). query q(X).",
+        "a(k)@0 c(k)@0>2 b(k)@0>3",
+        [
+            "0: possible q(k)@0 because a(k)@0 needs b(k)@0, d(k)@0 by 3",
+            "1: unsupported q(k)@0",
+            "2: possible q(k)@0 because c(k)@0 needs b(k)@0 by 3",
+            "3: confirmed q(k)@0 because b(k)@0, c(k)@0",
+        ],
+    ),
+    "the way with the fewest premises first, though it is settled later": (
+        "timeline discrete. input a(x) delay 1. input b(x) delay 3. input c(x) delay 3. input d(x) delay 1. "
+        "q(X) :- a(X), b(X), d(X). q(X) :- c(X), b(X). query q(X).",
+        "b(k)@0",
+        [
+            "0: possible q(k)@0 because b(k)@0 needs c(k)@0 by 3 | because b(k)@0 needs a(k)@0, d(k)@0 by 1",
+            "1: possible q(k)@0 because b(k)@0 needs c(k)@0 by 3",
+            "3: refuted q(k)@0",
+        ],
+    ),
+    "a premise set larger than another's is not shown": (
+        "timeline discrete. input a(x) delay 1. input b(x) delay 1. input c(x) delay 1. "
+        "q(X) :- a(X), b(X), c(X). q(X) :- a(X), b(X). query q(X).",
+        "a(k)@0 c(k)@0>1",
+        ["0: possible q(k)@0 because a(k)@0 needs b(k)@0 by 1", "1: refuted q(k)@0"],
+    ),
+    "likely as of now, given what has not arrived": (
+        "timeline discrete. input a(x). input b(x) rate 0.25 delay {0: 0.7, 1: 0.2}. q(X) :- a(X), b(X). query q(X).",
+        "a(k)@0",
+        ["0: possible q(k)@0 because a(k)@0 needs b(k)@0 by 1 likely 0.0606", "1: refuted q(k)@0"],
+    ),
+    "absence is likely as its fact is not": (
+        "timeline discrete. input a(x). input c(x) rate 0.2 loss 0.5. q(X)@T :- a(X)@T, not c(X)@T+1. query q(X).",
+        "a(k)@0",
+        [
+            "0: possible q(k)@0 because a(k)@0 needs not c(k)@1 by 1 likely 0.9000",
+            "1: confirmed q(k)@0 because a(k)@0, not c(k)@1",
+        ],
+    ),
+    "absence of what is derived is settled with all that it hangs on": (
+        "timeline discrete. input a(x). input b(x). input c(x) delay 1. p(X) :- b(X), not c(X). "
+        "q(X)@T :- a(X)@T, not p(X)@T+1. query q(X).",
+        "a(k)@0 b(k)@1 a(m)@0",
+        [
+            "0: possible q(k)@0 because a(k)@0 needs not p(k)@1 by 2",
+            "0: possible q(m)@0 because a(m)@0 needs not p(m)@1 by 2",
+            "1: confirmed q(m)@0 because a(m)@0, not p(m)@1",
+            "2: refuted q(k)@0",
+        ],
+    ),
+    "absence alone is evidence, for what nobody has named yet": (
+        "timeline discrete. input a(x). input b(x). q(X)@T :- b(X)@T+1, not a(X)@T. query q(X).",
+        "a(k)@0 b(m)@1 a(m)@1",
+        [
+            "0: possible q(X)@0 because not a(X)@0 needs b(X)@1 unless X = k by 1",
+            "1: confirmed q(m)@0 because not a(m)@0, b(m)@1",
+            "1: possible q(X)@1 because not a(X)@1 needs b(X)@2 unless X = m by 2",
+            "2: possible q(X)@2 because not a(X)@2 needs b(X)@3 by 3",
+        ],
+    ),
+    "what the open variables must not be": (
+        "timeline discrete. input a(x). input b(y, v) delay 1. "
+        "q(X, Y)@T :- a(X)@T, b(Y, V)@T+1, V > 5, Y != X. query q(X, Y).",
+        "a(k)@0 b(k,9)@1 b(m,5)@1 b(n,6)@1",
+        [
+            "0: possible q(k, Y)@0 because a(k)@0 needs b(Y, V)@1 unless V <= 5, Y = k by 2",
+            "1: confirmed q(k, n)@0 because a(k)@0, b(n, 6)@1",
+        ],
+    ),
+    "no instance with a pinned time before the start": (
+        "timeline discrete. input a(x). input b(x). q(X)@T :- b(X)@T, not a(X)@T-1. query q(X).",
+        "b(k)@0",
+        [
+            "0: possible q(X)@1 because not a(X)@0 needs b(X)@1 by 1",
+        ],
+    ),
+    "a window ends where the stream begins": (
+        "timeline discrete. input a(x). q(X) :- window(1) all a(X). query q(X).",
+        "a(k)@0",
+        [
+            "0: confirmed q(k)@0 because a(k)@0",
+            "0: possible q(k)@1 because a(k)@0 needs a(k)@1 by 1",
+        ],
+    ),
+    "whole times of the dense timeline are whole": (
+        "timeline dense. input a(x). input b(x) delay 1/2. q(X)@T :- a(X)@T, b(X)@T+1/2. query q(X).",
+        "a(k)@1",
+        ["1: possible q(k)@1 because a(k)@1 needs b(k)@1.5 by 2", "2: refuted q(k)@1"],
+    ),
+    "all models or none": (
+        "timeline discrete. input a(x). input b(x). p(X) | r(X) :- a(X). s(X) :- p(X). s(X) :- r(X). "
+        ":- b(X), s(X). query s(X). query p(X).",
+        "a(k)@0 b(k)@1 a(k)@1",
+        ["0: confirmed s(k)@0", "1: inconsistent"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_changes(name: str, ask: Any) -> None:
+    program, facts, expected = CHANGES[name]
+    assert ask(program, facts, "run") == expected
+
+
+DENSE = [
+    ("once(1,2] p(X)", "p(k)@[0,1) p(m)@3", "k (1,3) m (4,5]"),
+    ("once[0,1/3] p(X)", "p(k)@0.5", "k [0.5,5/6]"),
+    ("historically[0,1) p(X)", "p(k)@(2,4) p(m)@2", "k [3,4)"),
+    ("historically[0,1] p(X)", "p(k)@(2,4) p(m)@[0,2]", "k (3,4) m [1,2]"),
+    ("always[1,2) p(X)", "p(k)@(2,5]", "k (1,3]"),
+    ("eventually(1,2) p(X)", "p(k)@[2,5]", "k (0,4)"),
+    ("p(X) since[0,2] r(X)", "p(k)@(1,6] r(k)@1 r(m)@3", "k [1,3] m 3"),
+    ("p(X) since(0,2] r(X)", "p(k)@[3,4) r(k)@3 p(m)@[3,4] r(m)@[0,3)", "k (3,4]"),
+    ("p(X) until[1,3) r(X)", "p(k)@(2,5) r(k)@5", "k (2,4]"),
+    ("once[0,1] historically[0,1] p(X)", "p(k)@[1,2]", "k [2,3]"),
+]
+
+
+@pytest.mark.parametrize(("body", "facts", "expected"), DENSE, ids=[body for body, _, _ in DENSE])
+def test_bounds_of_dense_operators(body: str, facts: str, expected: str, ask: Any) -> None:
+    program = f"timeline dense. q(X) :- {body}. query q(X)."
+    found = ask(program, facts, "run", "--emit", "confirmed", "--until", "20")
+    times = [re.sub(r".*q\((\w)\)@", r"\1 ", line) for line in found]
+    assert " ".join(sorted(times)) == expected
+
+
+WINDOWS = [
+    ("window(3) some p(X)", 4, "k m"),
+    ("window(1) all p(k)", 2, "True"),
+    ("window(5) all not r(k)", 2, "True"),
+    ("window(3, hop 3) some p(X)", 4, "k"),
+    ("window(1, ahead 2, hop 3) some p(X)", 5, "k m"),
+    ("window(rows 2) some p(X)", 6, "n"),
+    ("window(rows 1, ahead 1) some r(X)", 4, "k"),
+    ("window(only r(_)) some (p(X) or r(X))", 6, "k"),
+    ("window(2) some window(2) some p(X)", 6, "m n"),
+    ("window(2) some reset window(2) some p(X)", 6, "k m n"),
+    ("window(1) p(k)@1", 6, "False"),
+    ("window(1) reset p(k)@1", 6, "True"),
+    ("some (p(X) and p(X)@now-2)", 6, "m"),
+    ("window(2) once[1,4] p(X)", 4, "k"),
+]
+
+
+@pytest.mark.parametrize(("formula", "at", "expected"), WINDOWS, ids=[formula for formula, _, _ in WINDOWS])
+def test_windows_of_a_question(formula: str, at: int, expected: str, ask: Any) -> None:
+    program = "timeline discrete. input p(x). input r(x). q(X) :- p(X), r(X)."
+    found = ask(program, "p(k)@1 p(k)@2 p(m)@4 r(k)@5 p(n)@6", "ask", "--at", str(at), formula)
+    assert " ".join(line.replace(f"{at}: ", "").replace("X = ", "") for line in found) == expected
+
+
+def test_rows_of_one_time_are_dropped_in_canonical_order(ask: Any) -> None:
+    program = "timeline discrete. input p(x). input a(x). q(X) :- window(rows 3) some (p(X) or a(X)). query q(X)."
+    found = ask(program, "a(z)@0 p(10)@0 p(9)@0 p(b)@0", "ask", "--at", "0", "q(X)")
+    assert found == ["0: X = 9", "0: X = 10", "0: X = b"]
+
+
+MODELS = {
+    "p(X) | r(X) :- a(X).": ["p(k)@0", "r(k)@0"],
+    "p(X) :- a(X), not r(X). r(X) :- a(X), not p(X).": ["p(k)@0", "r(k)@0"],
+    "p(X) :- a(X), not p(X).": [],
+    "p(X) :- a(X), not not p(X).": [""],
+    "p(X) | r(X) :- a(X). p(X) :- r(X). r(X) :- p(X).": ["p(k)@0, r(k)@0"],
+    "p(X) | r(X) :- a(X). :- p(k).": ["r(k)@0"],
+    "reading now. d(X) :- a(X). q(X) :- window(rows 1) some a(X).": ["d(k)@0"],
+    "exists Y: r(X, Y), s(Y) :- a(X).": ["r(k, _:1)@0, s(_:1)@0"],
+}
+
+
+@pytest.mark.parametrize("rules", MODELS)
+def test_models(rules: str, ask: Any) -> None:
+    assert ask(f"timeline discrete. input a(x). {rules}", "a(k)@0", "models", "--at", "0") == MODELS[rules]
+
+
+def test_invented_values_last_or_not(ask: Any) -> None:
+    program = "timeline discrete. input a(x). exists Y: r(X, Y) :- a(X). query r(X, Y)."
+    once = ask(program, "a(k)@0 a(k)@1", "run", "--emit", "confirmed")
+    assert once == ["0: confirmed r(k, _:1)@0", "1: confirmed r(k, _:2)@1"]
+    lasting = ask(program.replace("exists Y", "exists lasting Y"), "a(k)@0 a(k)@1", "run", "--emit", "confirmed")
+    assert [line[line.index("r(") :].split("@")[0] for line in lasting] == ["r(k, _:1)"] * len(lasting)
+
+
+def test_a_number_that_does_not_fit_is_shown_as_it_was_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "program.psg").write_text("timeline discrete. input p(x: int). q(X) :- p(X).")
+    (tmp_path / "facts.jsonl").write_text('{"pred": "p", "args": [1.5], "time": 0}\n')
+    assert main(["run", str(tmp_path / "program.psg"), "--facts", str(tmp_path / "facts.jsonl")]) == 1
+    assert "facts.jsonl:1: 1.5 is not a value of the column `x`, which is int" in capsys.readouterr().err
