@@ -1,6 +1,6 @@
 """Model-faithful acyclicity (MFA): whether the chase of all conceivable data ends ([LARS+] section 4).
 
-All constants are taken for one, every input holds of it everywhere, and the program without windows is chased with
+All constants are taken for one, every predicate holds of it everywhere, and the program without windows is chased with
 terms f(…) for values, one function for each rule, variable and, where values depend on it, time. If no term ever
 contains its own function, there are finitely many, and every chase over the timeline ends: data can only do less. The
 class is wider than weak acyclicity, since it follows values through joins instead of positions. It is first tried
@@ -83,9 +83,8 @@ class _Chase:
         self.new: dict[str, set[Fact]] = {}
         self.matches = 0
         for name, each in subject.predicates.items():
-            if each.is_input or each.is_static:
-                for time in range(last + 1):
-                    self.new.setdefault(name, set()).add((name, (ANY,) * each.arity, time))
+            for time in range(last + 1):
+                self.new.setdefault(name, set()).add((name, (ANY,) * each.arity, time))
 
     def run(self) -> None:
         first = True
