@@ -53,6 +53,7 @@ ALLOWED: dict[str, set[str]] = {
         "plan",
         "layout",
         "reasoner",
+        "rewrite",
         "web",
         "io",
         "answers",
