@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 # Words that open a statement.
-STATEMENTS: Final = ("timeline", "tick", "start", "reading", "input", "static", "horizon", "query")
+STATEMENTS: Final = ("timeline", "tick", "start", "reading", "chase", "input", "static", "horizon", "query")
 
 # Metric operators, in the spelling the printer uses, and the spellings people bring from elsewhere.
 UNARY_METRIC: Final = ("once", "historically", "eventually", "always")

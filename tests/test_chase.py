@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,7 @@ from presage.answers import Answer
 from presage.checking import check_text
 from presage.engine import runtime
 from presage.errors import PresageError
+from presage.io.files import read_facts
 from presage.model.terms import Variable
 from presage.models.stepping_one import OneModelSteps
 from presage.parser import parse
@@ -202,3 +204,25 @@ def test_memory_stays_flat(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kept < 40 and len(reasoner.engine.symbols) < 100, "what nobody refers to is gone"
     (answer,) = [each for each in reasoner.push([("order", ("same",), 300)], now=300) if each.predicate == "file"]
     assert answer.bindings["Z"] == "_:4", "what was never gone has its name"
+
+
+EXAMPLES = {
+    "belts": [
+        "opened(_:1, b1)@4", "assigned(_:1, _:2)@4", "block(b1)@6", "opened(_:3, b2)@7", "assigned(_:3, _:4)@7",
+        "block(b1)@7", "opened(_:5, b1)@13", "assigned(_:5, _:2)@13",
+    ],
+    "wards": [
+        "active(_:1, east)@3", "active(_:1, east)@4", "active(_:1, east)@5", "active(_:1, east)@6",
+        "suspected(_:1, west)@7", "active(_:2, west)@9", "suspected(_:1, west)@9", "active(_:2, west)@10",
+        "active(_:3, east)@21",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_incidents_that_live(name: str) -> None:
+    folder = Path(__file__).parent.parent / "examples" / name
+    reasoner = Reasoner(parse((folder / f"{name}.psg").read_text(encoding="utf-8")), emit="confirmed")
+    facts = read_facts([folder / "facts.jsonl"], reasoner.checker)
+    found = [answer.answer for answers in steps(reasoner, list(facts), None) for answer in answers]
+    assert sorted(found) == sorted(EXAMPLES[name])

@@ -1,6 +1,6 @@
 """Model-faithful acyclicity (MFA): whether the chase of all conceivable data ends ([LARS+] section 4).
 
-All constants are taken for one, every input holds of it everywhere, and the program without windows is chased with
+All constants are taken for one, every predicate holds of it everywhere, and the program without windows is chased with
 terms f(…) for values, one function for each rule, variable and, where values depend on it, time. If no term ever
 contains its own function, there are finitely many, and every chase over the timeline ends: data can only do less. The
 class is wider than weak acyclicity, since it follows values through joins instead of positions. It is first tried
@@ -11,12 +11,13 @@ and the program is not recognised.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 
 from presage.analysis.acyclic import DEFAULT_HORIZON, Relaxed, equal_variables, invents, relax
 from presage.analysis.differences import INF, NOW
 from presage.analysis.subject import Subject
-from presage.model.formulas import Atom, Pinned
+from presage.model.formulas import Atom, Formula, Implies, Not, Or, Pinned, children, with_children
 from presage.model.statements import Rule
 from presage.model.terms import Now, Variable
 
@@ -76,16 +77,17 @@ class _Chase:
         self.last = last
         self.rules: list[tuple[int, Rule, Relaxed, dict[str, str]]] = []
         for number, rule in enumerate(subject.program.rules):
-            relaxed = relax(rule, max(last, 1))
-            if rule.head is not None and (last == 0 or relaxed.bounds.check()):
-                self.rules.append((number, rule, relaxed, equal_variables(rule)))
+            for body in product(*(_alternatives(literal) for literal in rule.body)):
+                one = replace(rule, body=body)
+                relaxed = relax(one, max(last, 1))
+                if rule.head is not None and (last == 0 or relaxed.bounds.check()):
+                    self.rules.append((number, rule, relaxed, equal_variables(one)))
         self.facts: dict[str, set[Fact]] = {}
         self.new: dict[str, set[Fact]] = {}
         self.matches = 0
         for name, each in subject.predicates.items():
-            if each.is_input or each.is_static:
-                for time in range(last + 1):
-                    self.new.setdefault(name, set()).add((name, (ANY,) * each.arity, time))
+            for time in range(last + 1):
+                self.new.setdefault(name, set()).add((name, (ANY,) * each.arity, time))
 
     def run(self) -> None:
         first = True
@@ -190,6 +192,18 @@ class _Chase:
             more = self._at(relaxed, times, nodes[0], time)
             if more is not None:
                 yield from self._placed(relaxed, more, nodes[1:])
+
+
+def _alternatives(formula: Formula) -> list[Formula]:
+    """Formulas without `or`, one of which holds at some time if the formula does."""
+    match formula:
+        case Or(parts=parts):
+            return [found for part in parts for found in _alternatives(part)]
+        case Not() | Implies():
+            return [formula]
+        case _:
+            below = product(*(_alternatives(part) for part in children(formula)))
+            return [with_children(formula, parts) for parts in below]
 
 
 def _times_shown(rule: Rule, relaxed: Relaxed) -> list[str]:

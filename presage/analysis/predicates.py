@@ -11,6 +11,7 @@ from presage.errors import NOWHERE, Diagnostic, Note, Span, nearest
 from presage.model.formulas import Atom, Comparison, Formula, Windowed, atoms, walk
 from presage.model.program import Program
 from presage.model.statements import (
+    Chase,
     Column,
     Distribution,
     Horizon,
@@ -81,7 +82,7 @@ def find_predicates(program: Program) -> tuple[dict[str, Predicate], list[Diagno
         uses.setdefault(name, {}).setdefault(arity, []).append(span)
         return found.setdefault(name, Predicate(name, arity, first=span))
 
-    for kind in (Timeline, Tick, Start, Reading, Horizon):
+    for kind in (Timeline, Tick, Start, Reading, Chase, Horizon):
         _refuse_twice(program, kind, problems)
     for declared in program.each(Input):
         known = note(declared.predicate, len(declared.columns), declared.span)

@@ -27,6 +27,9 @@ example:
 def arguments(command: argparse.ArgumentParser) -> None:
     stream_arguments(command, "the time at which the formula is asked; `any`: each time of the stream")
     command.add_argument(
+        "--nulls", action="store_true", help="also answers that name an invented value, which are not certain"
+    )
+    command.add_argument(
         "formula", metavar="FORMULA", help="a formula, or several joined by commas; not right after the files"
     )
 
@@ -40,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     given = given_stream(options, "ask")
     question = read_question(options.formula, given.findings.subject)
     evaluation = Evaluation(given.findings.subject, given.facts, given.at, given.timeline, question)
-    found = evaluation.ask(question)
+    found = evaluation.ask(question, options.nulls)
     is_open = bool(asked_variables(question))
     names = Names()
     readable = sys.stdout.isatty() and not options.json

@@ -19,6 +19,7 @@ from presage.model.formulas import (
 )
 from presage.model.program import Program
 from presage.model.statements import (
+    Chase,
     Column,
     Condition,
     Declaration,
@@ -45,6 +46,7 @@ __all__ = [
     "Arithmetic",
     "Atom",
     "BinaryMetric",
+    "Chase",
     "Column",
     "Comparison",
     "Condition",

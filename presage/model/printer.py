@@ -28,6 +28,7 @@ from presage.model.formulas import (
     Windowed,
 )
 from presage.model.statements import (
+    Chase,
     Column,
     Distribution,
     Head,
@@ -259,6 +260,8 @@ def show_statement(statement: Statement) -> str:
             return f"start {show_time(moment)}."
         case Reading(kind=kind):
             return f"reading {kind}."
+        case Chase(kind=kind):
+            return f"chase {kind}."
         case Horizon(length=ahead):
             return f"horizon {show_time(ahead)}."
         case Input():

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from presage.errors import Source
 from presage.model.statements import (
+    Chase,
     Input,
     Query,
     Reading,
@@ -57,6 +58,11 @@ class Program:
     def reading(self) -> str:
         declared = self.setting(Reading)
         return declared.kind if declared else "every"
+
+    @property
+    def chase(self) -> str:
+        declared = self.setting(Chase)
+        return declared.kind if declared else "skolem"
 
     @property
     def declared_timeline(self) -> str | None:

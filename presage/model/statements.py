@@ -37,6 +37,14 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Chase:
+    """How values are invented: always (`skolem`), or only where none that is there would do (`restricted`)."""
+
+    kind: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Horizon:
     length: Quantity
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
@@ -132,7 +140,7 @@ class Rule:
             yield from variables(formula)
 
 
-Declaration = Union[Timeline, Tick, Start, Reading, Horizon, Input, Static, Query]
+Declaration = Union[Timeline, Tick, Start, Reading, Chase, Horizon, Input, Static, Query]
 Statement = Union[Declaration, Rule]
 
 

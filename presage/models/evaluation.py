@@ -13,12 +13,13 @@ from presage.io.facts import Fact
 from presage.model.statements import Question
 from presage.models.asking import Asked, Reply
 from presage.models.expressions import Candidate, Literal, in_time
-from presage.models.fixpoint import evaluator_of, stratified_model
+from presage.models.fixpoint import evaluator_of
 from presage.models.grounding import bounds, derived_predicates, ground_program
+from presage.models.restricted import one_model
 from presage.models.solving import answer_streams, consequences
 from presage.models.streams import NOTHING, Facts
 from presage.models.times import FAR, Times
-from presage.models.values import canonical
+from presage.models.values import Invented, canonical
 from presage.models.world import World, declared_horizon, last_time
 
 
@@ -79,8 +80,9 @@ class Evaluation:
                 facts.add(ground, Times.at(time), counted=False)
         return facts_at_times(facts, self.world.data)
 
-    def ask(self, question: Question) -> list[Reply]:
-        """The answers to a question, by time: those that all answer streams agree on."""
+    def ask(self, question: Question, with_nulls: bool = False) -> list[Reply]:
+        """The answers to a question, by time: those that all answer streams agree on. An answer that names an invented
+        value is not certain, since another value may be in its place: it is given only if asked for."""
         asked = Asked(self.world, question)
         if self.world.reads_every_time:
             when = self.world.timeline if self.at is None else Times.at(self.at)
@@ -88,12 +90,14 @@ class Evaluation:
         else:
             times = self.world.timeline if self.at is None else Times.at(self.at)
             found = [reply for at in times.points() for reply in self._replies(asked, at, Times.at(at))]
+        if not with_nulls:
+            found = [reply for reply in found if not any(isinstance(value, Invented) for _, value in reply.bindings)]
         return sorted(found, key=_order)
 
     def _replies(self, asked: Asked, at: int, when: Times) -> list[Reply]:
         looks = self.world.looks(at)
         if self.has_one_model:
-            return asked.replies(stratified_model(self.world, looks, derived_predicates(self.world.subject)), when)
+            return asked.replies(one_model(self.world, looks, derived_predicates(self.world.subject)), when)
         found = asked.common_replies(looks, when)
         if found is None:
             where = "" if self.world.reads_every_time else f" at {at}"

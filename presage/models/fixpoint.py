@@ -78,11 +78,11 @@ def _by_time(
                 for view, head in part:
                     evaluator = evaluator_of(world, view, facts)
                     found = list(view.telling(evaluator, head, time, looks, forward))
-                    changed |= bool(_tell(world, facts, view, found, group))
+                    changed |= bool(tell(world, facts, view, found, group))
                 changed &= is_recursive
 
 
-def _tell(world: World, facts: Facts, view: RuleView, solutions: Iterable[Solution], group: frozenset[str]) -> set[str]:
+def tell(world: World, facts: Facts, view: RuleView, solutions: Iterable[Solution], group: frozenset[str]) -> set[str]:
     """Adds what a rule derives for a group; gives back the predicates of which something is new."""
     changed: set[str] = set()
     for binding, times in solutions:
@@ -128,7 +128,7 @@ def saturate(
             if before is not None and not view.needs & before:
                 continue
             evaluator = evaluator_of(world, view, facts, opposite, unsettled_rows)
-            changed |= _tell(world, facts, view, list(view.solutions(evaluator, looks)), group)
+            changed |= tell(world, facts, view, list(view.solutions(evaluator, looks)), group)
         if not any(view.needs & group for view in rules):
             return
 

@@ -14,7 +14,7 @@ from presage.checking import Report
 from presage.model.terms import Variable
 from presage.models.evaluation import facts_at_times
 from presage.models.expressions import Candidate
-from presage.models.fixpoint import stratified_model
+from presage.models.restricted import one_model
 from presage.models.stepping import AnswerStreamSteps
 from presage.models.texts import Names
 from presage.models.values import Invented
@@ -35,7 +35,7 @@ class OneModelSteps(AnswerStreamSteps):
         return world if self.chase_limit is None else replace(world, chase_limit=self.chase_limit)
 
     def _common(self, world: World, now: int) -> list[Candidate] | None:
-        facts = stratified_model(world, world.looks(now), world.subject.predicates)
+        facts = one_model(world, world.looks(now), world.subject.predicates)
         self.certain = facts
         self._is_idle = not any(facts.ground())
         asked = facts_at_times(facts, until=self._latest(now))

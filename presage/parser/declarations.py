@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from presage.model.statements import (
+    Chase,
     Column,
     Condition,
     Declaration,
@@ -36,6 +37,14 @@ def _timeline(c: Cursor) -> Declaration:
 def _reading(c: Cursor) -> Declaration:
     word = c.take()
     return Reading(_one_of(c, "every", "now"), span=c.since(word.start))
+
+
+def _chase(c: Cursor) -> Declaration:
+    word = c.take()
+    kinds = ("skolem", "restricted")
+    if c.kind != "name" or c.token.text not in kinds:
+        raise c.unexpected(" or ".join(f"`{kind}`" for kind in kinds))
+    return Chase(c.take().text, span=c.since(word.start))
 
 
 def _one_of(c: Cursor, *words: str) -> str:
@@ -197,6 +206,7 @@ READERS: dict[str, Callable[[Cursor], Declaration]] = {
     "tick": _tick,
     "start": _start,
     "reading": _reading,
+    "chase": _chase,
     "input": _input,
     "static": _static,
     "horizon": _horizon,

@@ -182,7 +182,8 @@ class Builder(Parts):
 
     def _invented(self, rule: Rule, head: Head, base: str | None, body: Body) -> Body:
         """What a rule with `exists` has found, with the values it invents: its atoms are passed on from there."""
-        if (reason := obstacle(head, self.plan.discrete)) is not None:
+        reason = "`chase restricted`" if self.program.chase == "restricted" else obstacle(head, self.plan.discrete)
+        if reason is not None:
             raise self._refuse(reason, rule.span)
         columns = tuple(Variable(name) for name in frontier(head))
         source, made = self._fresh(len(columns)), self._fresh(len(columns) + len(head.exists), "invented")
