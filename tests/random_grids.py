@@ -89,7 +89,7 @@ class Writer:
         return "\n".join(lines) + "\n"
 
     def steps(self, individuals: int) -> list[tuple[int, list[Fact]]]:
-        end = 7
+        end = self.random.choice([7, 7, 7, 30])
         chance = self.random
         names = [f"v{index}" for index in range(individuals)]
         arriving: dict[int, list[Fact]] = {}

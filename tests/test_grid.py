@@ -146,7 +146,7 @@ def test_answers_are_counted_without_being_made(monkeypatch: pytest.MonkeyPatch)
 
 def test_ever_new_individuals_do_not_grow_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("presage.hypothesis.grid.engine.FEW_SYMBOLS", 20)
-    monkeypatch.setattr("presage.hypothesis.grid.engine.MOST_COURSES", 15)
+    monkeypatch.setattr("presage.hypothesis.grid.course.MOST_COURSES", 15)
     text = f"{INPUTS} out(X)@T :- p(X)@T, not q(X)@T+1. query out(X)."
     fast, slow = reasoner_of(text, columns=True), reasoner_of(text, columns=False)
     assert fast.supposing is not None and fast.supposing.grid is not None
@@ -163,3 +163,22 @@ def test_ever_new_individuals_do_not_grow_memory(monkeypatch: pytest.MonkeyPatch
     # Looked at late, when the numbers of their constants belong to others.
     for found, expected in kept:
         assert found == expected
+
+
+@pytest.mark.parametrize("begin", [0, 3_000_000])
+def test_a_long_pause(begin: int) -> None:
+    """Atoms that hang on each other through all of it are decided from its beginning on."""
+    rules = "d(X)@T :- q(X)@T. d(X)@T :- p(X)@T-1, not d(X)@T-1. out(X)@T :- p(X)@T, not d(X)@T."
+    if not begin:
+        rules += "e(X)@T :- not p(X)@T, not e(X)@T-1. out(X)@T :- q(X)@T, not e(X)@T."
+    text = f"{INPUTS} {rules} query out(X)."
+    fast, slow = reasoner_of(text, columns=True), reasoner_of(text, columns=False)
+    assert fast.supposing is not None and fast.supposing.grid is not None
+    times = [begin, begin + 1, begin + 90, begin + 91, begin + 92]
+    for now in times:
+        facts: list[Fact] = [(name, (who,), now) for name, who in ("pa", "qb", "pc")]
+        assert fast.push(facts, now) == slow.push(facts, now), now
+    if not begin:
+        for now in (1_000, 9_000, 9_001, 9_002):
+            told = [str(answer) for answer in fast.push([("q", ("z",), now)], now) if answer.status == "confirmed"]
+            assert (f"confirmed out(z)@{now}" in told) == (now % 2 == 0)

@@ -74,6 +74,7 @@ class Judge:
             part
             for each in by_delay(without_unequal(self.without_static(piece)))
             for part in chosen(each, self.now, self.discrete)
+            if self.viable(part)  # what can no longer be met need not be judged, nor what lies below it
         ]
         for index, absence in enumerate(piece.matcher.pattern.absences):
             pieces = [part for each in pieces for part in self.absence(each, index, absence)]

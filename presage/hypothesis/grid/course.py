@@ -22,6 +22,8 @@ from presage.hypothesis.literals import Lit
 from presage.hypothesis.ways import Way, minimal_ways
 
 MOST_COURSES = 100_000
+MOST_COMMONS = 1_000
+"""So many are remembered; then all are found anew."""
 
 Arrivals = frozenset[Fact]
 
@@ -106,6 +108,10 @@ class Courses:
         self.courses: Steps[Course] = Steps()
         self.commons: Steps[Common] = Steps()
 
+    @property
+    def is_full(self) -> bool:
+        return len(self.courses) > MOST_COURSES or len(self.commons) > MOST_COMMONS
+
     def place_of(self, content: Content) -> int:
         if content not in self.places:
             self.places[content] = len(self.contents)
@@ -162,13 +168,22 @@ class Courses:
         facts = {(cell, at - passed) for cell, at in content.facts}
         decided = {(node, at - passed): true for (node, at), true in content.decided}
         world = World(layout, facts | arrivals, decided, -now)
-        # Recursion goes down to what is decided: the longer ago that is, the better to begin there.
-        begin = max(-now, 1 - layout.longest - (passed if layout.recursive else 0))
-        for at in range(begin, 1 + max((self._due(each) for each in layout.negated), default=0)):
-            for node in layout.negated:
-                if at <= self._due(node):
-                    world.value(node, at)
+        try:
+            self._decide(world, 0)
+        except RecursionError:
+            # After a long pause it is far down to what is decided: better to begin there.
+            self._decide(world, passed)
         return world
+
+    def _decide(self, world: World, ago: int) -> None:
+        """Decides all that is due now, and what was so long ago; of each atom as far back as it was kept then."""
+        layout = self.layout
+        first = {node: max(world.first, 1 - layout.kept[node] - ago) for node in layout.negated}
+        last = max(map(self._due, layout.negated), default=-1)
+        for at in range(min(first.values(), default=0), last + 1):
+            for node in layout.negated:
+                if first[node] <= at <= self._due(node):
+                    world.value(node, at)
 
     def _due(self, node: int) -> int:
         """Up to when atoms are decided by now, whatever arrives, or may be."""

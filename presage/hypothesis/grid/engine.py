@@ -19,7 +19,7 @@ from presage.engine.relation import Symbols32
 from presage.engine.symbols import Symbols
 from presage.hypothesis.bulk.engine import FEW_SYMBOLS, Arrivals, Bulk, Values
 from presage.hypothesis.engine import Change, State
-from presage.hypothesis.grid.course import MOST_COURSES, Common, Content, Course, Courses
+from presage.hypothesis.grid.course import Common, Content, Course, Courses
 from presage.hypothesis.grid.layout import Cell, Layout
 from presage.hypothesis.grid.world import Atom, Fact, Piece
 from presage.hypothesis.literals import Lit, Open
@@ -140,7 +140,7 @@ class Grid:
     # -- a step -----------------------------------------------------------------------------------
 
     def step(self, now: int, arriving: Arrivals) -> Changed:
-        if len(self.courses.courses) > MOST_COURSES:
+        if self.courses.is_full:
             self._forget_courses()
         return self._go_on(now, *self._arrivals(now, arriving))
 

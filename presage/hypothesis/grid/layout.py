@@ -90,7 +90,6 @@ class Layout:
     """Answers at times before this are looked at from the first step on."""
     above: list[tuple[int, ...]] = field(default_factory=list)
     """For each node, how far from it answers lie that it may decide."""
-    recursive: bool = False
     lits: dict[tuple[bool, int, int], Lit] = field(default_factory=dict)
     origins: dict[Lit, tuple[bool, str, Template, int]] = field(default_factory=dict)
 
@@ -170,7 +169,6 @@ class _Builder:
             if sum(not rule.premises for rule in found.rules[node]) > 1:
                 raise _Unfit
         found.negated = sorted({each.node for rules in found.rules for rule in rules for each in rule.absences})
-        found.recursive = self.is_recursive()
         self.times()
         return found
 
@@ -197,17 +195,6 @@ class _Builder:
         if not isinstance(number, int):
             raise _Unfit
         return number
-
-    def is_recursive(self) -> bool:
-        below = [{each.node for rule in rules for each in rule.absences} for rules in self.found.rules]
-
-        def reaches(node: int, goal: int, seen: set[int]) -> bool:
-            return any(
-                each == goal or (each not in seen and (seen.add(each) or reaches(each, goal, seen)))  # type: ignore[func-returns-value]
-                for each in below[node]
-            )
-
-        return any(reaches(node, node, set()) for node in range(len(below)))
 
     def node(self, predicate: str, template: Template) -> int:
         key = (predicate, template)
