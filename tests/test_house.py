@@ -42,7 +42,7 @@ ALLOWED: dict[str, set[str]] = {
     "stepping": {"answers", "io", "model", "models", "reasoner"},
     "models": {"answers", "checking", "io", "parser", "rewrite", "analysis", "model", "errors"},
     "hypothesis": {"engine", "kernels", "analysis", "model", "errors"},
-    "telling": {"answers", "hypothesis", "io", "model"},
+    "telling": {"answers", "hypothesis", "io", "kernels", "model"},
     "supposing": {"answers", "hypothesis", "io", "model", "telling", "errors"},
     "checking": {"parser", "rewrite", "analysis", "hypothesis", "model", "errors", "cli"},
     "layout": {"parser", "model", "errors"},

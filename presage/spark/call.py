@@ -38,6 +38,7 @@ def answers(
     until: Any = ...,
     state: str | Path | None = ...,
     clock: DataFrame | None = ...,
+    each_step: bool = ...,
     choice: Choice = ...,
     late: Literal[False] = ...,
 ) -> DataFrame: ...
@@ -57,6 +58,7 @@ def answers(
     until: Any = ...,
     state: str | Path | None = ...,
     clock: DataFrame | None = ...,
+    each_step: bool = ...,
     choice: Choice = ...,
     late: Literal[True],
 ) -> tuple[DataFrame, DataFrame]: ...
@@ -75,6 +77,7 @@ def answers(
     until: Any = None,
     state: str | Path | None = None,
     clock: DataFrame | None = None,
+    each_step: bool = True,
     choice: Choice = ALL,
     late: bool = False,
 ) -> DataFrame | tuple[DataFrame, DataFrame]:
@@ -84,7 +87,9 @@ def answers(
     `columns` says for an input which column is which argument, where names differ. `emit` is `changes` or `confirmed`.
     Facts are divided among `shards` by the program's partition key. `until` ends a batch run early. `state` is
     a folder: a batch run leaves there what a stream with the same `state` goes on from. `clock` is a stream with a
-    column of times that pass though no fact comes. With `late` a second DataFrame has the facts that came too late."""
+    column of times that pass though no fact comes. Without
+    `each_step` a stream tells of an answer once in a micro-batch, where it can. With `late` a second DataFrame has the
+    facts that came too late."""
     if emit not in ("changes", "confirmed"):
         raise PresageError(f'emit is "changes" or "confirmed", not {emit!r}')
     if not isinstance(shards, int) or shards < 1:
@@ -106,10 +111,13 @@ def answers(
         sources=tuple(source for source, _ in given),
         static=tuple(dict.fromkeys(known)),
         everywhere=everywhere if key else frozenset(),
+        each_step=each_step,
         state=None if state is None else as_uri(state),
     )
     job.reasoner()  # Says what it does not run, before Spark does anything.
     if not streaming:
+        if not each_step:
+            raise PresageError("`each_step=False` is for streams: a table has no micro-batches")
         if clock is not None:
             raise PresageError("`clock` is for streams: a table's last time is known")
         if state is not None and until is not None:
