@@ -20,6 +20,7 @@ from presage.hypothesis.bulk.table import Ints, Rows
 from presage.hypothesis.engine import Change
 from presage.io.lines import answers_table, lines_table
 from presage.io.tables import pyarrow
+from presage.kernels import matches
 from presage.model.statements import Query
 from presage.model.terms import Number, number
 
@@ -92,12 +93,13 @@ class Teller:
         values: Values = [text if plain else number(Fraction(text)) for text, plain in zip(texts, is_text, strict=True)]
         # The program's own constants have other numbers here than they had where the rows come from.
         ours = {value: place for place, value in enumerate(values) if value is not None}
-        rows = Rows(shape, columns["status"], columns["bits"], keys)
+        rows = Rows(shape, columns["status"], columns["bits"], keys, np.zeros(len(keys), bool))
         yield from self.lines(rows, columns["now"], Names(values, ours))
 
 
-def pack(steps: Sequence[Told]) -> Iterator[Packed]:
-    """The rows of several steps, as few tables as there are queries and lists of values."""
+def pack(steps: Sequence[Told], each_step: bool = True) -> Iterator[Packed]:
+    """The rows of several steps, as few tables as there are queries and lists of values. Without `each_step` only the
+    last of each answer; and nothing of one that is refuted before anything was said of it."""
     pa = pyarrow()
     groups: dict[tuple[int, str], list[tuple[Rows, int, Values]]] = {}
     for step in steps:
@@ -105,18 +107,37 @@ def pack(steps: Sequence[Told]) -> Iterator[Packed]:
             if len(rows):
                 groups.setdefault((id(step.values), rows.shape.name), []).append((rows, step.now, step.values))
     for (_, name), group in groups.items():
-        keys = np.concatenate([rows.keys for rows, _, _ in group])
+        fields = {
+            name: np.concatenate([getattr(rows, name) for rows, _, _ in group])
+            for name in ("status", "bits", "keys", "fresh")
+        }
+        fields["now"] = np.repeat([now for _, now, _ in group], [len(rows) for rows, _, _ in group])
+        if not each_step:
+            chosen = _last_of_each(fields)
+            fields = {name: column[chosen] for name, column in fields.items()}
+        keys = fields["keys"]
         used, inverse = np.unique(keys[:, :-1], return_inverse=True)
         places: Any = inverse.reshape(keys[:, :-1].shape)
         values = [group[0][2][each] for each in used.tolist()]
-        columns = {
-            "now": np.repeat([now for _, now, _ in group], [len(rows) for rows, _, _ in group]),
-            "status": np.concatenate([rows.status for rows, _, _ in group]),
-            "bits": np.concatenate([rows.bits for rows, _, _ in group]),
-            "time": keys[:, -1],
-        } | {f"key{place}": places[:, place].astype(np.int32) for place in range(places.shape[1])}
+        columns = (
+            {name: fields[name] for name in ("now", "status", "bits")}
+            | {"time": keys[:, -1]}
+            | {f"key{place}": places[:, place].astype(np.int32) for place in range(places.shape[1])}
+        )
         named = {
             "text": pa.array([str(value) for value in values], pa.string()),
             "is_text": pa.array([isinstance(value, str) for value in values], pa.bool_()),
         }
         yield Packed(name, pa.table(columns), pa.table(named))
+
+
+def _last_of_each(fields: dict[str, Any]) -> Ints:
+    """The rows that tell how each answer stands in the end."""
+    keys, status = fields["keys"], fields["status"]
+    order = np.lexsort(keys.T)  # stable: the rows of an answer stay in the order of their steps
+    ordered = keys[order]
+    edges = np.flatnonzero((ordered[1:] != ordered[:-1]).any(axis=1)) + 1
+    first, last = order[np.concatenate([[0], edges])], order[np.concatenate([edges - 1, [len(order) - 1]])]
+    never_shown = fields["fresh"][first] & np.isin(status[last], (matches.REFUTED, matches.UNSUPPORTED))
+    found: Ints = np.sort(last[~never_shown])
+    return found

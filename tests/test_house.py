@@ -59,7 +59,7 @@ ALLOWED: dict[str, set[str]] = {
     "models": {"answers", "checking", "io", "parser", "rewrite", "analysis", "model", "errors"},
     "hypothesis": {"engine", "kernels", "analysis", "model", "errors"},
     "confirming": {"analysis", "answers", "engine", "io", "model", "errors"},
-    "telling": {"answers", "hypothesis", "io", "model"},
+    "telling": {"answers", "hypothesis", "io", "kernels", "model"},
     "supposing": {"answers", "confirming", "hypothesis", "io", "model", "telling", "errors"},
     "checking": {"parser", "rewrite", "analysis", "hypothesis", "model", "notebook", "errors", "cli"},
     "layout": {"parser", "model", "errors"},

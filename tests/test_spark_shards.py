@@ -366,6 +366,28 @@ def test_a_damaged_checkpoint_is_told() -> None:
         stores[0].committed[part] = held
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_told_once_a_micro_batch(seed: int) -> None:
+    """How answers stand after each micro-batch is the same, with a line at most for each."""
+    case, chance = turbines(seed), random.Random(seed)
+    job = job_of(case, "changes", chance.choice([1, 3]), ("time", "arrives"))
+    assert job is not None
+    parts = [*cut(given_by(case, early=True), chance), [("temp", ("nobody", "low"), FAR, FAR)]]
+    runs: list[dict[str, str]] = [{}, {}]
+    stores: list[list[Store]] = [[], []]
+    fewer = 0
+    for part in parts:
+        for told, store, each_step in zip(runs, stores, (True, False), strict=True):
+            rows = in_stream(replace(job, each_step=each_step), [part], random.Random(seed), store)
+            answers = [row["answer"] for row in sorted(rows, key=lambda row: row["now"])]
+            assert each_step or len(set(answers)) == len(answers)
+            told |= {row["answer"]: row["status"] for row in sorted(rows, key=lambda row: row["now"])}
+            fewer += len(answers) if each_step else -len(answers)
+        shown = {answer: status for answer, status in runs[0].items() if answer in runs[1] or status != "refuted"}
+        assert runs[1] == shown
+    assert fewer > 0
+
+
 def test_time_passes_without_facts() -> None:
     """A clock of its own decides what time alone decides."""
     job = job_of(Case(TURBINES), "changes", 2, ("time",))

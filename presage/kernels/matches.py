@@ -187,11 +187,12 @@ def settle(  # type: ignore[no-untyped-def]
     `ways` has rows (first condition, end, first check, end, least time, greatest time); condition c is bit c, due
     at the key's time plus `offsets[c, 0]` plus a delay: that of the first of the options from `offsets[c, 1]` to
     `offsets[c, 2]` whose checks hold. `options` has rows (delay, first check, end). Gives what changed (status,
-    bits, keys), and which rows are to be woken when."""
+    bits, keys, and whether nothing was said of it before), and which rows are to be woken when."""
     size = counts[TOUCHED]
     out_status = np.empty(size, np.int8)
     out_bits = np.empty(size, np.int64)
     out_keys = np.empty((size, width), np.int64)
+    out_fresh = np.empty(size, np.bool_)
     woken = np.empty(size, np.int64)
     woken_at = np.empty(size, np.int64)
     changed = 0
@@ -257,6 +258,7 @@ def settle(  # type: ignore[no-untyped-def]
             after, bits = (UNSUPPORTED if is_open else REFUTED), np.int64(0)
         if after != before or bits != rows[row, width + SHOWN]:
             out_status[changed] = after
+            out_fresh[changed] = before == NEW
             out_bits[changed] = bits
             for column in range(width):
                 out_keys[changed, column] = rows[row, column]
@@ -272,4 +274,5 @@ def settle(  # type: ignore[no-untyped-def]
             woken_at[waking] = following
             waking += 1
     counts[TOUCHED] = 0
-    return out_status[:changed], out_bits[:changed], out_keys[:changed], woken[:waking], woken_at[:waking]
+    told = out_status[:changed], out_bits[:changed], out_keys[:changed], out_fresh[:changed]
+    return told, woken[:waking], woken_at[:waking]

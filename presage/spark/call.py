@@ -38,6 +38,7 @@ def answers(
     until: Any = ...,
     state: str | Path | None = ...,
     clock: DataFrame | None = ...,
+    each_step: bool = ...,
     choice: Choice = ...,
     late: Literal[False] = ...,
 ) -> DataFrame: ...
@@ -57,6 +58,7 @@ def answers(
     until: Any = ...,
     state: str | Path | None = ...,
     clock: DataFrame | None = ...,
+    each_step: bool = ...,
     choice: Choice = ...,
     late: Literal[True],
 ) -> tuple[DataFrame, DataFrame]: ...
@@ -75,6 +77,7 @@ def answers(
     until: Any = None,
     state: str | Path | None = None,
     clock: DataFrame | None = None,
+    each_step: bool = True,
     choice: Choice = ALL,
     late: bool = False,
 ) -> DataFrame | tuple[DataFrame, DataFrame]:
@@ -84,10 +87,11 @@ def answers(
     `columns` says for an input which column is which argument, where names differ. `emit` is `changes` or `confirmed`.
     Facts are divided among `shards` by the program's partition key. `until` ends a batch run early. `state` is
     a folder: a batch run leaves there what a stream with the same `state` goes on from. `clock` is a stream with a
-    column of times that pass though no fact comes. With `late` a second DataFrame has the facts that came too late."""
+    column of times that pass though no fact comes. Without `each_step` a stream tells of an answer once in a
+    micro-batch, where it can. With `late` a second DataFrame has the facts that came too late."""
     discrete, rows = all_rows(
         program, facts, time=time, arrives=arrives, columns=columns, static=static, emit=emit, shards=shards,
-        until=until, state=state, clock=clock, choice=choice,
+        until=until, state=state, clock=clock, choice=choice, each_step=each_step,
     )  # fmt: skip
     told = rows.where("late is null").drop("late")
     if not late:
@@ -114,6 +118,7 @@ def all_rows(
     state: str | Path | None = None,
     clock: DataFrame | None = None,
     choice: Choice = ALL,
+    each_step: bool = True,
 ) -> tuple[bool, DataFrame]:
     """Whether times are whole numbers, and all that leaves the reasoners: answers and late facts."""
     if emit not in ("changes", "confirmed"):
@@ -137,10 +142,13 @@ def all_rows(
         sources=tuple(source for source, _ in given),
         static=tuple(dict.fromkeys(known)),
         everywhere=everywhere if key else frozenset(),
+        each_step=each_step,
         state=None if state is None else as_uri(state),
     )
     job.reasoner()  # Says what it does not run, before Spark does anything.
     if not streaming:
+        if not each_step:
+            raise PresageError("`each_step=False` is for streams: a table has no micro-batches")
         if clock is not None:
             raise PresageError("`clock` is for streams: a table's last time is known")
         if state is not None and until is not None:

@@ -58,6 +58,8 @@ class Job:
     static: tuple[tuple[str, tuple[Value, ...]], ...] = ()
     everywhere: frozenset[str] = field(default=frozenset())
     """The predicates that all shards derive; the first tells their answers."""
+    each_step: bool = True
+    """Whether every change is told, or for each micro-batch the last of each answer."""
     state: str | None = None
     """Where a run over history leaves what a stream goes on from."""
 

@@ -91,15 +91,15 @@ def packed(job: Job, shard: int, steps: Steps) -> Iterator[bytes]:
             tables.extend(tables_of(answers, late, schema))
         size += len(given) + len(late)
         if size >= ROWS_AT_ONCE:
-            yield from _pieces(told, tables)
+            yield from _pieces(told, tables, job.each_step)
             told, tables, size = [], [], 0
-    yield from _pieces(told, tables)
+    yield from _pieces(told, tables, job.each_step)
 
 
-def _pieces(told: list[Told], tables: list[Any]) -> Iterator[bytes]:
+def _pieces(told: list[Told], tables: list[Any], each_step: bool) -> Iterator[bytes]:
     if tables:
         yield framed({}, to_bytes(pa.concat_tables(tables)))
-    for each in pack(told):
+    for each in pack(told, each_step):
         values = to_bytes(each.values)
         yield framed({"query": each.query, "values": len(values)}, values + to_bytes(each.rows))
 

@@ -40,12 +40,16 @@ class Rows:
     status: npt.NDArray[np.int8]
     bits: Ints
     keys: Ints
+    fresh: npt.NDArray[np.bool_]
+    """For each whether nothing was said of it before."""
 
     def __len__(self) -> int:
         return len(self.bits)
 
     def chosen(self, wanted: npt.NDArray[np.bool_]) -> Rows:
-        return self if wanted.all() else Rows(self.shape, self.status[wanted], self.bits[wanted], self.keys[wanted])
+        if wanted.all():
+            return self
+        return Rows(self.shape, self.status[wanted], self.bits[wanted], self.keys[wanted], self.fresh[wanted])
 
     def confirmed(self) -> Rows:
         return self.chosen(self.status == matches.CONFIRMED)
@@ -176,12 +180,12 @@ class Table:
         while self.times and self.times[0] <= now:
             for rows in self.waiting.pop(heapq.heappop(self.times)):
                 matches.due(self.rows, self.touched, self.counts, rows, now, self.stamp, self.width)
-        status, bits, keys, woken, at = matches.settle(
+        told, woken, at = matches.settle(
             self.rows, self.slots, self.free, self.touched, self.counts, self.width, now, self.shape.kept,
             self.ways, self.way_checks, self.offsets, self.options, self.option_checks,
         )  # fmt: skip
         self._wait(woken, at)
-        return Rows(self.shape, status, bits, keys)
+        return Rows(self.shape, *told)
 
     def _wait(self, rows: Ints, at: Ints) -> None:
         if not len(rows):
@@ -206,7 +210,7 @@ class Table:
     def _picked(self, rows: Ints, bits: int) -> Rows:
         part = self.rows[rows]
         status = part[:, self.width + matches.STATUS].astype(np.int8)
-        return Rows(self.shape, status, part[:, self.width + bits], part[:, : self.width])
+        return Rows(self.shape, status, part[:, self.width + bits], part[:, : self.width], np.zeros(len(part), bool))
 
     def told(self) -> Rows:
         """Every row, with the bits that were reported of it."""
