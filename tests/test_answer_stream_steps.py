@@ -190,11 +190,18 @@ def test_what_was_open_may_be_confirmed_long_after() -> None:
 
 def test_what_nobody_asks_for_ties_nothing_together() -> None:
     """Forty guests sit left or right; that somebody does would make one part of them, with 2^40 models."""
-    text = """timeline discrete. input guest(x). left(X) | right(X) :- guest(X). somebody :- left(X). somebody :- right(X).
+    text = """timeline discrete. input guest(x). left(X) | right(X) :- guest(X).
+    somebody :- left(X). somebody :- right(X).
     again(X) :- left(X), once[1] left(X). again(X) :- right(X), once[1] right(X). query again(X)."""
     steps = kept(text)
     for now in range(3):
         steps.step([Fact("guest", (f"g{index}",), now, now) for index in range(40)], now)
+        assert steps.remembered == 40 * 2
+    # It holds in all of them: asked for, it ties nothing together either.
+    steps = kept(f"{text} query somebody.")
+    for now in range(3):
+        answers = steps.step([Fact("guest", (f"g{index}",), now, now) for index in range(40)], now)
+        assert [str(answer) for answer in answers] == [f"confirmed somebody@{now}"]
         assert steps.remembered == 40 * 2
 
 
