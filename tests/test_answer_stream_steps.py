@@ -197,6 +197,12 @@ def test_what_nobody_asks_for_ties_nothing_together() -> None:
     for now in range(3):
         steps.step([Fact("guest", (f"g{index}",), now, now) for index in range(40)], now)
         assert steps.remembered == 40 * 2
+    # It holds in all of them: asked for, it ties nothing together either.
+    steps = kept(f"{text} query somebody.")
+    for now in range(3):
+        answers = steps.step([Fact("guest", (f"g{index}",), now, now) for index in range(40)], now)
+        assert [str(answer) for answer in answers] == [f"confirmed somebody@{now}"]
+        assert steps.remembered == 40 * 2
 
 
 def test_memory_does_not_grow() -> None:

@@ -65,14 +65,16 @@ class Deadlines:
 
     lag: Mapping[str, int]
     reach: Mapping[str, int]
+    alternatives: frozenset[str]
+    """The predicates that are alternatives to others in some head."""
     is_asked: Callable[[Candidate], bool]
 
     def final(self, candidate: Candidate) -> int:
         return candidate[1] + self.lag[candidate[0][0]]
 
     def is_idle(self, candidate: Candidate) -> bool:
-        """Whether no rule ever looks at a fact, and nobody asks for it."""
-        return candidate[0][0] not in self.reach and not self.is_asked(candidate)
+        """Whether a fact changes nothing for others: no rule looks at it, nor makes it an alternative to others."""
+        return candidate[0][0] not in self.reach and candidate[0][0] not in self.alternatives
 
     def last_look(self, candidate: Candidate) -> int:
         reach = self.reach.get(candidate[0][0])
@@ -87,20 +89,24 @@ class Parts:
         self.is_inconsistent = False
         self._part_of: dict[Candidate, Part] = {}
         self._parts: dict[Part, None] = {}
+        self._aside: dict[Candidate, list[GroundRule]] = {}
+        """Facts that no rule looks at, and their rules, until they are final."""
+        self._waited_for: set[Candidate] = set()
+        """What these rules look at."""
 
     def __len__(self) -> int:
-        return len(self._parts)
+        return len(self._parts) + len(self._aside)
 
     @property
     def remembered(self) -> int:
         """How many rules and states there are."""
         return sum(len(part.rules) + sum(map(len, part.choices)) for part in self._parts)
 
-    def memory(self) -> tuple[bool, list[Part]]:
-        return self.is_inconsistent, list(self._parts)
+    def memory(self) -> tuple[bool, list[Part], dict[Candidate, list[GroundRule]]]:
+        return self.is_inconsistent, list(self._parts), self._aside
 
-    def remember(self, memory: tuple[bool, list[Part]]) -> None:
-        self.is_inconsistent, parts = memory
+    def remember(self, memory: tuple[bool, list[Part], dict[Candidate, list[GroundRule]]]) -> None:
+        self.is_inconsistent, parts, self._aside = memory
         self._parts = dict.fromkeys(parts)
         self._part_of = {candidate: part for part in parts for candidate in part.known}
 
@@ -115,8 +121,15 @@ class Parts:
     def advance(self, rules: Sequence[GroundRule], now: int) -> list[Candidate] | None:
         """Takes new rules; gives the facts asked for that now hold in all answer streams, none if there is none."""
         for rule in rules:
-            self._add(rule)
-        confirmed: list[Candidate] = []
+            if not self._put_aside(rule):
+                self._add(rule)
+        confirmed = self._ends(now)
+        if confirmed is None:
+            self.is_inconsistent = True
+            return None
+        self._waited_for = {
+            each for rules_of in self._aside.values() for rule in rules_of for each in candidates_of(rule.body)
+        }
         for part in list(self._parts):
             if part.due <= now:
                 found = self._solve(part, now)
@@ -126,10 +139,53 @@ class Parts:
                 confirmed += found
         return None if self.is_inconsistent else confirmed
 
+    # -- facts no rule looks at ------------------------------------------------------------------------
+
+    def _put_aside(self, rule: GroundRule) -> bool:
+        """Facts that change nothing for others wait, if they are asked for, until they are final, and tie no parts
+        together if they then turn out to hold in all answer streams, or never to."""
+        if len(rule.alternatives) != 1 or not all(map(self.deadlines.is_idle, rule.alternatives[0])):
+            return False
+        for candidate in rule.alternatives[0]:
+            if self.deadlines.is_asked(candidate) and candidate not in self._part_of:
+                self._aside.setdefault(candidate, []).append(GroundRule((frozenset((candidate,)),), rule.body))
+        return all(candidate not in self._part_of for candidate in rule.alternatives[0])
+
+    def _ends(self, now: int) -> list[Candidate] | None:
+        """Of the facts that no rule looks at and that have become final, those that hold in all answer streams."""
+        together: dict[frozenset[Part], list[Candidate]] = {}
+        for candidate in [each for each in self._aside if self.deadlines.final(each) <= now]:
+            seen = {each for rule in self._aside[candidate] for each in candidates_of(rule.body)}
+            parts = frozenset(part for each in seen if (part := self._part_of.get(each)) is not None)
+            together.setdefault(parts, []).append(candidate)
+        confirmed: list[Candidate] = []
+        for parts, candidates in together.items():
+            rules = [self._aside.pop(candidate) for candidate in candidates]
+            bodies = [some_of(rule.body for rule in each) for each in rules]
+            choices = [states for part in parts for states in part.choices]
+            program = GroundProgram(NOTHING, (*(rule for part in parts for rule in part.rules), *_chosen(choices)))
+            truths = consequences(program, bodies, in_all=True)
+            if truths is None:
+                return None
+            for part in parts:  # what was kept for these facts alone may go
+                part.due = -1
+            for candidate, true, each in zip(candidates, truths, rules, strict=True):
+                if true:
+                    confirmed.append(candidate)
+                elif any(self._may_change(part, now) for part in parts):
+                    for rule in each:
+                        self._add(rule)
+        return confirmed
+
+    def _may_change(self, part: Part, now: int) -> bool:
+        """Whether a rule to come may look at something in a part, or derive it."""
+        deadlines = self.deadlines
+        return any(deadlines.last_look(each) > now for each in part.known) or any(
+            deadlines.final(each) > now for each in part.heads
+        )
+
     def _add(self, rule: GroundRule) -> None:
         told = {each for alternative in rule.alternatives for each in alternative}
-        if told and all(map(self.deadlines.is_idle, told)):
-            return  # whatever it says, nothing and nobody looks at
         touched = told | set(candidates_of(rule.body))
         together = list(dict.fromkeys(part for each in touched if (part := self._part_of.get(each)) is not None))
         whole, *others = together or [Part()]
@@ -151,7 +207,7 @@ class Parts:
         deadlines = self.deadlines
         heads = part.heads
         bottom, top = split(part.rules, {each for each in heads if deadlines.final(each) > now})
-        looked_at = {each for rule in top for each in _facts_of(rule)}
+        looked_at = {each for rule in top for each in _facts_of(rule)} | self._waited_for
         decided = {each for rule in bottom for each in _facts_of(rule)} | {
             each for states in part.choices for state in states for each in state.true
         }

@@ -12,6 +12,7 @@ from typing import Any
 from presage.analysis.lookback import LookBack, Unbounded, look_backs
 from presage.checking import Report
 from presage.io.facts import Fact
+from presage.model.formulas import atoms
 from presage.models.expressions import Candidate
 from presage.models.grounding import GroundRule
 from presage.models.parts import Deadlines, Parts
@@ -61,7 +62,12 @@ class KeptSteps(AnswerStreamSteps):
         assert self.lags is not None
         self._grounder = Grounder(self.subject, statics, self._looks, self.lags)
         self.certain = self._grounder.certain
-        self._parts = Parts(Deadlines(self.lags.of, self._grounder.reach, lambda each: any(self._asking(each))))
+        rules = self.subject.program.rules
+        heads = (head for rule in rules if rule.head is not None and rule.head.choice for head in rule.head.atoms)
+        alternatives = frozenset(atom.predicate for head in heads for atom in atoms(head))
+        self._parts = Parts(
+            Deadlines(self.lags.of, self._grounder.reach, alternatives, lambda each: any(self._asking(each)))
+        )
         return self._grounder, self._parts
 
     def _settled(self, now: int) -> list[Candidate] | None:
