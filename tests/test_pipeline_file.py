@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from presage.pipeline.keys import KEYS, NAMED
 from presage.pipeline.metrics import Measures, Shown
 from presage.pipeline.postgres import latest
 from presage.pipeline.toml import read_document
-from tests.test_cli import presage
+from tests.test_cli import on_a_terminal, presage
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs/reference/pipelines.md"
@@ -310,6 +312,45 @@ def test_the_latest_line_of_an_answer_is_its_state() -> None:
         {"answer": "b@1", "now": 1}
     ]
     assert [line["now"] for line in latest(lines)] == ["5/2", 1]
+
+
+ON_A_TERMINAL = """
+from presage.cli.pipeline import _print
+from presage.cli.pulse import Pulse
+from presage.pipeline.metrics import Measures
+found = Measures("p", 3, facts=1200, late=2, open=4, state_bytes=12_345, rows_per_second=250.0, clock="29")
+found.answers["confirmed"], found.lag_seconds, found.waiting = 7, 7300.0, 12
+line = {"now": 3, "status": "possible", "answer": 'p("\\x1b[31m")@1', "because": ["q@1"], "needs": ["q@2"]}
+line["decided_by"] = 4
+with Pulse() as pulse:
+    pulse.show(found)
+    pulse.above(lambda: _print([line, {"now": 5, "fact": "q@0"}], True))
+    pulse.show(found)
+"""
+
+
+def test_a_terminal_shows_how_the_pipeline_fares_and_steers_nothing() -> None:
+    status, shown = on_a_terminal(code=ON_A_TERMINAL)
+    assert status == 0, shown
+    for said in (
+        "250 rows/s",
+        "1,200 facts",
+        "time 29",
+        "4 open",
+        "7 confirmed",
+        "2 late",
+        "12.3 kB",
+        "lag 2 h",
+        "12 messages",
+    ):
+        assert said in " ".join(shown.split()), said
+    assert "▷ possible" in shown and "needs q@2" in shown and "by 4" in shown and "late" in shown
+    assert "\\x1b[31m" in shown
+
+
+def test_a_pipe_shows_answers_only() -> None:
+    done = subprocess.run([sys.executable, "-c", ON_A_TERMINAL], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0 and done.stderr == "" and "rows/s" not in done.stdout
 
 
 # The reference
