@@ -6,6 +6,8 @@ with their output, `case` blocks are cases that are met, and a `json` block righ
 is (part of) the report on it. Other fences are prose. A block with a title is a file of that name. What a
 page says is done from top to bottom in one folder, with copies of the examples, as `presage examples --all`
 makes one. A command that fails on purpose says so behind it: `# exits with 1`.
+
+`python -m tests.test_docs --update` writes down what commands print now; read the difference.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -167,46 +170,74 @@ def pages_to_follow() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("page", "spark"), list(pages_to_follow()))
-def test_pages_can_be_followed(
-    page: Path, spark: bool, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pages_can_be_followed(page: Path, spark: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody who does what a page says, from top to bottom in one folder, sees what it shows."""
     if spark:
         skip_without_spark()
     monkeypatch.chdir(folder)
+    for block, came_out in followed(page):
+        assert came_out == block.text, f"{block}: if this is right, `python -m tests.test_docs --update` writes it down"
+
+
+def followed(page: Path) -> Iterator[tuple[Block, str]]:
+    """Does what a page says, in the present folder; gives its blocks of commands, each as it looks when typed now."""
     namespace: dict[str, Any] = {"__name__": "__docs__"}
     for block in BLOCKS:
         if block.page != page:
             continue
         if block.title:
-            (folder / block.title).parent.mkdir(parents=True, exist_ok=True)
-            (folder / block.title).write_text(block.text, encoding="utf-8")
+            Path(block.title).parent.mkdir(parents=True, exist_ok=True)
+            Path(block.title).write_text(block.text, encoding="utf-8")
         if block.kind == "python":
             # Empty lines in front, so that tracebacks name the line of the page.
             code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
             exec(code, namespace)
         elif block.kind == "case":
             assert block.title, f"{block}: a title names the file"
-            assert main(["test", block.title]) == 0, f"{block}: {capsys.readouterr().out}"
+            status, said = typed(f"presage test {shlex.quote(block.title)}")
+            assert status == 0, f"{block}: {said}"
         elif block.kind == "console":
-            _type(block)
+            yield block, "".join(_typed_again(block))
 
 
-def _type(block: Block) -> None:
-    """Types the commands of a block; where output is shown, it is what comes out."""
+def _typed_again(block: Block) -> Iterator[str]:
+    """The commands of a block, each with what it prints now if the block shows what it prints."""
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
-        words = shlex.split(command, comments=True)
-        assert words[0] == "presage", command
+        status, said = typed(command)
         fails = re.search(r"# exits with (\d)$", command)
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            status = main(words[1:])
-        assert status == (int(fails[1]) if fails else 0), f"{block}: {command}\n{out.getvalue()}{err.getvalue()}"
-        if shown.strip():
-            assert (out.getvalue() if not fails or out.getvalue() else err.getvalue()).strip() == shown.strip(), str(
-                block
-            )
+        assert status == (int(fails[1]) if fails else 0), f"{block}: {command}\n{said}"
+        around = shown[len(shown.rstrip()) :] or "\n"
+        # Spaces at the end of a line are nothing anybody sees.
+        same = said.strip() == shown.strip()
+        yield f"$ {command}\n" + (shown if same or not shown.strip() else said.strip() + around)
+
+
+def typed(command: str) -> tuple[int, str]:
+    """A command's status, and what it prints: its answer or, if there is none, its message."""
+    words = shlex.split(command, comments=True)
+    assert words[0] == "presage", command
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = main(words[1:])
+    return status, out.getvalue() or err.getvalue()
+
+
+def update() -> None:
+    """Writes down what the commands of all pages print now; the difference is for you to read."""
+    for page in dict.fromkeys(block.page for block in BLOCKS if block.kind == "console"):
+        with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
+            shutil.copytree(EXAMPLES, place, dirs_exist_ok=True)
+            try:
+                changed = [(block, now) for block, now in followed(page) if now != block.text]
+            except AssertionError as wrong:
+                print(f"{page.relative_to(ROOT)} cannot be followed: {wrong}")
+                continue
+        lines = page.read_text(encoding="utf-8").splitlines(keepends=True)
+        for block, now in reversed(changed):
+            lines[block.line - 1 : block.line - 1 + block.text.count("\n")] = [now]
+            print(f"{block} is written anew")
+        page.write_text("".join(lines), encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -287,3 +318,7 @@ def test_the_site_can_be_built(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
+
+
+if __name__ == "__main__" and "--update" in sys.argv:
+    update()
