@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
-import subprocess
-import sys
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from presage.cli import main
 from presage.evidence.axis import Axis
 from presage.evidence.lacking import first_lack
 from presage.evidence.outline import Outline, Sign
@@ -30,17 +31,19 @@ from tests.random_hypotheses import make_case
 from tests.test_explain import LONG, Told
 
 ROOT = Path(__file__).parent.parent
-TURBINES = ("examples/turbines/turbines.psg", "--facts", "examples/turbines/facts.jsonl")
-HEARTBEAT = ("examples/heartbeat/heartbeat.psg", "--facts", "examples/heartbeat/facts.jsonl")
+TURBINES = (ROOT / "examples/turbines/turbines.psg", "--facts", ROOT / "examples/turbines/facts.jsonl")
+HEARTBEAT = (ROOT / "examples/heartbeat/heartbeat.psg", "--facts", ROOT / "examples/heartbeat/facts.jsonl")
 SVG = "{http://www.w3.org/2000/svg}"
 ODD = "<script>alert(1)</script>&\x07"
 
 
 def explain(*words: Any, status: int = 0) -> str:
-    command = [sys.executable, "-m", "presage", "explain", *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == status, done.stderr
-    return done.stdout if status == 0 else done.stderr
+    """What the command prints; in this process, since there are many."""
+    out, told = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(told):
+        given = main(["explain", *map(str, words)])
+    assert given == status, told.getvalue()
+    return out.getvalue() if status == 0 else told.getvalue()
 
 
 # Text.

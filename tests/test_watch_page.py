@@ -158,6 +158,8 @@ def test_an_answer_in_full(turbines: Watched, visit: Any) -> None:
     expect(details.locator(".way")).to_contain_text("temp(wt25, high)@2")
     expect(details.locator(".way")).to_contain_text("decided by")
     expect(details).to_contain_text("shdn(X)@T+1 :- cool(X)@T, flag(X)@T+1.")
+    details.get_by_text("How it would come true").click()
+    expect(details.locator(".if")).to_contain_text("line 8: malf(X)@T-2 :- shdn(X)@T. (X = wt25)")
     person.steps(2)
     expect(details).to_contain_text("Proof, accepted by the checker"), "it follows what happens"
     expect(details.locator("summary").first).to_contain_text("malf(wt25)@0")
@@ -165,6 +167,10 @@ def test_an_answer_in_full(turbines: Watched, visit: Any) -> None:
     closed.click()
     expect(details).to_contain_text("arrived at 0")
     person.picture("proof")
+    person.lane("malf(wt42)@1").get_by_role("button").click()
+    expect(details).to_contain_text("What failed")
+    expect(details).to_contain_text("fails, in line 5: flag(X) :- temp(X, high). (X = wt42)")
+    person.picture("failed")
 
 
 def test_looking_back(turbines: Watched, visit: Any) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from presage.answers import json_value
-from presage.cli.assuming import proof_if
 from presage.cli.explain import Explained
 from presage.errors import PresageError
+from presage.evidence.assuming import proof_if
 from presage.evidence.outline import Outline, Sign, near_outline, outline_of, point
 from presage.evidence.show import Printer, written
 from presage.model.formulas import Not, Pinned, walk
@@ -248,7 +248,7 @@ class _Telling:
 
     def _way(self, explanation: Explanation, each: OpenWay, number: int) -> tuple[dict[str, Any], Outline]:
         way, several = each.way, len(explanation.ways) > 1
-        proof = proof_if(self.record, explanation.answer, way.because, way.needs, each.decided_by)
+        proof = self._proof_if(explanation.answer, way.because, way.needs, each.decided_by)
         printer = Printer(self.record.program, frozenset(_texts(way.needs)))
         line = {
             "because": _texts(way.because),
@@ -270,6 +270,15 @@ class _Telling:
         unless = [Outline(f"unless {clause}") for clause in way.unless]
         below = self._reasons(proof, printer, SIGNS[explanation.status], (*there, *waiting), each.rules)
         return line, Outline(", ".join(title) or ("needs" if way.needs else "because of"), below=(*below, *unless))
+
+    def _proof_if(
+        self, answer: Lit, there: Collection[Lit], needed: Collection[Lit], settled: Number | None = None
+    ) -> Proof | None:
+        if not all(each.is_ground for each in (answer, *there, *needed)):
+            return None
+        assumed: Any = [each.atom for each in needed if each.positive]
+        given: Any = answer.atom
+        return proof_if(self.record, given, list(map(str, there)), list(map(str, needed)), assumed, settled)
 
     def _reasons(
         self, proof: Proof | None, printer: Printer, sign: Sign, leaves: Iterable[Outline], rules: Iterable[Rule]
@@ -301,7 +310,7 @@ class _Telling:
         line.update(met=_texts(failed.met), others=_texts(failed.others), because=_texts(failed.because))
         gone = [each for each in (failed.premise, *failed.others) if each is not None]
         late = failed.kind == "late"
-        proof = proof_if(self.record, explanation.answer, failed.met, gone) if late and gone else None
+        proof = self._proof_if(explanation.answer, failed.met, gone) if late and gone else None
         printer = Printer(self.record.program, frozenset(map(str, gone)))
         line["proof"] = None if proof is None else printer.to_json(proof)
         leaves = [self._there(lit) for lit in failed.met]

@@ -24,9 +24,10 @@ def _connection(part: Part) -> Iterator[Any]:
 
     url = part.text("url").removeprefix("jdbc:")
     where = url if "://" in url else f"dbname={url.removeprefix('postgresql:')}"
-    login = {"user": part.text("user"), "password": part.text("password_env")}
+    given = {"user": part.text("user"), "password": part.text("password_env")}
+    login: dict[str, Any] = {name: value for name, value in given.items() if value}
     try:
-        with psycopg.connect(where, connect_timeout=10, **{k: v for k, v in login.items() if v}) as connection:
+        with psycopg.connect(where, connect_timeout=10, **login) as connection:
             yield connection
     except psycopg.Error as found:
         said = " ".join(str(found).split())

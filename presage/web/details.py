@@ -16,21 +16,26 @@ from typing import Any
 
 from presage.answers import INCONSISTENT, Answer, shown_name
 from presage.errors import PresageError
+from presage.evidence.assuming import Ground, proof_if
 from presage.evidence.check import Rejected, check
+from presage.evidence.lacking import first_lack
 from presage.evidence.proof import InputFact, Record, rules
 from presage.evidence.prove import prove
 from presage.evidence.show import Printer, written
 from presage.io.facts import Fact
-from presage.model.formulas import atoms
+from presage.model.formulas import Atom, Not, Pinned, atoms
 from presage.model.printer import show_number, show_query
 from presage.model.program import Program
 from presage.model.statements import Query, Rule
-from presage.model.terms import Number, Variable, number
+from presage.model.terms import Constant, Number, Variable, number
+from presage.parser import parse_question
 from presage.reasoner import Reasoner
 from presage.stepping import Stepper
 from presage.supposing import asked_by
 from presage.web.board import Entry, name_of
 
+MOST_WAYS_PROVED = 5
+"""Of so many ways it is said how they would come true."""
 TOO_LONG = "the chain of reasons is too long for this page; `presage explain` lays it out"
 
 
@@ -122,8 +127,12 @@ class Details(Describing):
             except PresageError as problem:
                 no_proof = str(problem)
         possible = through or self._possible_rules(answer if entry.was is None else entry.was)
+        line = self.full_line(answer)
+        for way in line["ways"][:MOST_WAYS_PROVED]:
+            way["proof"] = self._proof_if(answer, way)
         return {
-            "line": self.full_line(answer),
+            "line": line,
+            "failed": self._failed(answer) if answer.status == "refuted" else [],
             "query": query_title(self.queries[self.query_of(answer)]),
             "proof": proof,
             "no_proof": no_proof,
@@ -150,6 +159,32 @@ class Details(Describing):
         except RecursionError:
             raise PresageError(TOO_LONG) from None
         return shown, [self.program.rules[each] for each in rules(proof)]
+
+    def _proof_if(self, answer: Answer, way: dict[str, Any]) -> dict[str, Any] | None:
+        """The proof an open answer would have if the premises of a way came."""
+        needed = [_ground(text) for text in way["needs"]]
+        arguments: Any = answer.arguments
+        if None in needed or answer.time is None or any(isinstance(each, Variable) for each in arguments):
+            return None
+        assumed = [atom for each in needed if each is not None for positive, atom in [each] if positive]
+        goal = (self._derived(answer), arguments, answer.time)
+        settled = None if answer.decided_by is None else max(answer.decided_by, answer.now)
+        try:
+            proof = proof_if(self._record(answer.now), goal, way["because"], way["needs"], assumed, settled)
+            return None if proof is None else Printer(self.program, frozenset(way["needs"])).to_json(proof)
+        except RecursionError:
+            return None
+
+    def _failed(self, answer: Answer) -> list[dict[str, Any]]:
+        """For what a refuted answer lacked: from the answer down, the rules and where each fails."""
+        arguments: Any = answer.arguments
+        if answer.time is None or any(isinstance(each, Variable) for each in arguments):
+            return []
+        try:
+            lack = first_lack(self._record(answer.now), self._derived(answer), arguments, answer.time, for_ever=True)
+        except (PresageError, RecursionError):
+            return []
+        return [Printer(self.program).missing_json(each) for each in lack.chain]
 
     def _record(self, at: Number) -> Record:
         arrived = self._facts[: bisect.bisect_right(self._arrivals, at)]
@@ -238,6 +273,20 @@ def _a_time(answer: Answer) -> Number:
     if answer.bounds.startswith("["):
         return answer.start
     return number(Fraction(answer.start + answer.end) / 2) if answer.end is not None else answer.start + 1
+
+
+def _ground(text: str) -> tuple[bool, Ground] | None:
+    """A premise in canonical text: whether it is positive, and its atom; nothing if a variable is open."""
+    formula = parse_question(text, intervals=True).formula
+    positive = not isinstance(formula, Not)
+    pinned = formula.formula if isinstance(formula, Not) else formula
+    if not isinstance(pinned, Pinned) or not isinstance(pinned.formula, Atom) or pinned.pin.base is not None:
+        return None
+    terms, time = pinned.formula.arguments, pinned.pin.offset
+    values = tuple(term.value for term in terms if isinstance(term, Constant))
+    if len(values) < len(terms) or not isinstance(time, (int, Fraction)):
+        return None
+    return positive, (pinned.formula.predicate, values, time)
 
 
 def _predicate(text: str) -> tuple[str, bool]:

@@ -58,6 +58,7 @@ class ToldDetails(Describing):
         rules = [] if program is None else rule_lines(program, leading_to(program, answer.predicate))
         return {
             "line": self.full_line(answer),
+            "failed": [],
             "query": answer.predicate,
             "proof": None,
             "no_proof": NO_PROOF if answer.status == "confirmed" else "",

@@ -39,6 +39,7 @@ const KINDS = {
   rule: (step) => `line ${step.line}: ${step.rule}${values(step)}${step.shown_before ? " (shown above)" : ""}`,
   absent: () => "nothing makes it true, and nothing can any more",
   comparison: () => "",
+  needed: () => "still needed",
 };
 
 function values(step) {
@@ -71,25 +72,42 @@ function proofStep(step, depth) {
   return element("div", { class: "tree" }, opened);
 }
 
+// How a way would come true, for who wants to know.
+function wayProof({ proof }) {
+  if (!proof) return [];
+  return [element("details", { class: "if" }, element("summary", { text: "How it would come true" }), proofStep(proof, 0))];
+}
+
+// From the answer down: what failed, in which rule; what failed first comes last.
+function failures(chain) {
+  return chain.map((each) =>
+    element("div", { class: "tree" }, element("div", { class: "leaf" },
+      element("span", { text: each.fails_at }),
+      element("span", { class: "why", text: `fails, in line ${each.line}: ${each.rule}${values(each)}` }),
+    )),
+  );
+}
+
 function rules(found) {
   return found.map(({ line, text }) =>
     element("div", { class: "rule tree" }, element("span", { class: "number", text: String(line) }), element("span", { text })),
   );
 }
 
-export function answerDetails({ line, query, proof, no_proof: noProof, rules: found, rules_are_certain: certain, was }) {
+export function answerDetails({ line, query, proof, no_proof: noProof, rules: found, rules_are_certain: certain, was, failed }) {
   const made = [element("h2", { text: line.answer }), statusLine(line.status, `since ${line.now}, query ${query}`)];
   const bindings = Object.entries(line.bindings).map(([name, value]) => `${name} = ${value}`);
   if (bindings.length) made.push(heading("Values"), list(bindings));
   if (line.status === "possible") {
     made.push(heading(line.ways.length === 1 ? "One way to come true" : `${line.ways.length} ways to come true`));
-    for (const each of line.ways) made.push(element("div", { class: "way" }, way(each, "needs")));
+    for (const each of line.ways) made.push(element("div", { class: "way" }, way(each, "needs"), ...wayProof(each)));
   } else if (line.because.length) {
     made.push(heading("Because"), list(line.because));
   }
   if (was) {
     made.push(heading("When it was last possible"), element("div", { class: "way" }, way(was, "needed")));
   }
+  if (failed?.length) made.push(heading("What failed"), ...failures(failed));
   if (proof) made.push(heading("Proof, accepted by the checker"), proofStep(proof, 0));
   if (noProof) made.push(heading("Proof"), element("p", { class: "quiet", text: noProof }));
   if (found.length) made.push(heading(certain ? "The rules that made it" : "The rules it goes through"), ...rules(found));
