@@ -102,8 +102,8 @@ def make_case(seed: int, dense: bool = False, windows: bool = False, positive: b
     lines += ["input m(x, v: int).", "input r(x, y)."]
     lower: list[Name] = [("p", 1), ("q", 1), ("r", 2)]
     derived: list[Name] = []
-    for _ in range(chance.randint(2, 5)):
-        rule, new = writer.inventing(lower) if chance.random() < 0.6 else writer.plain(lower)
+    for number in range(chance.randint(2, 5)):
+        rule, new = writer.inventing(lower) if number == 0 or chance.random() < 0.5 else writer.plain(lower)
         lines.append(rule)
         derived += new
         lower += new + new

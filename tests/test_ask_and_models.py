@@ -133,7 +133,8 @@ def test_ask_with_invented_values(program: Any) -> None:
     assert lines("ask", *given_facts, "--at", "2", "exists Y: ticket(X, Y), open(Y)") == [
         {"bindings": {"X": "ann"}, "at": 2}
     ]
-    assert lines("ask", *given_facts, "--at", "2", "open(Y)") == [{"bindings": {"Y": "_:1"}, "at": 2}]
+    assert lines("ask", *given_facts, "--at", "2", "open(Y)") == []
+    assert lines("ask", *given_facts, "--at", "2", "--nulls", "open(Y)") == [{"bindings": {"Y": "_:1"}, "at": 2}]
     assert lines("models", *given_facts, "--at", "2")[0]["facts"][-2:] == ["ticket(ann, _:1)@2", "vip(ann)@2"]
 
 

@@ -226,3 +226,10 @@ def test_incidents_that_live(name: str) -> None:
     facts = read_facts([folder / "facts.jsonl"], reasoner.checker)
     found = [answer.answer for answers in steps(reasoner, list(facts), None) for answer in answers]
     assert sorted(found) == sorted(EXAMPLES[name])
+
+
+def test_names_are_given_in_one_place() -> None:
+    call = pytest.importorskip("presage.spark.call", reason="pyspark is not installed")
+    text = "timeline discrete. input order(x). exists Y: ticket(X, Y) :- order(X). query ticket(X, Y)."
+    with pytest.warns(UserWarning, match="runs as one shard: .* the same names"):
+        assert call._key(check_text(text), "confirmed", 2)[0] == {}

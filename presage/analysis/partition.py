@@ -109,8 +109,6 @@ def _outright(
             yield Blocker(rule, "an answer that leaves a variable open is about all shards")
         elif any(head.atom.predicate in keyed for head in timing.heads) and not _needs_the_stream(timing, keyed):
             yield Blocker(rule, "it needs no fact of the stream to hold, so it would hold on every shard")
-        if rule.head is not None and rule.head.exists:
-            yield Blocker(rule, "two shards would give values that they invent the same names")
         if rule.is_constraint and route.engine == CLINGO:
             yield Blocker(rule, "a constraint that fails on one shard leaves no model on any")
         for occurrence in timing.occurrences:

@@ -58,7 +58,8 @@ def _floats(term: Term, bindings: Symbols32, variables: dict[str, int], symbols:
     found: Floats
     match term:
         case Constant(value=value):
-            found = np.full(len(bindings), symbols.floats[symbols.number(value)])
+            number = symbols.number(value)  # which may be new, and make room for itself
+            found = np.full(len(bindings), symbols.floats[number])
         case Variable(name=name):
             found = symbols.floats[bindings[:, variables[name]]]
         case Negative(term=inner):

@@ -185,6 +185,11 @@ def _key(report: Report, emit: str, shards: int, choice: Choice = ALL) -> tuple[
         ]
         if (choice.top, choice.max_open, choice.confidence_step) != (None, None, None):
             reasons.append("`top`, `max_open` and `confidence_step` compare the answers of all shards")
+    reasons += [
+        f"line {subject.line(rule)}: two shards would give values that they invent the same names"
+        for rule in subject.program.rules
+        if rule.head is not None and rule.head.exists
+    ]
     if found.columns is not None and not reasons:
         return found.columns, found.everywhere
     if shards > 1:
