@@ -24,7 +24,7 @@ def _connection(part: Part) -> Iterator[Any]:
 
     url = part.text("url").removeprefix("jdbc:")
     where = url if "://" in url else f"dbname={url.removeprefix('postgresql:')}"
-    login = {"user": part.text("user"), "password": part.text("password_env")}
+    login: dict[str, Any] = {"user": part.text("user"), "password": part.text("password_env")}
     try:
         with psycopg.connect(where, connect_timeout=10, **{k: v for k, v in login.items() if v}) as connection:
             yield connection
