@@ -6,9 +6,11 @@ however many there are.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import re
+import shutil
 import sys
 import tempfile
 import threading
@@ -216,6 +218,7 @@ def session(pipeline: Pipeline) -> Any:
 
 def quiet_session(master: str, shards: int, name: str, given: Mapping[str, str]) -> Any:
     home = Path(tempfile.mkdtemp(prefix="presage-spark-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
     # A configuration of the user's own says what is logged, and where; otherwise what goes wrong is told once, in a
     # sentence, and Spark would add pages.
     if "SPARK_CONF_DIR" in os.environ:
