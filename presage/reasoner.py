@@ -145,29 +145,54 @@ class Reasoner:
             self.confirming.add_static(fact)
 
     def push(self, facts: Iterable[Given] | Mapping[str, Any], now: Any) -> Answers:
-        """Takes what arrives at `now`, as tuples or as a table for each predicate; gives the answers that are
-        confirmed by it. A fact that is wrong raises `FactError` and leaves the reasoner as it was."""
+        """Takes what arrives at `now`, as tuples or as a table for each predicate; gives the answers that change by it,
+        and by the time that has passed since the last step. A fact that is wrong raises `FactError` and leaves the
+        reasoner as it was."""
         moment = self.checker.time(now, "now")
-        if not isinstance(facts, Mapping):
-            columns, others = self.tuples.read(facts)
-            return self.step(others, moment, columns)
         checked: list[Fact] = []
         tables: list[Columns] = []
-        for name, table in facts.items():
-            read = self.tables.read(name, table)
-            if isinstance(read, Columns):
-                if len(read):
-                    tables.append(read)
-            else:
-                checked.extend(read)
-        return self.step(checked, moment, tables)
+        if not isinstance(facts, Mapping):
+            tables, checked = self.tuples.read(facts)
+        else:
+            for name, table in facts.items():
+                read = self.tables.read(name, table)
+                if isinstance(read, Columns):
+                    if len(read):
+                        tables.append(read)
+                else:
+                    checked.extend(read)
+        self._check_now(moment)
+        return (self._through_time if self.skips_nothing else self.step)(checked, moment, tables)
 
-    def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
-        """The same for facts that are checked already."""
+    def _check_now(self, now: Number) -> None:
         if self.now is not None and now <= self.now:
             raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {now}")
         if self.subject.discrete and not isinstance(now, int):
             raise PresageError(f"{now} is not a whole number, as times of the discrete timeline are")
+
+    @property
+    def skips_nothing(self) -> bool:
+        """Whether there must be a step at each time at which something is decided."""
+        return self.supposing is not None
+
+    def _through_time(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns]) -> Answers:
+        """A step at each time at which something is decided, though nothing arrives, up to now."""
+        parts: list[Answers] = []
+        while True:
+            due = self.first_decision if self.now is None else self.next_decision()
+            if due is None or due >= now:
+                break
+            if not parts:
+                self._refine(facts, tables, now)
+            parts.append(self.step([], due))
+        parts.append(self.step(facts, now, tables))
+        if len(parts) == 1:
+            return parts[0]
+        return Answers(sum(map(len, parts)), lambda: [answer for part in parts for answer in part])
+
+    def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
+        """The same for facts that are checked already."""
+        self._check_now(now)
         if self.supposing is None or self.supposing.columns is not None:
             columns, facts = self.tuples.sort(facts)
             tables = [*tables, *columns]

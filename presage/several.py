@@ -89,6 +89,14 @@ class Reasoner(OneModelReasoner):
         self._standing = Answers(len(found), lambda: found)
         return self._standing
 
+    @property
+    def skips_nothing(self) -> bool:
+        return self._steps is not None or super().skips_nothing
+
+    def _refine(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> None:
+        if self._steps is None:
+            super()._refine(facts, tables, now)
+
     def answers(self) -> Answers:
         return super().answers() if self._steps is None else self._standing
 

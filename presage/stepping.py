@@ -193,9 +193,9 @@ def _next_step(
 
 
 def clip(answer: Answer, end: Number) -> Answer | None:
-    """An answer up to the end of the run."""
+    """What is said of an interval ends with the run; an answer at a single time is told, whenever that is."""
     if answer.time is not None:
-        return answer if answer.time <= end else None
+        return answer
     if answer.start is not None and (answer.start > end or (answer.start == end and answer.bounds[0] == "(")):
         return None
     if answer.end is None or answer.end > end:

@@ -33,6 +33,8 @@ from presage.model.values import Value
 from presage.telling import Teller, Told
 
 MOST_POINTS = 1_000_000
+AT_ONCE = 10_000
+"""So many points of a fact that lies ahead are taken at once."""
 
 Point = tuple[str, tuple[Value, ...], Number]
 
@@ -136,7 +138,8 @@ class Supposing:
                 later.append((fact.predicate, fact.arguments, fact.low, fact.high))
         waiting = []
         for name, arguments, low, high in later:
-            last = int(ahead if high is None else min(high, ahead))
+            # What is known early is told early, unless it goes on for very long.
+            last = int(ahead if high is None else min(high, max(ahead, low + AT_ONCE)))
             if last - low > MOST_POINTS:
                 raise FactError(f"`{name}` holds over {last - low + 1} time points, more than {MOST_POINTS}")
             points.extend((name, arguments, time) for time in range(int(low), last + 1))
@@ -147,9 +150,13 @@ class Supposing:
 
     def next_wake(self) -> Number | None:
         wakes: list[Number | None] = [(self.bulk or self.grid or self.engine).next_wake()]
-        if self.later and self.now is not None:
+        if self.now is not None and (self.later or self._is_reconsidered()):
             wakes.append(self.now + 1)
         return min((each for each in wakes if each is not None), default=None)
+
+    def _is_reconsidered(self) -> bool:
+        """Whether time alone may move how likely some answer is, and somebody asked to be told."""
+        return self.choice.confidence_step is not None and any(True for _ in self.engine.standing_answers())
 
     # -- by columns -------------------------------------------------------------------------------
 

@@ -108,26 +108,77 @@ class _Place:
     filters: tuple[tuple[Atom, ...], ...] = ()
 
 
-def clauses(rule: Rule, discrete: bool, static: frozenset[str] = frozenset()) -> list[Clause]:
-    """The clauses of a rule, given the predicates that belong to no stream; raises `NoClauses`."""
+def clauses(
+    rule: Rule, discrete: bool, static: frozenset[str] = frozenset(), derived: frozenset[str] = frozenset()
+) -> list[Clause]:
+    """The clauses of a rule, given the predicates that belong to no stream and those that rules derive; raises
+    `NoClauses`."""
     if rule.head is None:
         return []
     if rule.head.choice:
         raise NoClauses("a rule with alternatives in its head has several models")
     if rule.head.exists:
         raise NoClauses("a rule that invents values has no premise patterns")
-    expand = _Expand(discrete, static)
+    expand = _Expand(discrete, static, derived)
     bodies = expand.all(rule.body, _Place(When(RULE_TIME)), True)
+    instance = tuple(
+        Reach(expand.pin(part.pin), START, 0, None) for formula in rule.body for part in _alternative_pins(formula)
+    )
     found: list[Clause] = []
     for formula in rule.head.atoms:
         atom, when, reaches = expand.head(formula, When(RULE_TIME))
-        found.extend(Clause(atom, when, body + Body(reaches=reaches), rule) for body in bodies)
+        for body in bodies:
+            body += Body(reaches=(*reaches, *instance))
+            if _may_begin_early(when, body):
+                body += Body(reaches=(Reach(When(RULE_TIME), START, 0, None),))
+            found.append(Clause(atom, when, body, rule))
     return found
 
 
+def _alternative_pins(formula: Formula, among: bool = False) -> Iterator[Pinned]:
+    """Pins in alternatives: where one lies before the start, the rule has no instance, whichever is chosen."""
+    match formula:
+        case Pinned(formula=inner, pin=pin):
+            if among and pin.base is not None:
+                yield formula
+            yield from _alternative_pins(inner, among)
+        case Or(parts=parts):
+            for part in parts:
+                yield from _alternative_pins(part, True)
+        case Implies(left=left, right=right):
+            for part in (left, right):
+                yield from _alternative_pins(part, True)
+        case And(parts=parts):
+            for part in parts:
+                yield from _alternative_pins(part, among)
+        case Not(formula=inner):
+            # Of what is negated, one part is enough.
+            yield from _alternative_pins(inner, among or isinstance(inner, And))
+        case Metric(formula=inner) | Modal(formula=inner) | Windowed(formula=inner) | Reset(formula=inner):
+            yield from _alternative_pins(inner, True)
+        case _:
+            return
+
+
+def _may_begin_early(head: When, body: Body) -> bool:
+    """Whether nothing yet says that a rule is looked at after the start: its head lies elsewhere, and no fact is asked
+    for at its own time or before."""
+    times = [
+        head,
+        *(each.when for each in body.literals),
+        *(side for each in body.reaches for side in (each.x, each.y)),
+    ]
+    if all(when.base != RULE_TIME for when in times) or (head.base == RULE_TIME and head.offset <= 0):
+        return False
+    return not any(
+        each.positive and each.outside == "false" and each.when.base == RULE_TIME and each.when.offset <= 0
+        for each in body.literals
+    )
+
+
 class _Expand:
-    def __init__(self, discrete: bool, static: frozenset[str]) -> None:
-        self.discrete, self.static = discrete, static
+    def __init__(self, discrete: bool, static: frozenset[str], derived: frozenset[str]) -> None:
+        self.discrete, self.static, self.derived = discrete, static, derived
         self.numbers = count(1)
 
     def fresh(self) -> When:
@@ -138,7 +189,7 @@ class _Expand:
             case Atom():
                 return formula, when, ()
             case Pinned(formula=inner, pin=pin):
-                return self.head(inner, self.pin(pin, when))
+                return self.head(inner, self.pin(pin))
             case Over(formula=inner, interval=interval):
                 held = self.fresh()
                 low, high = self.distances(interval)
@@ -162,7 +213,7 @@ class _Expand:
         low, high = offsets(interval, self.discrete)
         return plain(low), None if isinstance(high, float) else plain(high)
 
-    def pin(self, pin: Pin, now: When) -> When:
+    def pin(self, pin: Pin) -> When:
         offset = plain(pin.offset)
         if pin.base is None:
             return When(None, offset)
@@ -203,7 +254,7 @@ class _Expand:
             case Implies(left=left, right=right):
                 return self.one(Or((Not(left), right)), place, positive)
             case Pinned(formula=inner, pin=pin):
-                return self.pinned(inner, replace(place, when=self.pin(pin, place.when)), positive)
+                return self.pinned(inner, replace(place, when=self.pin(pin)), positive)
             case Metric(operator=operator, interval=interval, formula=inner):
                 low, high = self.distances(interval)
                 if operator in ("once", "historically"):
@@ -267,7 +318,9 @@ class _Expand:
     def pinned(self, inner: Formula, place: _Place, positive: bool) -> list[Body]:
         """A pinned time lies in the stream and in the current windows, or the pinned formula does not hold."""
         if isinstance(inner, Atom):
-            return self.atom(inner, place, positive, "false")
+            on_timeline = Reach(place.when, START, 0, None)
+            reaches = (on_timeline,) if inner.predicate in self.static else ()
+            return [Body(reaches=reaches) + body for body in self.atom(inner, place, positive, "false")]
         inside = Body(reaches=(Reach(place.when, START, 0, None), *self.within(place)))
         found = [inside + body for body in self.one(inner, place, positive)]
         if not positive and place.windows:
@@ -320,8 +373,7 @@ class _Expand:
             reaches = [Reach(chosen, START, 0, None)]
             reaches += [Reach(chosen, at, low, high) for at, low, high in bounds if (low, high) != (None, None)]
             return [
-                Body(reaches=tuple(reaches)) + body
-                for body in self.one(inner, replace(place, when=chosen, windows=()), positive)
+                Body(reaches=tuple(reaches)) + body for body in self.one(inner, replace(place, when=chosen), positive)
             ]
         if len({at.base for at, _, _ in bounds}) != 1 or not isinstance(inner, (Atom, Not)):
             raise NoClauses(f"`{word}` has premise patterns over an atom in a bounded window only")
@@ -331,12 +383,22 @@ class _Expand:
         atom, sign = (inner.formula, not positive) if isinstance(inner, Not) else (inner, positive)
         if not isinstance(atom, Atom):
             raise NoClauses(f"`{word}` has premise patterns over an atom in a bounded window only")
-        return self.every(
-            max(lows, default=None),
-            min(highs, default=None),
-            word,
-            lambda k: self.atom(atom, _Place(anchor.later(k), (), place.filters), sign, "true"),
-        )
+        low, high = max(lows, default=None), min(highs, default=None)
+
+        def at(distance: Number, outside: str = "true") -> list[Body]:
+            return self.atom(atom, _Place(anchor.later(distance), (), place.filters), sign, outside)
+
+        if not sign or atom.predicate not in self.derived or low is None or high is None:
+            return self.every(low, high, word, at)
+        # What is derived has no premises before the start, where the window has no times: it may begin inside of it.
+        if high - low >= MOST_ALTERNATIVES:
+            raise NoClauses("the body has too many alternatives")
+        found = []
+        for first in range(int(low), int(high) + 1):
+            begins = Reach(anchor.later(first), START, 0, None if first == low else 0)
+            rest = self.every(first, high, word, lambda distance: at(distance, "false"))
+            found += [Body(reaches=(begins,)) + body for body in rest]
+        return found
 
 
 def _negative(value: Number | None) -> Number | None:

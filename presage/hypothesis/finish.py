@@ -66,7 +66,8 @@ class Finish:
 
     def pattern(self, atom: Atom, when: When) -> Pattern | None:
         node = self.node
-        for reach in node.reaches:
+        vacuous = self.before_the_start()
+        for reach in (*node.reaches, *(Reach(when, When(None), None, -1) for _, when in vacuous)):
             if not self.reach(reach):
                 return None
         relations = [(each, wanted) for each, wanted in node.comparisons if not self.about_times(each, wanted)]
@@ -77,6 +78,8 @@ class Finish:
         literals: dict[Premise, None] = {}
         for literal in sorted(node.leaves, key=lambda each: not each.positive):
             resolved = node.literal(literal)
+            if (resolved.atom, resolved.when) in vacuous:
+                continue
             literals.setdefault(
                 Premise(
                     resolved.atom.predicate,
@@ -115,6 +118,17 @@ class Finish:
             tuple(dict.fromkeys(node.rules)),
             terms,
         )
+
+    def before_the_start(self) -> set[tuple[Atom, When]]:
+        """Atoms that hold throughout a window and are absent as well: that can be before the start alone, where
+        the window has no times and nothing holds."""
+        found = [self.node.literal(each) for each in self.node.leaves]
+        absent = {(each.atom, each.when) for each in found if not each.positive and each.outside == "true"}
+        return {
+            (each.atom, each.when)
+            for each in found
+            if each.positive and each.outside == "true" and (each.atom, each.when) in absent
+        }
 
     def reach(self, reach: Reach) -> bool:
         x, y = self.node.time(reach.x), self.node.time(reach.y)

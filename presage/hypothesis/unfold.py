@@ -40,9 +40,10 @@ class Unfolder:
         self.marks = count(1)
         self.defining: dict[str, list[Clause | NoPatterns]] = {}
         static = frozenset(name for name, known in subject.predicates.items() if known.is_static)
+        derived = frozenset(name for name, known in subject.predicates.items() if known.kind == "derived")
         for rule in subject.program.rules:
             try:
-                for clause in clauses(rule, subject.discrete, static):
+                for clause in clauses(rule, subject.discrete, static, derived):
                     self.defining.setdefault(clause.head.predicate, []).append(clause)
             except NoClauses as found:
                 for name in {atom.predicate for head in rule.head_atoms for atom in atoms(head)}:

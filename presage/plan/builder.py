@@ -113,6 +113,12 @@ class Builder(Parts):
         body = self._at_now(found, rule) if base is None else self._at(base, found, rule)
         if body.impossible:
             return
+        for part in (part for formula in rule.body for part in walk(formula)):
+            # Also in alternatives: where a pinned time is before the start, the rule has no instance.
+            if isinstance(part, Pinned) and part.pin.base is not None:
+                named = part.pin.base.name if isinstance(part.pin.base, Variable) else None
+                if named == base:
+                    body.not_before(-time(part.pin.offset))
         if rule.head.exists:
             body = self._invented(rule, rule.head, base, body)
         for head in rule.head.atoms:

@@ -130,6 +130,7 @@ class Parts:
                 raise self._refuse("a pin on a pin", formula.span)
         while at is None and isinstance(formula, Metric) and (moved := single_step(formula)) is not None:
             # At a single distance, `once` and `historically` only move the time.
+            self._refuse_pins(formula.formula)
             offset += moved
             formula = formula.formula
         if isinstance(formula, Atom):
@@ -156,6 +157,7 @@ class Parts:
             case Top():
                 return self._true(), ()
             case Metric(operator=operator, interval=interval, formula=inner):
+                self._refuse_pins(inner)
                 source, columns_of = self._made(inner)
                 reach = reach_of(interval, self.plan.discrete)
                 reach = reach if operator in ("once", "historically") else mirrored(reach)
@@ -184,11 +186,18 @@ class Parts:
             case _:
                 raise self._refuse("this formula", formula.span)
 
+    def _refuse_pins(self, formula: Formula) -> None:
+        """Below an operator a pin speaks of another time than the operator does."""
+        for part in walk(formula):
+            if isinstance(part, Pinned) and part.pin.base is not None:
+                raise self._refuse("a pin inside an operator", part.span)
+
     def _windowed(self, formula: Windowed) -> tuple[str, tuple[str, ...]]:
         """`some` or `all` over a window of time."""
         window, modal = formula.window, formula.formula
         assert isinstance(window, TimeWindow) and isinstance(modal, Modal)
         inner = modal.formula
+        self._refuse_pins(inner)
         if all(self._is_timeless(part) or isinstance(part, (Comparison, And, Or)) for part in walk(inner)):
             raise self._refuse("a window over what does not change", formula.span)
         if isinstance(inner, Atom):
@@ -249,6 +258,7 @@ class Parts:
         return self.rule.span
 
     def _since(self, formula: BinaryMetric) -> tuple[str, tuple[str, ...]]:
+        self._refuse_pins(formula)
         right, columns = self._made(formula.right)
         left_formula = formula.left
         if isinstance(left_formula, Not):
