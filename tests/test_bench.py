@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import by_hand, closure, hypothetical, memory, network, shortstop
+from bench import by_hand, closure, existential, hypothetical, memory, network, shortstop
 from bench.meteor import spans_of_answers
 
 
@@ -60,3 +60,12 @@ def test_state_follows_what_arrives_not_the_subsets_of_premises() -> None:
 def test_hospital_has_answers() -> None:
     facts, changes, _ = hypothetical.hospital(20, 5)
     assert facts and changes
+
+
+def test_belts_and_their_rewriting() -> None:
+    nemo = pytest.importorskip("nmo_python", reason="nemo-python is not installed (the bench extra has it)")
+    stream = existential.Stream(existential.BELTS, list(existential.belts(8, 12)), existential.STATICS)
+    _, counts, _ = existential.by_push(stream, existential.LOOKS_BACK)
+    asked = ["bOpr", "brkG", "incId", "assign", "block"]
+    assert counts[-1] == existential.by_nemo(nemo, stream, [11], asked)[1]
+    assert set(counts[-1]) == set(asked)
