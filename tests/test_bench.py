@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import by_hand, closure, hypothetical, memory, network, shortstop, windows
+from bench import by_hand, closure, existential, hypothetical, memory, network, shortstop, windows
 from bench.meteor import spans_of_answers
 
 
@@ -66,3 +66,12 @@ def test_windows_by_hand_and_by_tables() -> None:
     stream = windows.make_stream(50, 25, 100)
     found = windows.by_push(windows.RULES, windows.as_tables(stream))
     assert found == windows.by_sets(stream) and any(found)
+
+
+def test_belts_and_their_rewriting() -> None:
+    nemo = pytest.importorskip("nmo_python", reason="nemo-python is not installed (the bench extra has it)")
+    stream = existential.Stream(existential.BELTS, list(existential.belts(8, 12)), existential.STATICS)
+    _, counts, _ = existential.by_push(stream, existential.LOOKS_BACK)
+    asked = ["bOpr", "brkG", "incId", "assign", "block"]
+    assert counts[-1] == existential.by_nemo(nemo, stream, [11], asked)[1]
+    assert set(counts[-1]) == set(asked)
