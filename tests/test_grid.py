@@ -165,7 +165,7 @@ def test_ever_new_individuals_do_not_grow_memory(monkeypatch: pytest.MonkeyPatch
         assert found == expected
 
 
-@pytest.mark.parametrize("begin", [0, 3_000_000])
+@pytest.mark.parametrize("begin", [0, 3_000])
 def test_a_long_pause(begin: int) -> None:
     """Atoms that hang on each other through all of it are decided from its beginning on."""
     rules = "d(X)@T :- q(X)@T. d(X)@T :- p(X)@T-1, not d(X)@T-1. out(X)@T :- p(X)@T, not d(X)@T."
