@@ -15,11 +15,15 @@ from presage.model.terms import Number, Variable
 Value = str | int | Fraction
 
 
-def json_value(value: Value) -> str | int:
-    """Whole numbers and texts as they are; other numbers as exact text."""
-    if isinstance(value, Fraction):
-        return value.numerator if value.denominator == 1 else show_number(value)
-    return value
+def json_value(value: Value) -> str | int | float:
+    """Numbers as JSON has them where that is exact, otherwise as text such as `1/3`; texts as they are."""
+    if not isinstance(value, Fraction):
+        return value
+    if value.denominator == 1:
+        return value.numerator
+    text = show_number(value)
+    decimal = float(value)
+    return decimal if repr(decimal) == text else text
 
 
 def null_name(number: int) -> str:

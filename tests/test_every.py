@@ -111,7 +111,7 @@ def test_real_time(tmp_path: Path, capsys: Any) -> None:
 def test_dense_time(tmp_path: Path, capsys: Any) -> None:
     text = "timeline dense. input p(x). q(X) :- once[0,1] p(X). query q(X)."
     lines = run(tmp_path, capsys, text, [("p", ["a"], 0.2)], "--every", "1/2", "--until", "2", "--emit", "confirmed")
-    assert short(lines)[0] == ("0.5", "confirmed", "q(a)@[0.2,1.2]")
+    assert short(lines)[0] == (0.5, "confirmed", "q(a)@[0.2,1.2]")
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_without_finite_patterns_the_cycle_is_named() -> None:
         ("a(X) :- q(X).", "a(b)@7", (["q(b)@7"], {}, [])),
         ("a(X)@T :- q(X)@T, T >= 4.", "a(X)", (["q(X)@T"], {}, ["T >= 4"])),
         ("a(X, X) :- q(X).", "a(X, Y)", (["q(X)@T"], {}, ["Y = X"])),
-        ("a(2, 1/2) :- q(c).", "a(X, Y)", (["q(c)@T"], {"X": 2, "Y": "0.5"}, [])),
+        ("a(2, 1/2) :- q(c).", "a(X, Y)", (["q(c)@T"], {"X": 2, "Y": 0.5}, [])),
     ],
 )
 def test_bindings_conditions_and_bounds(rules: str, query: str, expected: tuple[Any, Any, Any]) -> None:

@@ -191,7 +191,7 @@ def _texts(lits: Iterable[Lit]) -> list[str]:
     return [str(lit) for lit in sorted(lits, key=lambda lit: lit.order)]
 
 
-def _json_time(time: Number | None) -> str | int | None:
+def _json_time(time: Number | None) -> str | int | float | None:
     return None if time is None else json_value(time)
 
 

@@ -12,10 +12,12 @@ from presage.hypothesis.patterns import Condition, Time
 from presage.hypothesis.records import Matcher
 from presage.model.formulas import Comparison
 from presage.model.printer import show_term
-from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable
-from presage.model.values import Value
+from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable, term_variables
+from presage.model.values import Value, value_of
 
 OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+MIRRORED = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 Clause = tuple[Comparison, ...]
 
@@ -28,7 +30,11 @@ def exclusion_clause(exclusion: Sequence[tuple[int, object]], names: Sequence[st
     found = []
     for slot, value in exclusion:
         other = getattr(value, "slot", None)
-        term: Term = Constant(value) if other is None else Variable(names[other])  # type: ignore[arg-type]
+        term: Term
+        if isinstance(value, Open):
+            term = Variable(value.name)
+        else:
+            term = Constant(value) if other is None else Variable(names[other])  # type: ignore[arg-type]
         found.append(Comparison("=", Variable(names[slot]), term))
     return tuple(found)
 
@@ -62,4 +68,16 @@ def condition_clause(
             case _:
                 return term
 
-    return (Comparison(operator, shown(condition.left), shown(condition.right)),)
+    left, right = _worked_out(shown(condition.left)), _worked_out(shown(condition.right))
+    if isinstance(left, Constant) and not isinstance(right, Constant):
+        # What is open stands on the left, as people write it.
+        return (Comparison(MIRRORED[operator], right, left),)
+    return (Comparison(operator, left, right),)
+
+
+def _worked_out(term: Term) -> Term:
+    """A term without variables as its value."""
+    if isinstance(term, Constant) or any(True for _ in term_variables(term)):
+        return term
+    value = value_of(term, lambda name: None)
+    return term if value is None else Constant(value)

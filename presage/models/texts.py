@@ -18,7 +18,7 @@ class Names:
     def of(self, value: Invented) -> str:
         return f"_:{self._numbers.setdefault(value, len(self._numbers) + 1)}"
 
-    def json(self, value: Value) -> str | int:
+    def json(self, value: Value) -> str | int | float:
         return self.of(value) if isinstance(value, Invented) else json_value(value)
 
     def text(self, value: Value) -> str:
