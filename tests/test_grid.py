@@ -65,6 +65,13 @@ def test_states_are_those_of_the_definitions(seed: int) -> None:
     compare_with_every_evolution(given)
 
 
+def test_what_is_settled_before_its_time_is_told_at_the_first_step() -> None:
+    inputs = "timeline discrete. input p(c0). input m(c0, c1)."
+    text = f"{inputs} d(X)@T+1 :- p(X)@T-1, not m(X, on)@T. out(X)@T :- not d(X)@T. query out(X)."
+    steps: list[tuple[int, list[Fact]]] = [(now, [("p", ("a",), now)]) for now in range(4)]
+    assert compare(Case(text, steps), random.Random(1))
+
+
 def test_a_hospital() -> None:
     """Everything that [HA] Example 11 can come to, at once."""
     chance = random.Random(1)

@@ -119,7 +119,8 @@ class Grid:
         self.courses = Courses(layout)
         self.common = 0
         """Where nobody is."""
-        self.now = -1
+        # Before the first step nothing was settled, not even what is so before its own time.
+        self.now = -1 - max(0, *(-each for each in layout.settled))
         self.rows: dict[Any, int] = {}
         self.keys = np.zeros((ROOM, layout.width), np.int64)
         self.places = np.full(ROOM, NOBODY, np.int64)
@@ -327,7 +328,7 @@ class Grid:
     def next_wake(self) -> int | None:
         """The next time at which something may change though nothing arrives."""
         if self.layout.lead is not None:
-            return self.now + 1
+            return max(0, self.now + 1)
         for place in np.unique(self.places[self.places >= 0]).tolist():
             course = self.courses.course(place, self.common, 1, self.now + 1, frozenset())
             if course.changes or course.place != place:
