@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import presage
 from presage.cli import main
 
 FACT = re.compile(r"(\w+)\(([^)]*)\)@(?:([\[(])([^,]+),([^\])]+)([\])])|([^\s>]+))(?:>(\S+))?")
@@ -274,3 +275,69 @@ def test_a_number_that_does_not_fit_is_shown_as_it_was_written(
     (tmp_path / "facts.jsonl").write_text('{"pred": "p", "args": [1.5], "time": 0}\n')
     assert main(["run", str(tmp_path / "program.psg"), "--facts", str(tmp_path / "facts.jsonl")]) == 1
     assert "facts.jsonl:1: 1.5 is not a value of the column `x`, which is int" in capsys.readouterr().err
+
+
+TICKING = "b(k)@0 b(k)@1 b(k)@2 b(k)@3 b(k)@4 b(k)@5"
+BOTH = [
+    ("input a(x). input b(x). q(X) :- b(X), window(2) some once[1,2] a(X).", f"a(k)@0 {TICKING}", "1 2"),
+    ("input a(x). input b(x). q(X) :- b(X), window(2) some a(X)@T.", f"a(k)@0 {TICKING}", "0 1 2"),
+    ("input a(x). input b(x). input c(x). q(X) :- b(X), once[0,1] (a(X)@now and c(X)).",
+     f"a(k)@2 c(k)@1 {TICKING}", "2"),
+    ("input a(x). input b(x). input c(x). q(X) :- b(X), once[0,1] (a(X)@T and c(X)).",
+     f"a(k)@0 c(k)@2 {TICKING}", "2 3"),
+    ("input a(x). input b(x). input c(x). q(X) :- b(X), (c(X) or a(X)@now-1).", f"a(k)@2 c(k)@0 {TICKING}", "3"),
+    ("input a(x). static s(x). s(k). q(X)@T :- a(X)@T, s(X)@T-3.", "a(k)@1 a(k)@3", "3"),
+    ("input c(x). always[1] q(X) :- eventually[1] c(X).", "c(k)@0 c(k)@3", "3"),
+    ("input b(x). d(X) :- b(X). q(X) :- window(2) all d(X).", "b(k)@0 b(k)@1", "0 1"),
+    ("input c(x). q(X) :- window(1) all c(X), not historically[0,1] c(X).", "c(k)@0 c(k)@1", "0"),
+    ("input tram(x). q(X)@T+3 :- tram(X)@T.", "tram(k)@1", "4"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("emit", ["changes", "confirmed"])
+@pytest.mark.parametrize(("rules", "facts", "expected"), BOTH, ids=[rules for rules, _, _ in BOTH])
+def test_what_is_confirmed_does_not_hang_on_what_is_emitted(
+    rules: str, facts: str, expected: str, emit: str, ask: Any
+) -> None:
+    found = ask(f"timeline discrete. {rules} query q(X).", facts, "run", "--emit", emit)
+    times: set[int] = set()
+    for line in found:
+        if " confirmed " in line:
+            at = re.search(r"q\(k\)@(?:\[(\d+),(\d+)\]|(\d+))", line)
+            assert at is not None
+            times |= {int(at[3])} if at[3] else set(range(int(at[1]), int(at[2]) + 1))
+    assert " ".join(map(str, sorted(times))) == expected
+
+
+def test_what_lies_ahead_is_told_when_it_is_known(ask: Any) -> None:
+    found = ask("timeline discrete. input a(x). q(X) :- a(X). query q(X).", "a(k)@[3,5]>0", "run")
+    assert [line[:19] for line in found] == ["0: confirmed q(k)@3", "0: confirmed q(k)@4", "0: confirmed q(k)@5"]
+
+
+def test_confidence_moves_with_time_alone(ask: Any) -> None:
+    program = "timeline discrete. input a(x) rate 0.5 delay {0: 0.5, 1: 0.25, 2: 0.25}. input b(x). q(X) :- b(X), a(X)."
+    found = ask(f"{program} query q(X).", "b(k)@0", "run", "--confidence-step", "0.01")
+    assert [line.rsplit("by 2 ")[-1] for line in found] == ["likely 0.3333", "likely 0.2000", "2: refuted q(k)@0"]
+
+
+def test_conditions_are_written_as_people_do(ask: Any) -> None:
+    program = (
+        "timeline discrete. input a(x). input b(v) delay 1. q(X, V)@T :- a(X)@T, b(V)@T+1, 5 < V, X != V, X + 1 < V."
+    )
+    found = ask(f"{program} query q(X, V).", "a(6)@0", "run", "--until", "0")
+    assert found == ["0: possible q(6, V)@0 because a(6)@0 needs b(V)@1 unless V <= 5, V <= 7, V = 6 by 2"]
+
+
+def test_pushing_later_loses_nothing() -> None:
+    absent = "timeline discrete. input a(x). input b(x) delay 2. q(X)@T :- a(X)@T, not b(X)@T+1. query q(X)."
+    reasoner = presage.Reasoner(presage.parse(absent))
+    assert [str(each) for each in reasoner.push([("a", ("k",), 0)], now=0)] == ["possible q(k)@0"]
+    later = reasoner.push([], now=9)
+    assert [(str(each), each.now) for each in later] == [("confirmed q(k)@0", 3)]
+    missing = "timeline discrete. input a(x) delay 1. q(X)@T :- a(X)@T, a(X)@T+1. query q(X)."
+    reasoner = presage.Reasoner(presage.parse(missing))
+    reasoner.push([("a", ("k",), 0)], now=0)
+    assert [(str(each), each.now) for each in reasoner.push([("a", ("k",), 5)], now=5)] == [
+        ("refuted q(k)@0", 2),
+        ("possible q(k)@5", 5),
+    ]
