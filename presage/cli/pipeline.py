@@ -26,8 +26,8 @@ Kafka or PostgreSQL. A stream goes on from its checkpoint until Ctrl-C or SIGTER
 Everything a file says is checked first; --check does only that."""
 EXAMPLE = """\
 example:
-  presage pipeline --check examples/turbines/pipeline.toml
-  presage pipeline examples/turbines/pipeline.toml"""
+  presage pipeline --check turbines/pipeline.toml
+  presage pipeline turbines/pipeline.toml"""
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
