@@ -89,6 +89,16 @@ PICTURES = [
         emit="confirmed",
     ),
     Picture(
+        "wards",
+        "facts.jsonl",
+        "Outbreaks that travel",
+        (0, 24),
+        "days",
+        lambda fact: f"ward {fact.arguments[1]}",
+        lambda fact: HELP if fact.predicate == "moved" else NOTED,
+        emit="confirmed",
+    ),
+    Picture(
         "stops",
         "facts.jsonl",
         "Short stops of four vans",

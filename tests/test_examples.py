@@ -15,7 +15,7 @@ from docs import answer_pictures, example_pictures
 from presage.cli import main
 from presage.cli.examples import EXAMPLES, names, title, what_to_type
 
-FIELDS = ("turbines", "hospital", "trams", "belts", "stops", "network", "heartbeat")
+FIELDS = ("turbines", "hospital", "trams", "belts", "wards", "stops", "network", "heartbeat")
 each_example = pytest.mark.parametrize("name", FIELDS)
 
 
