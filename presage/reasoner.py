@@ -63,6 +63,8 @@ class Reasoner:
         self.subject = report.findings.watched
         if report.findings.route.engine != "interval":
             raise PresageError(f"{source.name}: this program needs answer streams: {report.findings.route.reason}")
+        if self.subject.reading == "now":
+            raise PresageError(f"{source.name}: `reading now` looks at the whole program anew at each step")
         self.checker = Checker(self.subject.program, self.subject.predicates, self.subject.discrete)
         self.tables, self.tuples = TableReader(self.checker), TupleReader(self.checker)
         self.findings = report.findings
