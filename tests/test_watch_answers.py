@@ -150,7 +150,7 @@ def test_snapshots_are_taken_apart() -> None:
         (["--answers", "answers.csv"], 1, "answers are a file of JSON lines"),
         (["--answers", "nothing.parquet"], 1, "there is no such file"),
         (["--answers", "-", "--until", "3"], 2, "go without it"),
-        ([], 2, "give a PROGRAM and its --facts, or the --answers"),
+        (["--facts", "facts.jsonl"], 2, "a PROGRAM and its --facts go together"),
     ],
 )
 def test_wrong_calls(words: list[str], status: int, message: str, capsys: pytest.CaptureFixture[str]) -> None:
