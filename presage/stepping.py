@@ -20,6 +20,7 @@ from presage.models.stepping_kept import steps_of
 from presage.models.stepping_one import OneModelSteps
 from presage.plan.parts import Unsupported
 from presage.reasoner import Reasoner
+from presage.several import Reasoner as AnyReasoner
 from presage.supposing import ALL, Choice
 
 Stepper = Reasoner | AnswerStreamSteps
@@ -45,7 +46,7 @@ def make_stepper(
     if brave:
         raise PresageError(f"--brave: {report.source.name} has one model: {report.findings.route.reason}")
     try:
-        return Reasoner(report.program, emit=emit, choice=choice, report=report, chase_limit=chase_limit)
+        return AnyReasoner(report.program, emit=emit, choice=choice, report=report, chase_limit=chase_limit)
     except Unsupported:
         if not report.findings.subject.discrete:
             raise

@@ -207,10 +207,6 @@ def test_memory_stays_flat(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 EXAMPLES = {
-    "belts": [
-        "opened(_:1, b1)@4", "assigned(_:1, _:2)@4", "block(b1)@6", "opened(_:3, b2)@7", "assigned(_:3, _:4)@7",
-        "block(b1)@7", "opened(_:5, b1)@13", "assigned(_:5, _:2)@13",
-    ],
     "wards": [
         "active(_:1, east)@3", "active(_:1, east)@4", "active(_:1, east)@5", "active(_:1, east)@6",
         "suspected(_:1, west)@7", "active(_:2, west)@9", "suspected(_:1, west)@9", "active(_:2, west)@10",
@@ -221,7 +217,7 @@ EXAMPLES = {
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_incidents_that_live(name: str) -> None:
-    folder = Path(__file__).parent.parent / "examples" / name
+    folder = Path(__file__).parent.parent / "presage/examples" / name
     reasoner = Reasoner(parse((folder / f"{name}.psg").read_text(encoding="utf-8")), emit="confirmed")
     facts = read_facts([folder / "facts.jsonl"], reasoner.checker)
     found = [answer.answer for answers in steps(reasoner, list(facts), None) for answer in answers]

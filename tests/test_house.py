@@ -42,7 +42,7 @@ ALLOWED: dict[str, set[str]] = {
         "telling",
         "errors",
     },
-    "stepping": {"answers", "checking", "io", "model", "models", "plan", "reasoner", "supposing", "errors"},
+    "stepping": {"answers", "checking", "io", "model", "models", "plan", "reasoner", "several", "supposing", "errors"},
     "testing": {"answers", "checking", "io", "model", "parser", "reasoner", "stepping", "errors"},
     "several": {
         "answers",

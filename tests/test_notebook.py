@@ -219,7 +219,8 @@ def test_a_program_alone_is_checked_and_shown(shell: InteractiveShell) -> None:
 # The documentation and the example.
 
 
-def test_the_cells_of_the_documentation_run(shell: InteractiveShell) -> None:
+def test_the_cells_of_the_documentation_run(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT / "presage/examples")
     cells = re.findall(r"^```ipython\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     results = [cell(shell, text) for text in cells]
     assert [str(answer) for answer in results[0]] == ["possible malf(wt25)@0"]
