@@ -25,6 +25,8 @@ from presage.model.terms import Arithmetic, Negative, Now, Term, Variable
 
 MOST_PATTERNS = 2_000
 MOST_GOALS = 20_000
+MOST_EFFORT = 150_000
+"""So many bounds between times are looked at: a derivation that goes deep has many, and each step costs more."""
 MOST_RETURNS = 12
 
 
@@ -70,11 +72,12 @@ class Unfolder:
         when = pin or When(ANSWER_TIME)
         first = Node((Goal(Literal(atom, when)),), {}, {}, (), (), (), (Reach(when, When(None), 0, None),), ())
         heap: list[tuple[int, int, Node]] = [(0, next(tie), first)]
-        steps = 0
+        steps = effort = 0
         while heap:
             depth, _, node = heapq.heappop(heap)
             steps += 1
-            if steps > MOST_GOALS:
+            effort += len(node.reaches)
+            if steps > MOST_GOALS or effort > MOST_EFFORT:
                 raise NoPatterns(TOO_MANY)
             if not node.goals:
                 for pattern in self._spread(atom, when, node):
