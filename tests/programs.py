@@ -93,8 +93,10 @@ def is_number(term: object) -> bool:
 
 
 def arithmetic(operator: str, left: object, right: object) -> object:
-    # The parser computes quotients of literals: there is no term for them.
-    return left if operator == "/" and is_number(left) and is_number(right) else Arithmetic(operator, left, right)
+    # The parser computes quotients of literals, and divides nothing by 0: there are no terms for them.
+    if operator == "/" and is_number(right) and (is_number(left) or getattr(right, "value", 1) == 0):
+        return left
+    return Arithmetic(operator, left, right)
 
 
 terms = st.recursive(

@@ -52,7 +52,17 @@ def broker(tmp_path: Path) -> Iterator[Broker]:
     started.stop()
 
 
+def skip_without_connector(spark: Any) -> None:
+    """Java's classes are there from its start or not at all, and other tests may have started it."""
+    loader = spark._jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    try:
+        loader.loadClass("org.apache.spark.sql.kafka010.KafkaSourceProvider")
+    except Exception:
+        pytest.skip("the Java at work was started without Spark's connector to Kafka: run this file alone")
+
+
 def send(spark: Any, broker: Broker, lines: list[str]) -> None:
+    skip_without_connector(spark)
     frame = spark.createDataFrame([(line,) for line in lines], "value string").coalesce(1)
     frame.write.format("kafka").option("kafka.bootstrap.servers", broker.servers).option("topic", "readings").save()
 
