@@ -1,4 +1,4 @@
-"""Windows: three rules over a window of ten points beside sets by hand and clingo, and what a wider window costs.
+"""Windows: three rules over a window of ten points beside sets by hand and clingo, what a wider window costs, and rows.
 
 clingo gets the rules with the window's facts written out, and is grounded anew at each point, as engines do that pass
 snapshots on. The loop by hand keeps the sets of the window's points.
@@ -32,6 +32,17 @@ d(X) :- b(X), not c(X).
 """
 ATOMS, POINTS = 10_000, 40
 WIDTHS, NARROW, LONG = (1, 20, 80, 10_000), 800, 400
+DEVICES, READINGS, ROWS = 100_000, 50_000, 1000
+RISES = """
+timeline discrete.
+input temp(device, value: int).
+rise(D) :- temp(D, V), window(rows 2 by temp(D, _)) some temp(D, W), V > W + 60.
+"""
+RECENT = f"""
+timeline discrete.
+input temp(device, value: int).
+again(D) :- temp(D, 0), window(rows {ROWS}) some temp(D, 1).
+"""
 
 Points = list[list[str]]
 
@@ -127,3 +138,56 @@ def measure() -> Iterator[Row]:
             costs[width] / costs[1],
             "growth",
         )
+    yield from measure_rows()
+
+
+Readings = list[tuple[list[str], list[int]]]
+
+
+def make_readings(points: int, readings: int) -> Readings:
+    """At the first point a reading of each device, then readings of some of them."""
+    chance = np.random.default_rng(1)
+    names = np.array([f"d{index}" for index in range(DEVICES)])
+    some = [names, *(chance.choice(names, readings, replace=False) for _ in range(points - 1))]
+    return [(each.tolist(), chance.integers(0, 100, len(each)).tolist()) for each in some]
+
+
+def rises_by_hand(stream: Readings) -> list[int]:
+    """Devices whose reading is far above one of their last two, this one included."""
+    last: dict[str, tuple[int, int]] = {}
+    found = []
+    for names, values in stream:
+        rises = set()
+        for name, value in zip(names, values, strict=True):
+            before = last.get(name)
+            last[name] = (value, value) if before is None else (before[1], value)
+            if value > last[name][0] + 60:
+                rises.add(name)
+        found.append(len(rises))
+    return found
+
+
+def measure_rows() -> Iterator[Row]:
+    stream = make_readings(10, READINGS)
+    tables = [
+        pyarrow.table({"device": names, "value": values, "time": np.full(len(names), now)})
+        for now, (names, values) in enumerate(stream)
+    ]
+
+    def pushed(text: str) -> list[int]:
+        reasoner = presage.Reasoner(presage.parse(text), emit="confirmed")
+        return [len(reasoner.push({"temp": table}, now)) for now, table in enumerate(tables)]
+
+    facts = sum(map(len, tables))
+    pushed(RISES)
+    ours, our_time = timed(lambda: pushed(RISES))
+    theirs, their_time = timed(lambda: rises_by_hand(stream))
+    assert ours == theirs, "different answers"
+    work = f"the last two rows of each of {DEVICES:,} partitions, {READINGS:,} facts a point"
+    yield Row(
+        work, f"{facts / our_time:,.0f} facts/s", f"dicts by hand {facts / their_time:,.0f}", their_time / our_time
+    )
+    pushed(RECENT)
+    _, our_time = timed(lambda: pushed(RECENT))
+    work = f"a window of {ROWS:,} rows, {READINGS:,} facts a point, in canonical order"
+    yield Row(work, f"{facts / our_time:,.0f} facts/s", "", None)

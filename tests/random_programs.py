@@ -21,10 +21,11 @@ class Case:
 class Writer:
     """Writes rules layer by layer: what a rule negates lies in a lower layer, unless time breaks the cycle."""
 
-    def __init__(self, seed: int, dense: bool, windows: bool = False) -> None:
+    def __init__(self, seed: int, dense: bool, windows: bool = False, rows: bool = False) -> None:
         self.random = random.Random(seed)
         self.dense = dense
         self.windows = windows
+        self.rows = rows
 
     def bound(self, most: int = 3) -> str:
         if self.dense and self.random.random() < 0.3:
@@ -58,6 +59,8 @@ class Writer:
             return f"{name}({variable})"
         if self.windows and self.random.random() < 0.5:
             return self.windowed(names, variable)
+        if self.rows and self.random.random() < 0.6:
+            return self.in_rows(names, variable)
         inner = self.formula(names, variable, depth - 1)
         if kind < 0.75:
             operator = self.random.choice(["once", "historically", "eventually", "always"])
@@ -81,6 +84,33 @@ class Writer:
         size = "inf" if kind > 0.95 else str(back)
         tail = f", hop {hop}" if hop and hop <= back + ahead and size != "inf" else ""
         return f"window({size}{f', ahead {ahead}' if ahead else ''}{tail})"
+
+    def in_rows(self, names: list[str], variable: str) -> str:
+        """What a window of rows shows, mostly in the forms that engines count along the stream."""
+        patterns = ["p(X)", "q(X)", "m(X, _)", "m(_, V)", "m(X, X)", "r(a)", "(p(X), q(X))", "(p(X), m(_, X), r(Y))"]
+        by = f" by {self.random.choice(patterns)}" if self.random.random() < 0.4 else ""
+        window = f"window(rows {self.random.choice([1, 1, 2, 3, 5, 8])}{by})"
+        if self.random.random() < 0.1:
+            window = f"window(only ({self.random.choice(['p(X), m(_, 1)', 'm(a, _)', 'm(X, X), q(b)'])})) {window}"
+        plain = [each for each in names if not each.startswith("z")]
+
+        def local(values: str = "V1_") -> str:
+            if self.random.random() < 0.2:
+                return f"m({variable}, {self.random.choice(values)})"
+            return f"{self.random.choice(plain)}({variable})"
+
+        kind = self.random.random()
+        if kind < 0.5:
+            return f"{window} some {local()}"
+        if kind < 0.6:
+            return f"{window} {local()}"
+        if kind < 0.7:
+            return f"{window} some ({local()} and {self.random.choice(['', 'not '])}{local('12')})"
+        if kind < 0.8:
+            return f"{window} ({local()} and some {local()})"
+        if kind < 0.9:
+            return f"{window} some ({local('12')} or {local('12')})"
+        return f"{window} {self.random.choice(['all', 'window(3) some', 'some window(2) all'])} {local()}"
 
     def windowed(self, names: list[str], variable: str) -> str:
         """A window over modalities, such as engines work them out along the stream, and some others."""
@@ -119,13 +149,15 @@ class Writer:
         positive = lower + here
         if self.windows and self.random.random() < 0.25:
             return self.seen(head, lower, here)
+        if self.rows and self.random.random() < 0.15:
+            return self.remembered(head, lower + here)
         if self.random.random() < 0.3:
             return self.pinned(head, lower, here)
         body = [self.formula(positive, "X")]
         if self.random.random() < 0.5:
             body.append(self.formula(positive, self.random.choice("XY"), 1))
         if self.random.random() < 0.35:
-            negated = self.formula(lower, "X", 1)
+            negated = self.formula(lower, "X", 1).replace("X, V)", "X, 1)").replace("_", "1")
             body.append(f"not ({negated})")
         if self.random.random() < 0.15:
             body.append(self.random.choice(["X != a", "X = b", "X != X"]) if self.random.random() < 0.9 else "X = X")
@@ -166,6 +198,13 @@ class Writer:
             body.append(self.formula(lower, self.random.choice("XY"), 1))
         return f"{head}(X){self.random.choice(['', pin('T')])} :- {', '.join(body)}."
 
+    def remembered(self, head: str, names: list[str]) -> str:
+        """Facts that windows of rows show, with their times compared."""
+        plain = [each for each in names if not each.startswith("z")]
+        first, second = (f"window(rows {self.random.randint(1, 6)}) {self.random.choice(plain)}" for _ in range(2))
+        test = self.random.choice(["S < T", "T > 3", "S != T", "T = S + 1"])
+        return f"{head}(X) :- {first}(X)@T, {second}({self.random.choice('XY')})@S, {test}."
+
     def pinned(self, head: str, lower: list[str], here: list[str]) -> str:
         def pin() -> str:
             offset = self.random.randint(-2, 2)
@@ -178,8 +217,8 @@ class Writer:
         return f"{head}(X){pin()} :- {', '.join(body)}."
 
 
-def make_case(seed: int, dense: bool, windows: bool = False) -> Case:
-    writer = Writer(seed, dense, windows)
+def make_case(seed: int, dense: bool, windows: bool = False, rows: bool = False) -> Case:
+    writer = Writer(seed, dense, windows, rows)
     chance = writer.random
     inputs = {"p": chance.choice([0, 0, 1, 3]), "q": chance.choice([0, 0, 2]), "r": 0}
     lines = [f"timeline {'dense' if dense else 'discrete'}.", "static s(x)."]

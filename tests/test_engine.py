@@ -7,12 +7,14 @@ evaluator says is entailed. Every failure found so far is a file in `tests/count
 from __future__ import annotations
 
 import os
+import random
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from presage.checking import check_text
+from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.parser import parse
 from presage.plan.parts import Unsupported
@@ -36,6 +38,10 @@ def facts_of(case: Case) -> list[Fact]:
     return found
 
 
+def statics_of(case: Case) -> dict[str, list[tuple[str, ...]]]:
+    return {"s": [arguments for _, arguments in case.statics]}
+
+
 def sampled(low: Fraction, high: Fraction, bounds: str, end: int) -> Moments:
     """An interval as the points and gap centres of a grid of twelfths, up to the end of the comparison."""
     step = Fraction(1, 24)
@@ -45,8 +51,7 @@ def sampled(low: Fraction, high: Fraction, bounds: str, end: int) -> Moments:
 
 
 def confirmed(case: Case, end: int) -> tuple[dict[tuple[str, tuple[str, ...]], Moments], int]:
-    statics = {"s": [arguments for _, arguments in case.statics]}
-    reasoner = Reasoner(parse(case.text), static=statics, emit="confirmed")
+    reasoner = Reasoner(parse(case.text), static=statics_of(case), emit="confirmed")
     until = int(end + reasoner.longest_lag) + 2
     found: dict[tuple[str, tuple[str, ...]], Moments] = {}
     for answers in steps(reasoner, facts_of(case), until):
@@ -118,6 +123,29 @@ def test_dense(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3000) if LONG else range(90))
 def test_windows(seed: int) -> None:
     compare(make_case(seed, dense=False, windows=True), dense=False)
+
+
+@pytest.mark.parametrize("seed", range(3000) if LONG else range(60))
+def test_rows(seed: int) -> None:
+    compare(make_case(seed, dense=False, rows=True), dense=False)
+
+
+@pytest.mark.parametrize("seed", range(400) if LONG else range(30))
+def test_rows_restored(seed: int) -> None:
+    """What windows of rows show is saved with the rest."""
+    case = make_case(seed, dense=False, rows=True)
+    if not check_text(case.text).ok:
+        pytest.skip("several models")
+    program, chance = parse(case.text), random.Random(seed)
+    try:
+        whole, restored = (Reasoner(program, static=statics_of(case), emit="confirmed") for _ in range(2))
+    except PresageError as reason:
+        pytest.skip(str(reason))
+    for now in range(case.end + 6):
+        arriving = [fact for fact in facts_of(case) if fact.arrival == now]
+        assert list(restored.step(arriving, now)) == list(whole.step(arriving, now))
+        if chance.random() < 0.4:
+            restored = Reasoner.restore(program, restored.save())
 
 
 @pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("counterexamples/*.py")), ids=lambda path: path.stem)

@@ -15,7 +15,7 @@ from presage.model.statements import Horizon
 from presage.model.terms import Number
 from presage.plan.builder import plan_of
 from presage.plan.lags import Lags, compute, offsets
-from presage.plan.nodes import Hop, Invent, Join, Plan
+from presage.plan.nodes import Hop, Invent, Join, LastRows, Plan
 
 
 def lags_of(subject: Subject, plan: Plan, horizon: Number) -> Lags:
@@ -50,7 +50,7 @@ def horizon_of(subject: Subject, plan: Plan) -> Number:
 def numbers_of(plan: Plan) -> Iterator[Number]:
     """Every time the plan mentions."""
     for node in plan.nodes:
-        if isinstance(node, (Hop, Invent)):
+        if isinstance(node, (Hop, Invent, LastRows)):
             yield node.period if isinstance(node, Hop) else 0
             continue
         reach = node.head_reach if isinstance(node, Join) else node.reach

@@ -13,7 +13,7 @@ import numpy as np
 
 from presage.engine.grid import ENDLESS, Grid
 from presage.engine.inventing import Invention
-from presage.engine.joining import Absent, OutsideJoin, assignments, columns_of
+from presage.engine.joining import Awaited, OutsideJoin, assignments, columns_of
 from presage.engine.paths import path_from
 from presage.engine.relation import Ints, Relation, Store
 from presage.engine.symbols import Symbols
@@ -106,7 +106,7 @@ class Compiler:
                 trigger.fields[driver.FAR_OFF] = node.period
             elif isinstance(node, Invent):
                 self._invention(node)
-            else:
+            elif isinstance(node, Since):
                 self._since(node)
         return self._arrays()
 
@@ -222,8 +222,8 @@ class Compiler:
         computed: list[tuple[str, Comparison]],
         checks: list[Comparison],
     ) -> OutsideJoin:
-        negated = [
-            Absent(
+        awaited = [
+            Awaited(
                 each,
                 self._relation(each.relation).number,
                 columns_of(each.arguments, names, self._symbol),
@@ -233,7 +233,7 @@ class Compiler:
             for each in node.negated
         ]
         head = columns_of(node.arguments, names, self._symbol)
-        return OutsideJoin(node, names, comparisons, computed, checks, negated, head, self.symbols, self.store)
+        return OutsideJoin(node, names, comparisons, computed, checks, awaited, head, self.symbols, self.store)
 
     def _spec(self, argument: object, columns: dict[str, int]) -> Spec:
         if isinstance(argument, Constant):

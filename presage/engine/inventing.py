@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from presage.engine.joining import Rows
+from presage.engine.joining import Rows, by_point
 from presage.engine.relation import Symbols32
 from presage.engine.symbols import Symbols
 from presage.errors import PresageError
-from presage.kernels import inventing
+from presage.kernels import entries, inventing
 from presage.kernels.hashing import EMPTY
 from presage.model.statements import Rule
 from presage.plan.nodes import Invent, Plan
@@ -76,7 +76,7 @@ class Inventor:
         """The rows with the values they have, or get."""
         node = invention.node
         if node.timed:
-            rows = _by_point(rows)
+            rows = by_point(rows)
         frontier = rows.bindings[:, : invention.arity]
         values = self._new(node, len(rows)) if node.timed else self._lasting(invention, frontier)
         return Rows(np.ascontiguousarray(np.concatenate([frontier, values], axis=1)), rows.low, rows.high)
@@ -93,7 +93,7 @@ class Inventor:
         wanted[:, 1 : 1 + invention.arity] = frontier
         self._make_room(self.count + len(frontier) + 1)
         found = np.empty(len(frontier), np.int32)
-        last = inventing.enter(self.slots, self.keys, self.count, wanted, found)
+        last = entries.enter(self.slots, self.keys, self.count, wanted, found)
         new = last - self.count
         if new:
             self.values[self.count : last, : invention.node.count] = self._new(invention.node, new)
@@ -114,7 +114,7 @@ class Inventor:
             self.clear(1 << len(keys).bit_length())
         self.count = len(keys)
         self.keys[: self.count], self.values[: self.count] = keys, values
-        inventing.spread(self.slots, self.keys, self.count)
+        entries.spread(self.slots, self.keys, self.count)
 
     def forget(self, used: Flags) -> None:
         """Forgets values that nothing refers to; marks what the others were made from as used."""
@@ -123,13 +123,3 @@ class Inventor:
             keys, values = self.keys[:left].copy(), self.values[:left].copy()
             self.clear(max(16, 1 << left.bit_length()))
             self.fill(keys, values)
-
-
-def _by_point(rows: Rows) -> Rows:
-    """A row for each time point."""
-    lengths = rows.high - rows.low + 1
-    if not len(rows) or lengths.max() == 1:
-        return rows
-    before = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    times = np.repeat(rows.low, lengths) + np.arange(len(before)) - before
-    return Rows(np.repeat(rows.bindings, lengths, axis=0), times, times)

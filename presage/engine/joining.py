@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from presage.engine import compare
 from presage.engine.relation import Ints, Store, Symbols32
 from presage.engine.symbols import Symbols
-from presage.kernels.absence import without
+from presage.kernels.absence import still, without
 from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
 from presage.model.terms import Constant, Variable, term_variables
@@ -32,7 +33,10 @@ class Rows:
         return len(self.low)
 
     def picked(self, mask: compare.Mask) -> Rows:
-        return self if mask.all() else Rows(self.bindings[mask], self.low[mask], self.high[mask])
+        return self if mask.all() else self.at(mask)
+
+    def at(self, places: Any) -> Rows:
+        return Rows(self.bindings[places], self.low[places], self.high[places])
 
 
 Columns = list[tuple[bool, int]]
@@ -40,8 +44,8 @@ Columns = list[tuple[bool, int]]
 
 
 @dataclass(slots=True)
-class Absent:
-    """A negated literal: its table, its columns, how far after the rule's time, or at which cell."""
+class Awaited:
+    """A literal to look at once it is final: its table, its columns, how far after the rule's time, or which cell."""
 
     literal: Literal
     number: int
@@ -58,7 +62,8 @@ class OutsideJoin:
     assignments: list[tuple[str, Comparison]]
     checks: list[Comparison]
     """Comparisons of computed values, made after they are computed."""
-    negated: list[Absent]
+    awaited: list[Awaited]
+    """What it negates, and what can be taken back."""
     head: Columns
     symbols: Symbols
     store: Store
@@ -87,8 +92,20 @@ class OutsideJoin:
                 rows = rows.picked(compare.holds(comparison, rows.bindings, self.variables, self.symbols))
         return rows
 
+    def still_there(self, rows: Rows) -> Rows:
+        """Rows that have waited, as far as what they were found by has not been taken back."""
+        for found in self.awaited:
+            if found.literal.still and len(rows):
+                atoms = tuples(found.columns, rows.bindings)
+                table = self.store.relation(found.number).address
+                high = still(table, atoms, rows.low, rows.high, found.shift, found.fixed)
+                rows = Rows(rows.bindings, rows.low, high).picked(high >= rows.low)
+        return rows
+
     def without_negated(self, rows: Rows) -> Rows:
-        for absent in self.negated:
+        for absent in self.awaited:
+            if absent.literal.still:
+                continue
             if not len(rows):
                 break
             atoms = tuples(absent.columns, rows.bindings)
@@ -145,3 +162,13 @@ def assignments(
     late = {name for name, _ in found}
     early = [each for each in rest if not {variable.name for variable in variables_of(each)} & late]
     return early, found, [each for each in rest if each not in early]
+
+
+def by_point(rows: Rows) -> Rows:
+    """A row for each time point."""
+    lengths = rows.high - rows.low + 1
+    if not len(rows) or lengths.max() == 1:
+        return rows
+    before = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    times = np.repeat(rows.low, lengths) + np.arange(len(before)) - before
+    return Rows(np.repeat(rows.bindings, lengths, axis=0), times, times)

@@ -9,7 +9,7 @@ horizon of relations that derive themselves ever later.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from presage.analysis.differences import INF, Bound
 from presage.engine.compiling import Compiler, distances
+from presage.engine.counting import Counting
 from presage.engine.finality import final_together
 from presage.engine.grid import ENDLESS, Grid
 from presage.engine.inventing import Invention, Inventor
@@ -31,7 +32,7 @@ from presage.kernels.layout import FAR
 from presage.kernels.operators import dilate_all
 from presage.model.terms import Number
 from presage.plan.lags import NEVER, Lags, offsets
-from presage.plan.nodes import Join, Known, Plan, reads
+from presage.plan.nodes import Join, Known, LastRows, Plan, reads
 
 # Below so many constants it is not worth looking which are still used.
 FEW_SYMBOLS = 10_000
@@ -77,6 +78,9 @@ class Engine:
             self.members.setdefault(number, []).append(name)
         self.settled = self._settled()
         self.inventor = Inventor(plan, symbols, chase_limit)
+        rows = [node for node in plan.nodes if isinstance(node, LastRows)]
+        self.counting = Counting(rows, self.relations, symbols)
+        self.counted = {name for node in rows for name in node.counted}
         self._compile()
         self.start()
 
@@ -100,6 +104,7 @@ class Engine:
         self.keeps = np.array([self._kept_cells(name) for name in self.relations], np.int64)
         # Components that conclude from absence are worked off one by one, those between them in one go.
         special = {self.lags.component[node.head] for node in self.negating}
+        special |= {self.lags.component[name] for name in self.counting.followers}
         self.stretches: list[tuple[int, int]] = []
         for number in range(len(self.code.starts) - 1):
             if self.stretches and number not in special and self.stretches[-1][0] not in special:
@@ -183,6 +188,8 @@ class Engine:
             self.insert(name, rows, low, high)
         for name in self.settled:
             self.final[name] = self.final_cap(name)
+        if self.counting:
+            self.counting.count(min(map(self.final_cap, self.counted)))
         for first, last in self.stretches:
             if first in self.special:
                 self._work(first)
@@ -191,6 +198,8 @@ class Engine:
         new = {name: found for name in self.watched if (found := self.relations[name].news()) is not None}
         self.collect()
         self.forget_news()
+        if self.counting:
+            self.counting.forget(min(map(self.final_cap, [*self.counted, *self.counting.followers])))
         cutoffs = self._cells(now) - self.keeps
         forget(self.store.address, self.store.indexes_address, cutoffs)
         return new
@@ -238,6 +247,8 @@ class Engine:
             start = waiting.first()
             if start is not None and start < FAR:
                 times.append(self.grid.time(start) - self.horizon)
+        if self.counting:
+            times += self._counts_at()
         return min(times, default=None)
 
     def _wakes(self, node: Join) -> Number | None:
@@ -245,7 +256,7 @@ class Engine:
         if start is None or start >= FAR:
             return None
         wake: Number | None = None
-        for absent in self.joins[id(node)].negated:
+        for absent in self.joins[id(node)].awaited:
             literal = absent.literal
             lag = self.lags.lag[literal.relation]
             if lag == INF:
@@ -259,6 +270,13 @@ class Engine:
             wake = time if wake is None else max(wake, time)
         return wake
 
+    def _counts_at(self) -> Iterator[Number]:
+        """When rows that wait can be counted, and what follows them shown."""
+        for names, waiting in self.counting.waiting():
+            start, lag = waiting.first(), max(self.lags.lag[name] for name in names)
+            if start is not None and start < FAR and not isinstance(lag, float):
+                yield self.grid.time(start) + lag
+
     # Components.
 
     def _work(self, number: int) -> None:
@@ -266,6 +284,9 @@ class Engine:
         if number in self.lags.internal_negation:
             self._work_through_time(number, joins)
             return
+        for name in self.members[number]:
+            if name in self.counting.followers:
+                self.counting.follow(name, self.final_cap(name))
         for join in joins:
             self._release(join, self._final_for(join, self.final))
         self._settle(number, number + 1)
@@ -309,7 +330,7 @@ class Engine:
     def _final_for(self, join: OutsideJoin, final: dict[str, int]) -> int:
         """Up to which cell of the rule's time all that it negates is final."""
         limit = ENDLESS
-        for absent in join.negated:
+        for absent in join.awaited:
             own = final[absent.literal.relation]
             if absent.literal.at is not None:
                 limit = min(limit, ENDLESS if own >= absent.fixed else -ENDLESS)
@@ -350,7 +371,7 @@ class Engine:
     # Joins with absence, comparisons or computed values.
 
     def _conclude(self, join: OutsideJoin, rows: Rows) -> None:
-        if join.negated:
+        if join.awaited:
             limit = self._final_for(join, self.final)
             later = rows.high > limit
             if later.any():
@@ -366,11 +387,11 @@ class Engine:
         due = waiting.take(limit)
         if due is None:
             return
-        bindings, low, high = due
-        later = high > limit
+        rows = join.still_there(Rows(*due))
+        later = rows.high > limit
         if later.any() and limit < FAR:
-            waiting.put(bindings[later], np.full(int(later.sum()), limit + 1, np.int64), high[later])
-        self._insert_heads(join, join.without_negated(Rows(bindings, low, np.minimum(high, limit))))
+            waiting.put(rows.bindings[later], np.full(int(later.sum()), limit + 1, np.int64), rows.high[later])
+        self._insert_heads(join, join.without_negated(Rows(rows.bindings, rows.low, np.minimum(rows.high, limit))))
 
     def _insert_heads(self, join: OutsideJoin, rows: Rows) -> None:
         if not len(rows):
@@ -415,7 +436,7 @@ class Engine:
         used += [rows.ravel() for rows, _, _ in facts.values()]
         for waiting in (*self.ahead.values(), *self.waiting.values()):
             used += [rows.ravel() for rows, _, _ in waiting.everything()]
-        used.append(np.array(self.constants, np.int32))
+        used += [np.array(self.constants, np.int32), *self.counting.used()]
         flags = np.zeros(len(self.symbols.values), bool)
         flags[np.concatenate(used)] = True
         self.inventor.forget(flags)

@@ -65,6 +65,9 @@ def _engine_header(engine: Engine, arrays: dict[str, Any]) -> dict[str, Any]:
         _save_waiting(arrays, f"w{index}", engine.waiting[id(node)])
     for index, name in enumerate(engine.ahead):
         _save_waiting(arrays, f"a{index}", engine.ahead[name])
+    for index, (_, counted) in enumerate(engine.counting.waiting()):
+        _save_waiting(arrays, f"n{index}", counted)
+    arrays |= engine.counting.state()
     inventor, symbols = engine.inventor, engine.symbols
     if inventor.is_needed:
         arrays["names"] = symbols.names[: len(symbols.values)]
@@ -121,6 +124,9 @@ def fill_engine(engine: Engine, header: dict[str, Any], arrays: dict[str, Any]) 
         _fill_waiting(engine.waiting[id(node)], arrays, f"w{index}")
     for index, name in enumerate(engine.ahead):
         _fill_waiting(engine.ahead[name], arrays, f"a{index}")
+    for index, (_, counted) in enumerate(engine.counting.waiting()):
+        _fill_waiting(counted, arrays, f"n{index}")
+    engine.counting.fill(arrays)
     if engine.inventor.is_needed:
         engine.symbols.shown = header["shown"]
         engine.inventor.clear(16)

@@ -1,4 +1,4 @@
-"""Where a negated atom does not hold."""
+"""Where a negated atom does not hold, and until when one that was found holds still."""
 
 from __future__ import annotations
 
@@ -55,3 +55,26 @@ def without(table, atoms, low, high, shift, fixed):  # type: ignore[no-untyped-d
             source[count], out_low[count], out_high[count] = index, begin, cursor
             count += 1
     return source[:count], out_low[:count], out_high[:count]
+
+
+@njit(cache=True)
+def still(table, atoms, low, high, shift, fixed):  # type: ignore[no-untyped-def]
+    """Until when intervals last if an atom of a table must hold from their start on, or at a fixed cell. What does not
+    hold at all ends before it starts."""
+    width = get(table, WIDTH)
+    lows, highs, after = get(table, LOW), get(table, HIGH), get(table, AFTER)
+    pool_low, pool_high, pool_after = get(table, POOL_LOW), get(table, POOL_HIGH), get(table, POOL_AFTER)
+    found = np.empty(len(low), np.int64)
+    for index in range(len(low)):
+        found[index] = low[index] - 1
+        row = find_row(table, atoms.ctypes.data + 4 * index * width)
+        if row < 0:
+            continue
+        wanted = low[index] + shift if fixed == FAR else fixed
+        start, stop, node = get(lows, row), get(highs, row), get32(after, row)
+        while start > wanted and node >= 0:
+            start, stop, node = get(pool_low, node), get(pool_high, node), get32(pool_after, node)
+        if start <= wanted <= stop:
+            last = stop if stop >= FAR or fixed != FAR else stop - shift
+            found[index] = high[index] if fixed != FAR else min(high[index], last)
+    return found

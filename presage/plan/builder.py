@@ -24,11 +24,14 @@ from presage.plan.nodes import (
     Invent,
     Join,
     Known,
+    LastRows,
     Literal,
     Plan,
     Reach,
 )
 from presage.plan.parts import Body, Parts, Unsupported
+from presage.plan.rows import times_in_rows
+from presage.plan.show import needed_by
 from presage.plan.windows import without_filters
 
 SEVERAL = "a rule with more than one time variable"
@@ -40,10 +43,9 @@ def plan_of(subject: Subject) -> Plan:
         rule = subject.program.rules[index]
         raise Unsupported("a rule whose answers keep a variable open", rule.span, subject.program)
     kinds = {name: (each.arity, each.kind) for name, each in subject.predicates.items()}
-    for name, each in subject.predicates.items():
-        if each.is_input and each.kind == "derived":
-            kinds[name] = (each.arity, "derived")
-    return Builder(subject.program, subject.discrete, kinds).build()
+    mixed = [name for name, each in subject.predicates.items() if each.is_input and each.kind == "derived"]
+    kinds.update({name: (subject.predicates[name].arity, "derived") for name in mixed})
+    return Builder(subject.program, subject.discrete, kinds, bool(mixed)).build()
 
 
 class Builder(Parts):
@@ -54,6 +56,9 @@ class Builder(Parts):
                 self._fact(rule)
             else:
                 self._rule(rule)
+        for node in self.plan.nodes:
+            if isinstance(node, LastRows) and any(each.head == node.head for each in needed_by(self.plan, node.source)):
+                raise self._refuse("a window of rows over what hangs on it", node.window.span)
         return self.plan
 
     # Facts of the program.
@@ -108,6 +113,8 @@ class Builder(Parts):
         base = self._base(rule.head, rule)
         seen = (positive(without_filters(literal, self.statics)) for literal in rule.body)
         found = moments([part for each in seen for part in conjuncts(each)], self._is_timeless)
+        if times_in_rows(rule.body) & {*found.named, base}:
+            raise self._refuse(SEVERAL, rule.span)
         for formula in rule.formulas():
             self._refuse_times_as_values(formula, {*found.named, *([base] if base is not None else ())})
         body = self._at_now(found, rule) if base is None else self._at(base, found, rule)

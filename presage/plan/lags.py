@@ -17,7 +17,21 @@ from dataclasses import dataclass
 from presage.analysis.differences import INF, Bound
 from presage.analysis.graph import component_of
 from presage.model.terms import Number
-from presage.plan.nodes import EVERYWHERE, Dilate, Erode, Hop, Invent, Join, Literal, Node, Plan, Reach, Since, reads
+from presage.plan.nodes import (
+    EVERYWHERE,
+    Dilate,
+    Erode,
+    Hop,
+    Invent,
+    Join,
+    LastRows,
+    Literal,
+    Node,
+    Plan,
+    Reach,
+    Since,
+    reads,
+)
 
 NEVER = -INF
 
@@ -56,6 +70,8 @@ def offsets(node: Node, discrete: bool) -> list[tuple[str, Bound, Bound, bool]]:
             return [(source, far_back(reach), far_ahead(reach), False)]
         case Hop(source=source, period=period):
             return [(source, 1 - period, 0, False)]
+        case LastRows(source=source, counted=counted):
+            return [(source, 0, 0, False), *((name, 0, 0, True) for name in counted)]
         case Since(left=left, right=right, reach=reach, ahead=ahead):
             near: Bound = 0 if reach.near is None else reach.near
             far: Bound = INF if reach.far is None else reach.far

@@ -7,11 +7,13 @@ comes from, so that plans, proofs and messages speak of the line their author wr
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Union
 
 from presage.model.formulas import Comparison
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Number, Variable
+from presage.model.windows import RowsWindow
 
 Argument = Union[Variable, Constant]
 
@@ -41,7 +43,8 @@ EVERYWHERE = Reach(None, None)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A relation: `input`, `static`, `derived`, `made` by the plan for a subformula, or `invented`: only passed on."""
+    """A relation: `input`, `static`, `derived`, `made` by the plan for a subformula, `invented`: only passed on, or
+    `shown` by a window of rows: what it says of times after those up to which it is final can be taken back."""
 
     name: str
     arity: int
@@ -56,6 +59,8 @@ class Literal:
     arguments: tuple[Argument, ...]
     offset: Number = 0
     at: Number | None = None
+    still: bool = False
+    """Among the negated ones: not absent, but what must be there still once its relation is final."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +126,14 @@ class Since:
     rule: Rule | None = field(default=None, compare=False)
 
 
+class Shows(Enum):
+    """How a window of rows shows facts."""
+
+    WHILE_IN = "while it is in the window"
+    WITH_TIME = "while it is in the window, with its time as the last column"
+    AT_ONCE = "at its own time"
+
+
 @dataclass(frozen=True, slots=True)
 class Invent:
     """New values for each tuple of the source: the head has the source's columns, and `count` more. If it is `timed`,
@@ -133,7 +146,21 @@ class Invent:
     rule: Rule | None = field(default=None, compare=False)
 
 
-Node = Union[Join, Dilate, Erode, Hop, Since, Invent]
+@dataclass(frozen=True, slots=True)
+class LastRows:
+    """What a window of rows shows of the source: each of its facts from its own time until so many rows have come after
+    it. The rows are the facts of `counted`; facts of the source that are not among them go when all rows up to their
+    time have gone."""
+
+    head: str
+    source: str
+    window: RowsWindow
+    counted: tuple[str, ...]
+    shows: Shows
+    rule: Rule | None = field(default=None, compare=False)
+
+
+Node = Union[Join, Dilate, Erode, Hop, Since, Invent, LastRows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +192,5 @@ def reads(node: Node) -> tuple[tuple[str, bool], ...]:
             return ((source, False),)
         case Since(left=left, right=right):
             return ((left, False), (right, False))
+        case LastRows(source=source, counted=counted):
+            return ((source, False), *((name, True) for name in counted))

@@ -7,6 +7,7 @@ meets only whole relations. Equal subformulas share a relation.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from presage.errors import PresageError, Span
 from presage.model.formulas import (
@@ -25,11 +26,11 @@ from presage.model.formulas import (
     Windowed,
     walk,
 )
-from presage.model.printer import show_formula
+from presage.model.printer import show_formula, show_window
 from presage.model.program import Program
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Number, Variable, number
-from presage.model.windows import TimeWindow
+from presage.model.windows import RowsWindow, TimeWindow
 from presage.plan.formulas import mirrored, names, positive, reach_of, single_step, time
 from presage.plan.nodes import (
     EVERYWHERE,
@@ -40,12 +41,15 @@ from presage.plan.nodes import (
     Hop,
     Join,
     Known,
+    LastRows,
     Literal,
     Plan,
     Reach,
+    Shows,
     Since,
     Source,
 )
+from presage.plan.rows import are_columns, parts_in_rows
 from presage.plan.windows import is_known
 
 TRUE = "true"
@@ -60,7 +64,8 @@ class Unsupported(PresageError):
 
 
 class Parts:
-    def __init__(self, program: Program, discrete: bool, kinds: dict[str, tuple[int, str]]) -> None:
+    def __init__(self, program: Program, discrete: bool, kinds: dict[str, tuple[int, str]], mixed: bool) -> None:
+        """`mixed` says whether rules derive facts of an input."""
         self.program = program
         self.plan = Plan(discrete)
         self.made: dict[str, tuple[str, tuple[str, ...]]] = {}
@@ -68,6 +73,7 @@ class Parts:
         for name, (arity, kind) in kinds.items():
             self.plan.sources[name] = Source(name, arity, kind)
         self.statics = {name for name, (_, kind) in kinds.items() if kind == "static"}
+        self.mixed = mixed
 
     def _fresh(self, arity: int, kind: str = "made") -> str:
         name = f"#{len(self.plan.sources)}"
@@ -103,11 +109,18 @@ class Parts:
                     body.negated.append(self._literal(inner, body))
                 case Top():
                     pass
+                case Windowed(window=RowsWindow() as window, formula=inner):
+                    self._in_rows(window, inner, body)
                 case _:
-                    body.literals.append(self._literal(part, body))
+                    self._require(self._literal(part, body), body)
         if not body.literals:
             body.literals.append(Literal(self._true(), ()))
         return body
+
+    def _require(self, literal: Literal, body: Body) -> None:
+        body.literals.append(literal)
+        if self.plan.sources[literal.relation].kind == "shown":
+            body.negated.append(replace(literal, still=True))
 
     def _true(self) -> str:
         if TRUE not in self.plan.sources:
@@ -138,6 +151,69 @@ class Parts:
         name, columns = self._made(formula)
         return Literal(name, tuple(Variable(column) for column in columns), offset, at)
 
+    # Windows of rows.
+
+    def _in_rows(self, window: RowsWindow, formula: Formula, body: Body) -> None:
+        """What a window of rows must show for a formula to be true."""
+        asked = parts_in_rows(formula, self._fresh_variable)
+        if asked is None:
+            raise self._refuse("this formula in a window of rows", window.span)
+        if isinstance(formula, Modal) and all(
+            isinstance(part, Comparison) or part.absent or part.atom.predicate in self.statics for part in asked
+        ):
+            raise self._refuse("a window of rows over what does not change", window.span)
+        for part in asked:
+            if isinstance(part, Comparison):
+                body.comparisons.append(part)
+            elif part.atom.predicate in self.statics:
+                found = Literal(part.atom.predicate, tuple(map(self._argument, part.atom.arguments)))
+                (body.negated if part.absent else body.literals).append(found)
+            else:
+                relation = self._shown(window, part.atom, part.shows)
+                arguments = tuple(map(self._argument, part.atom.arguments))
+                literal = Literal(relation, arguments if part.moment is None else (*arguments, part.moment))
+                if part.absent:
+                    body.negated.append(literal)
+                else:
+                    self._require(literal, body)
+
+    def _fresh_variable(self) -> Variable:
+        return Variable(f"#{len(self.made)}.{len(self.plan.nodes)}")
+
+    def _shown(self, window: RowsWindow, atom: Atom, shows: Shows) -> str:
+        """The relation of what a window of rows shows of a predicate."""
+        source = self.plan.sources[atom.predicate]
+        if shows is Shows.AT_ONCE and source.kind != "input":
+            return source.name
+        key = f"{show_window(window)} {source.name} {shows.name}"
+        if key not in self.made:
+            if not self.plan.discrete:
+                raise self._refuse("a window of rows on the dense timeline", window.span)
+            if window.ahead or not window.rows:
+                raise self._refuse("a window of rows that looks ahead", window.span)
+            if self.mixed:
+                raise self._refuse("a window of rows beside rules for an input", window.span)
+            if window.by and source.kind != "input":
+                raise self._refuse("a window of partitions over derived facts", window.span)
+            arity = source.arity + (shows is Shows.WITH_TIME)
+            name = self._fresh(arity, "made" if shows is Shows.AT_ONCE else "shown")
+            counted = tuple(sorted(each.name for each in self.plan.sources.values() if each.kind == "input"))
+            self.plan.nodes.append(LastRows(name, source.name, window, counted, shows, self.rule))
+            self.made[key] = name, ()
+        return self.made[key][0]
+
+    def _steady(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
+        """The same as `_made`, for operators: nothing in it is ever taken back."""
+        name, columns = self._made(formula)
+        if self.plan.sources[name].kind != "shown":
+            return name, columns
+        key = f"steady {name}"
+        if key not in self.made:
+            body = Body()
+            self._require(Literal(name, tuple(map(Variable, columns))), body)
+            self.made[key] = self._joined_body(body, columns), columns
+        return self.made[key][0], columns
+
     # Subformulas.
 
     def _made(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
@@ -150,15 +226,14 @@ class Parts:
     def _make(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
         match formula:
             case Atom(predicate=predicate, arguments=arguments):
-                columns = [each.name for each in arguments if isinstance(each, Variable)]
-                if len(columns) == len(arguments) and len(set(columns)) == len(columns):
-                    return predicate, tuple(columns)
+                if are_columns(arguments):
+                    return predicate, names(formula)
                 return self._joined([formula], names(formula))
             case Top():
                 return self._true(), ()
             case Metric(operator=operator, interval=interval, formula=inner):
                 self._refuse_pins(inner)
-                source, columns_of = self._made(inner)
+                source, columns_of = self._steady(inner)
                 reach = reach_of(interval, self.plan.discrete)
                 reach = reach if operator in ("once", "historically") else mirrored(reach)
                 name = self._fresh(len(columns_of))
@@ -181,6 +256,12 @@ class Parts:
                 raise self._refuse("a pin inside an operator", formula.span)
             case Windowed() if is_known(formula):
                 return self._windowed(formula)
+            case Windowed(window=RowsWindow() as window, formula=Modal(operator="some", formula=Atom() as atom)) if (
+                are_columns(atom.arguments) and atom.predicate not in self.statics
+            ):
+                return self._shown(window, atom, Shows.WHILE_IN), names(atom)
+            case Windowed(window=RowsWindow()):
+                return self._joined([formula], names(formula))
             case Windowed() | Modal() | Reset():
                 raise self._refuse("a window or modality", formula.span)
             case _:
@@ -259,12 +340,12 @@ class Parts:
 
     def _since(self, formula: BinaryMetric) -> tuple[str, tuple[str, ...]]:
         self._refuse_pins(formula)
-        right, columns = self._made(formula.right)
+        right, columns = self._steady(formula.right)
         left_formula = formula.left
         if isinstance(left_formula, Not):
             left, left_columns = self._absence(left_formula.formula, right, columns)
         else:
-            left, left_columns = self._made(left_formula)
+            left, left_columns = self._steady(left_formula)
         if not set(left_columns) <= set(columns):
             raise self._refuse(f"`{formula.operator}` whose left side has variables of its own", formula.span)
         name = self._fresh(len(columns))

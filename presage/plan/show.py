@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from presage.model.formulas import Atom
-from presage.model.printer import show_atom, show_formula, show_number
+from presage.model.printer import show_atom, show_formula, show_number, show_window
 from presage.model.terms import Number
-from presage.plan.nodes import Dilate, Erode, Hop, Invent, Join, Literal, Node, Plan, Reach, Since, reads
+from presage.plan.nodes import Dilate, Erode, Hop, Invent, Join, LastRows, Literal, Node, Plan, Reach, Since, reads
 
 
 def needed_by(plan: Plan, name: str) -> list[Node]:
@@ -33,6 +33,8 @@ def show_node(node: Node) -> str:
         case Invent(head=head, source=source, count=count, timed=timed):
             values = "a new value" if count == 1 else f"{count} new values"
             return f"{head} := {source} with {values} for each tuple{' and time' if timed else ''}"
+        case LastRows(head=head, source=source, window=window, shows=shows):
+            return f"{head} := {source} in {show_window(window)}, {shows.value}"
         case Since(head=head, left=left, right=right, reach=reach, ahead=ahead):
             return f"{head} := {left} {'until' if ahead else 'since'} {right}, {_reach(reach)}"
 
@@ -44,7 +46,10 @@ def _join(node: Join) -> str:
     elif not node.head_reach.is_nothing:
         same = node.head_reach.near == node.head_reach.far
         head += f" at {_distance(node.head_reach.near, '')}" if same else f" over {_reach(node.head_reach)}"
-    body = [*map(_literal, node.literals), *(f"not {_literal(each)}" for each in node.negated)]
+    body = [
+        *map(_literal, node.literals),
+        *(f"{'still' if each.still else 'not'} {_literal(each)}" for each in node.negated),
+    ]
     return f"{head} := {', '.join([*body, *map(show_formula, node.comparisons)])}"
 
 

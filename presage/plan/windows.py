@@ -1,4 +1,4 @@
-"""Windows of time as stretches of time: what a window shows of the formulas below it.
+"""What a window shows of the formulas below it; windows of time as stretches of time.
 
 A window hides what lies outside of it; it does not change what holds inside. So it moves down through `and`, `or` and
 `not`, meets other windows over the same time, and ends at the modalities: `window(5) some φ` and `window(5) all φ`,
@@ -29,7 +29,7 @@ from presage.model.formulas import (
 )
 from presage.model.terms import Constant, Now, Term, Variable
 from presage.model.time import Quantity
-from presage.model.windows import OnlyWindow, TimeWindow
+from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow
 
 NOTHING = Not(Top())
 
@@ -37,7 +37,7 @@ NOTHING = Not(Top())
 def seen_through(formula: Windowed) -> Formula:
     """An equivalent formula in which the window stands as far down as it goes; one step only."""
     window, inner = formula.window, formula.formula
-    if not isinstance(window, TimeWindow):
+    if isinstance(window, OnlyWindow):
         return formula
 
     def below(part: Formula) -> Windowed:
@@ -54,6 +54,12 @@ def seen_through(formula: Windowed) -> Formula:
             return inner
         case Reset(formula=part):
             return part
+        case Modal(operator="some", formula=Or(parts=parts) as alternatives) if isinstance(window, RowsWindow):
+            return replace(alternatives, parts=tuple(below(replace(inner, formula=part)) for part in parts))
+        case Modal(formula=part) if isinstance(window, RowsWindow):
+            return formula if (local := at_one_time(part)) is None else below(replace(inner, formula=local))
+        case _ if isinstance(window, RowsWindow):
+            return formula
         case Atom() if window.hop is None:
             return inner
         case Windowed(window=TimeWindow() as other, formula=part) if window.hop == other.hop:
@@ -156,10 +162,28 @@ def _filtered(formula: Formula, filters: tuple[OnlyWindow, ...], statics: Contai
             for window in filters:
                 found = _let_through(found, window)
             return found
+        case Windowed(window=RowsWindow() as window, formula=part) if by := _one_partition(filters, window):
+            # Rows that are not let through are not counted.
+            return replace(formula, window=replace(window, by=by), formula=_filtered(part, (), statics))
         case Windowed():
             return Windowed(filters[0], formula, span=formula.span)
         case _:
             return formula
+
+
+def _one_partition(filters: tuple[OnlyWindow, ...], window: RowsWindow) -> tuple[Atom, ...]:
+    """Patterns for all that a filter lets through, as one partition; none where there are no such patterns."""
+    if len(filters) > 1 or window.by:
+        return ()
+    found = []
+    for pattern in filters[0].patterns:
+        named = [each.name for each in pattern.arguments if isinstance(each, Variable) and not each.is_anonymous]
+        if len(set(named)) < len(named):
+            return ()
+        anything = Variable("_")
+        arguments = (anything if isinstance(each, Variable) else each for each in pattern.arguments)
+        found.append(replace(pattern, arguments=tuple(arguments)))
+    return tuple(found)
 
 
 def _let_through(formula: Formula, window: OnlyWindow) -> Formula:

@@ -1,0 +1,79 @@
+"""Rows that windows count: the last so many of each partition, and until when each is in.
+
+Every row is an entry of a pool: `following` is the next one of its partition, `ends` the last time at which it is in
+the window, without end as long as it is. What a window shows of the rows is a table; `rows` says where in it an entry
+stands, `latest` which entry is the last that stands in a row: a tuple is shown as long as that one is in.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from presage.kernels.layout import FAR, FORGETS, HIGH, LINKED, WIDTH, get, get32, put
+from presage.kernels.tables import UNLINKED, find_row, insert, link
+
+
+@njit(cache=True)
+def count(partitions, times, most, counts, oldest, newest, following, ends, entries, gone):  # type: ignore[no-untyped-def]
+    """Counts rows, in their order, as entries that are in without end; a partition with more than `most` loses its
+    oldest one. Gives how many are `gone`."""
+    lost = 0
+    for index in range(len(times)):
+        partition, entry = partitions[index], entries[index]
+        following[entry] = -1
+        if counts[partition]:
+            following[newest[partition]] = entry
+        else:
+            oldest[partition] = entry
+        newest[partition] = entry
+        if counts[partition] < most:
+            counts[partition] += 1
+        else:
+            first = oldest[partition]
+            oldest[partition] = following[first]
+            ends[first] = times[index] - 1
+            gone[lost] = first
+            lost += 1
+    return lost
+
+
+@njit(cache=True)
+def show(table, indexes, tuples, starts, stops, entries, ends, rows, latest, begin):  # type: ignore[no-untyped-def]
+    """Shows entries from `begin` on, each with its tuple, from its start to its stop. Gives how far there was room."""
+    width = get(table, WIDTH)
+    for index in range(begin, len(entries)):
+        start, entry = starts[index], entries[index]
+        if stops[index] < start:
+            continue
+        wanted = tuples.ctypes.data + 4 * index * width
+        row = find_row(table, wanted)
+        if row >= 0 and get(get(table, HIGH), row) >= FAR:
+            before = ends[latest[row]]
+            if before + 1 >= start:
+                # It goes on, as if nothing had happened.
+                rows[entry], latest[row] = row, entry
+                continue
+            _end(table, row, before)
+        done = insert(table, indexes, tuples.ctypes.data, starts.ctypes.data, stops.ctypes.data, index, index + 1)
+        if done == index:
+            return index
+        row = find_row(table, wanted)
+        rows[entry], latest[row] = row, entry
+    return len(entries)
+
+
+@njit(cache=True)
+def hide(table, gone, ends, rows, latest):  # type: ignore[no-untyped-def]
+    """Ends what is shown of entries that are gone."""
+    for entry in gone:
+        row = rows[entry]
+        if row >= 0 and latest[row] == entry and get(get(table, HIGH), row) >= FAR:
+            _end(table, row, ends[entry])
+
+
+@njit(cache=True)
+def _end(table, row, end):  # type: ignore[no-untyped-def]
+    """Takes back what the latest interval of a row says of times after `end`."""
+    put(get(table, HIGH), row, end)
+    if get(table, FORGETS) and get32(get(table, LINKED), row) == UNLINKED:
+        link(table, row, end)

@@ -1,0 +1,79 @@
+"""What is asked of the facts that a window of rows shows.
+
+The plan knows `some φ` where φ is a fact, or facts and comparisons at one time; a fact with a time variable of its own,
+which is then a value like others; and a fact at the time the rule is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from presage.model.formulas import And, Atom, Comparison, Formula, Modal, Not, Pinned, Windowed, walk
+from presage.model.terms import Term, Variable
+from presage.model.windows import RowsWindow
+from presage.plan.nodes import Shows
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A fact that is asked for, with what stands for its time, if anything does."""
+
+    atom: Atom
+    shows: Shows
+    moment: Variable | None = None
+    absent: bool = False
+
+
+def parts_in_rows(formula: Formula, fresh: Callable[[], Variable]) -> list[Asked | Comparison] | None:
+    """The parts of what is asked below a window of rows; `None` for what the plan does not know."""
+    match formula:
+        case Atom():
+            return [Asked(formula, Shows.AT_ONCE)]
+        case Pinned(formula=Atom() as atom, pin=pin) if isinstance(pin.base, Variable) and pin.offset == 0:
+            return [Asked(atom, Shows.WITH_TIME, pin.base)]
+        case Modal(operator="some", formula=Atom() as atom):
+            return [Asked(atom, Shows.WHILE_IN)]
+        case Modal(operator="some", formula=And() as inner):
+            moment = fresh()
+            found: list[Asked | Comparison] = []
+            for part in _flat(inner):
+                match part:
+                    case Comparison():
+                        found.append(part)
+                    case Atom():
+                        found.append(Asked(part, Shows.WITH_TIME, moment))
+                    case Not(formula=Atom() as atom):
+                        found.append(Asked(atom, Shows.WITH_TIME, moment, absent=True))
+                    case _:
+                        return None
+            return found
+        case _:
+            return None
+
+
+def _flat(formula: And) -> Iterator[Formula]:
+    for part in formula.parts:
+        if isinstance(part, And):
+            yield from _flat(part)
+        else:
+            yield part
+
+
+def are_columns(arguments: Iterable[Term]) -> bool:
+    """Whether an atom has all tuples of its relation: a variable for each column."""
+    given = tuple(arguments)
+    found = {each.name for each in given if isinstance(each, Variable)}
+    return len(found) == len(given)
+
+
+def times_in_rows(body: Iterable[Formula]) -> set[str]:
+    """The time variables that windows of rows give values to."""
+    return {
+        pinned.pin.base.name
+        for formula in body
+        for part in walk(formula)
+        if isinstance(part, Windowed) and isinstance(part.window, RowsWindow)
+        for pinned in walk(part.formula)
+        if isinstance(pinned, Pinned) and isinstance(pinned.pin.base, Variable)
+    }
