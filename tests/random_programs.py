@@ -69,7 +69,7 @@ class Writer:
             operator = self.random.choice(["since", "until"])
             left = self.formula(names, variable, depth - 1)
             if self.random.random() < 0.3:
-                left = f"not ({left})"
+                left = f"not ({closed(left)})"
             return f"(({left}) {operator}{self.interval()} ({inner}))"
         other = self.formula(names, variable, depth - 1)
         return f"({inner} {self.random.choice(['and', 'or'])} {other})"
@@ -157,8 +157,7 @@ class Writer:
         if self.random.random() < 0.5:
             body.append(self.formula(positive, self.random.choice("XY"), 1))
         if self.random.random() < 0.35:
-            negated = self.formula(lower, "X", 1).replace("X, V)", "X, 1)").replace("_", "1")
-            body.append(f"not ({negated})")
+            body.append(f"not ({closed(self.formula(lower, 'X', 1))})")
         if self.random.random() < 0.15:
             body.append(self.random.choice(["X != a", "X = b", "X != X"]) if self.random.random() < 0.9 else "X = X")
         if self.random.random() < 0.15:
@@ -215,6 +214,11 @@ class Writer:
         if self.random.random() < 0.4:
             body.append(f"not {self.atom(lower, ['X'])}{pin()}")
         return f"{head}(X){pin()} :- {', '.join(body)}."
+
+
+def closed(formula: str) -> str:
+    """A formula that may be negated: all its variables but X are values."""
+    return formula.replace("X, V)", "X, 1)").replace("_", "1")
 
 
 def make_case(seed: int, dense: bool, windows: bool = False, rows: bool = False) -> Case:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from presage.kernels.layout import FAR, FORGETS, HIGH, LINKED, WIDTH, get, get32, put
+from presage.kernels.layout import FAR, FORGETS, HIGH, LINKED, LOG, LOG_ROW, WIDTH, get, get32, put
 from presage.kernels.tables import UNLINKED, find_row, insert, link
 
 
@@ -54,10 +54,11 @@ def show(table, indexes, tuples, starts, stops, entries, ends, rows, latest, beg
                 rows[entry], latest[row] = row, entry
                 continue
             _end(table, row, before)
+        logged = get(table, LOG)
         done = insert(table, indexes, tuples.ctypes.data, starts.ctypes.data, stops.ctypes.data, index, index + 1)
         if done == index:
             return index
-        row = find_row(table, wanted)
+        row = get32(get(table, LOG_ROW), logged) if get(table, LOG) > logged else find_row(table, wanted)
         rows[entry], latest[row] = row, entry
     return len(entries)
 
