@@ -132,10 +132,11 @@ async function command(action, more = {}) {
 // -- the past --------------------------------------------------------------------------------------
 
 let wantedStep = null;
+let headedFor = null; // the step that is shown as soon as the server has told it
 let asking = false;
 
 async function lookBack(step) {
-  wantedStep = Math.max(state.first_step, Math.min(step, state.step));
+  wantedStep = headedFor = Math.max(state.first_step, Math.min(step, state.step));
   if (asking) return;
   asking = true;
   if (!state.paused) await command("pause");
@@ -156,9 +157,10 @@ async function lookBack(step) {
     const model = new Model();
     model.apply(given);
     past = { step, model, state: given.state };
-    at("scrub").value = step;
+    if (wantedStep === null) at("scrub").value = step;
   }
   asking = false;
+  headedFor = null;
   setState(state);
   refresh();
   if (opened !== null) openAnswer(opened);
@@ -170,8 +172,10 @@ function leavePast() {
   refresh();
 }
 
-const goStep = () => (past ? lookBack(past.step + 1) : command("step"));
-const goBack = () => lookBack((past ? past.step : state.step) - 1);
+// Who presses faster than the server answers goes on from where they are headed.
+const stepShown = () => headedFor ?? (past ? past.step : state.step);
+const goStep = () => (past || headedFor !== null ? lookBack(stepShown() + 1) : command("step"));
+const goBack = () => lookBack(stepShown() - 1);
 
 async function goPlay() {
   if (past) leavePast();
