@@ -7,10 +7,12 @@ and lead to the same head are put together into a tree.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from presage.analysis.differences import INF, Bound
 from presage.engine.grid import ENDLESS, Grid
 from presage.engine.inventing import Invention
 from presage.engine.joining import Awaited, OutsideJoin, assignments, columns_of
@@ -28,6 +30,8 @@ from presage.plan.nodes import Dilate, Erode, Hop, Invent, Join, Literal, Plan, 
 
 Spec = tuple[int, int, int]
 """A column, what it does, and its variable or symbol."""
+# So many entries of a join walk together: enough to be worth it, few enough to stay in the cache.
+MOST_ENTRIES, FEWEST_ENTRIES, ENTRY_ROOM = 256, 16, 1 << 15
 _SAME_ORDER = {"=": matching.EQUAL, "!=": matching.UNEQUAL, "<": matching.LESS, "<=": matching.AT_MOST}
 _OTHER_ORDER = {">": matching.LESS, ">=": matching.AT_MOST}
 
@@ -67,7 +71,8 @@ class Code:
     found: Ints
     joins: dict[int, OutsideJoin | Invention]
     stack: Ints
-    bound: Ints
+    entries: Ints
+    pairs: Ints
     wanted: Ints
 
 
@@ -87,8 +92,8 @@ class Compiler:
         self.shared: dict[tuple[int, str, str], Trigger] = {}
         self.joins: dict[int, OutsideJoin] = {}
         self.constants: list[int] = []
-        self.depth = 1
-        self.variables = max((relation.width for relation in store.relations.values()), default=1)
+        self.depth = self.values = 1
+        self.widest = max((relation.width for relation in store.relations.values()), default=1)
 
     def compile(self) -> Code:
         for node in self.plan.nodes:
@@ -245,14 +250,16 @@ class Compiler:
         """Adds the path from a literal to the trigger's tree; `self.end` is its last step. Gives the variables'
         numbers on it."""
         bound: dict[str, int] = {}
+        values = 0
         waiting = [each for each in comparisons if _is_plain(each)]
         level = trigger.roots
-        rows: dict[tuple[object, ...], int] = {}
+        rows: dict[tuple[object, ...], list[tuple[int, Bound]]] = {}
         order = path_from(node.literals, start)
         begin = 0 if order[0].at is not None else self.grid.cell(order[0].offset)
         for depth, literal in enumerate(order):
             relation = self._relation(literal.relation)
             known = set(bound)
+            before = values
             specs = []
             for column, argument in enumerate(literal.arguments):
                 if isinstance(argument, Constant):
@@ -260,40 +267,46 @@ class Compiler:
                 elif argument.name in bound:
                     specs.append((column, SAME, bound[argument.name]))
                 else:
-                    bound[argument.name] = len(bound)
+                    bound[argument.name] = values
+                    values += 1
                     specs.append((column, BIND, bound[argument.name]))
             row = (literal.relation, *((kind == CONSTANT, value) for _, kind, value in specs))
             keyed = [isinstance(each, Constant) or each.name in known for each in literal.arguments]
             keys = tuple(spec for spec, is_key in zip(specs, keyed, strict=True) if is_key)
             rest = tuple(spec for spec, is_key in zip(specs, keyed, strict=True) if not is_key)
+            shift = 0 if literal.at is not None else self.grid.cell(literal.offset) - begin
+            fixed = FAR if literal.at is None else self.grid.cell(literal.at)
             how, where = matching.ALL, 0
             if depth == 0:
                 keys, rest = (), tuple(specs)
-            elif row in rows:
-                how, where, keys = matching.AGAIN, rows[row], ()
+            elif (noted := _noted(rows.get(row, ()), shift if fixed == FAR else INF)) is not None:
+                how, where, keys = matching.AGAIN, noted, ()
             elif not rest:
                 how, keys = matching.WHOLE, keys or ((0, CONSTANT, 0),)
             elif keys:
                 how, where = matching.GROUP, relation.add_index(tuple(column for column, _, _ in keys))
-            rows.setdefault(row, depth)
+            # The first step notes the tuple's latest interval, the others the one they meet.
+            upto = INF if depth == 0 else shift if fixed == FAR else -INF
+            rows.setdefault(row, []).append((values, upto))
             ready = [each for each in waiting if {v.name for v in variables_of(each)} <= set(bound)]
             waiting = [each for each in waiting if each not in ready]
             checks = tuple(self._check(each, bound) for each in ready)
-            shift = 0 if literal.at is not None else self.grid.cell(literal.offset) - begin
-            fixed = FAR if literal.at is None else self.grid.cell(literal.at)
             fields = {
                 matching.TABLE: relation.number,
                 matching.HOW: how,
                 matching.WHERE: where,
                 matching.SHIFT: shift,
                 matching.FIXED: fixed,
+                matching.BOUND: before,
+                matching.RECORD_AT: values,
             }
+            values += 1
             key = (*fields.values(), keys, rest, checks)
             step = level.setdefault(key, Step(key, fields, keys, rest, checks))
             level = step.children
         self.end = step
-        self.depth = max(self.depth, len(order) + 1)
-        self.variables = max(self.variables, len(bound))
+        self.depth = max(self.depth, len(order))
+        self.values = max(self.values, values)
         return bound
 
     def _found(
@@ -357,12 +370,14 @@ class Compiler:
             starts[trigger.component + 1] += 1
             if trigger.join is not None:
                 joins[number] = trigger.join
+        entry = matching.VALUES + self.values
+        many = min(MOST_ENTRIES, max(FEWEST_ENTRIES, ENTRY_ROOM // (entry * self.depth)))
         return Code(
             triggers, np.cumsum(starts),
             writer.array(writer.steps, matching.STEP_FIELDS), writer.array(writer.specs, 3),
             writer.array(writer.checks, 5), writer.array(writer.found, matching.FOUND_FIELDS), joins,
-            np.zeros((self.depth + 1, matching.STACK_FIELDS), np.int64),
-            np.zeros(self.variables, np.int32), np.zeros(self.variables, np.int32),
+            np.zeros((self.depth, matching.STACK_FIELDS), np.int64), np.empty((self.depth, many, entry), np.int64),
+            np.empty((self.depth, many + 1, 2), np.int64), np.zeros(self.widest, np.int32),
         )  # fmt: skip
 
 
@@ -422,6 +437,12 @@ class _Writer:
             following = len(self.found)
             self.found.append(row)
         return following
+
+
+def _noted(rows: Sequence[tuple[int, Bound]], asked: Bound) -> int | None:
+    """Where a path has noted an interval of the same tuple with nothing after it that could be asked for: the last such
+    place."""
+    return next((place for place, upto in reversed(rows) if upto >= asked), None)
 
 
 def distances(reach: Reach, grid: Grid) -> tuple[int, int]:

@@ -24,8 +24,10 @@ Symbols32 = npt.NDArray[np.int32]
 _FEW = 16
 # A log that was once long is given back from here on.
 _LONG_LOG = 1 << 16
-_ROWS = {"columns": np.int32, "low": np.int64, "high": np.int64, "after": np.int32, "linked": np.int32}
-_POOL = {"pool_low": np.int64, "pool_high": np.int64, "pool_after": np.int32}
+RECORD = np.dtype([("low", np.int64), ("high", np.int64), ("earlier", np.int32), ("link", np.int32)])
+"""As the kernels see it: `layout.FROM`, `TO`, `EARLIER` and `LINK`."""
+_ROWS = {"columns": np.int32, "records": RECORD}
+_POOL = {"nodes": RECORD}
 _AHEAD = {"ahead_columns": np.int32, "ahead_low": np.int64, "ahead_high": np.int64}
 _LOG = {"log_row": np.int32, "log_low": np.int64, "log_high": np.int64}
 
@@ -216,7 +218,7 @@ class Relation:
             entry.ctypes.data,
             int(self.table[layout.COLUMNS]),
             self.width,
-            int(self.table[layout.AFTER]),
+            int(self.table[layout.RECORDS]),
             int(self.table[layout.ROWS]),
         )
 
@@ -291,9 +293,9 @@ class Relation:
     def rescale(self, factor: int) -> None:
         """Moves all intervals to a grid that is finer by a factor."""
         used = int(self.table[layout.ROWS])
-        live = self.arrays["after"][:used] != tables.FREE
+        live = self.arrays["records"]["earlier"][:used] != tables.FREE
         for name, are_ends in (("low", False), ("high", True)):
-            own, pool = self.arrays[name], self.arrays[f"pool_{name}"]
+            own, pool = self.arrays["records"][name], self.arrays["nodes"][name]
             own[:used] = np.where(live, finer(own[:used], factor, are_ends), own[:used])
             log = self.arrays[f"log_{name}"]
             filled, logged = int(self.table[layout.POOL]), int(self.table[layout.LOG])

@@ -123,13 +123,15 @@ class Engine:
         arrays: dict[int, Any] = {
             layout.TABLES: self.store.tables, layout.TRIGGERS: code.triggers, layout.STARTS: code.starts,
             layout.STEPS: code.steps, layout.SPECS: code.specs, layout.CHECKS: code.checks,
-            layout.FOUND_TUPLES: code.found, layout.STACK: code.stack, layout.BOUND: code.bound,
-            layout.WANTED: code.wanted, layout.TUPLES: self.output[0], layout.LOWS: self.output[1],
-            layout.HIGHS: self.output[2],
+            layout.FOUND_TUPLES: code.found, layout.STACK: code.stack, layout.ENTRIES: code.entries,
+            layout.PAIRS: code.pairs, layout.WANTED: code.wanted, layout.TUPLES: self.output[0],
+            layout.LOWS: self.output[1], layout.HIGHS: self.output[2],
         }  # fmt: skip
         self.work = np.zeros(layout.WORK_FIELDS, np.int64)
         for field, array in arrays.items():
             self.work[field] = array.ctypes.data
+        self.work[layout.ENTRY_BYTES] = code.entries.strides[1]
+        self.work[layout.MOST_ENTRIES] = code.entries.shape[1]
         self.work[layout.ROOM] = size
         self.address: int = self.work.ctypes.data
 

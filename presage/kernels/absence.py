@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from presage.kernels.layout import AFTER, FAR, HIGH, LOW, POOL_AFTER, POOL_HIGH, POOL_LOW, WIDTH, get, get32
-from presage.kernels.tables import find_row
+from presage.kernels.layout import FAR, FROM, NODES, RECORD_BYTES, RECORDS, TO, WIDTH, get
+from presage.kernels.tables import earlier_record, find_row
 
 
 @njit(cache=True)
@@ -14,30 +14,23 @@ def without(table, atoms, low, high, shift, fixed):  # type: ignore[no-untyped-d
     """The parts of intervals in which an atom of a table does not hold; `atoms` has its tuple for each interval.
     Gives for each part which interval it is of, its start and its end."""
     width = get(table, WIDTH)
-    lows, highs, after = get(table, LOW), get(table, HIGH), get(table, AFTER)
-    pool_low, pool_high, pool_after = get(table, POOL_LOW), get(table, POOL_HIGH), get(table, POOL_AFTER)
-    rows = np.empty(len(low), np.int64)
+    records, nodes = get(table, RECORDS), get(table, NODES)
+    firsts = np.empty(len(low), np.int64)
     total = len(low)
     for index in range(len(low)):
         row = find_row(table, atoms.ctypes.data + 4 * index * width)
-        rows[index] = row
-        if row >= 0:
+        record = firsts[index] = records + row * RECORD_BYTES if row >= 0 else 0
+        while record:
             total += 1
-            node = get32(after, row)
-            while node >= 0:
-                total += 1
-                node = get32(pool_after, node)
+            record = earlier_record(nodes, record)
     source, out_low, out_high = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total, np.int64)
     count = 0
     for index in range(len(low)):
-        row = rows[index]
+        record = firsts[index]
         begin, cursor = low[index], high[index]
-        node = np.int64(-2) if row >= 0 else np.int64(-1)
-        while node != -1 and cursor >= begin:
-            if node == -2:
-                start, stop, node = get(lows, row), get(highs, row), get32(after, row)
-            else:
-                start, stop, node = get(pool_low, node), get(pool_high, node), get32(pool_after, node)
+        while record and cursor >= begin:
+            start, stop = get(record, FROM), get(record, TO)
+            record = earlier_record(nodes, record)
             if fixed != FAR:
                 if start <= fixed <= stop:
                     cursor = begin - 1
@@ -62,19 +55,20 @@ def still(table, atoms, low, high, shift, fixed):  # type: ignore[no-untyped-def
     """Until when intervals last if an atom of a table must hold from their start on, or at a fixed cell. What does not
     hold at all ends before it starts."""
     width = get(table, WIDTH)
-    lows, highs, after = get(table, LOW), get(table, HIGH), get(table, AFTER)
-    pool_low, pool_high, pool_after = get(table, POOL_LOW), get(table, POOL_HIGH), get(table, POOL_AFTER)
+    records, nodes = get(table, RECORDS), get(table, NODES)
     found = np.empty(len(low), np.int64)
     for index in range(len(low)):
         found[index] = low[index] - 1
         row = find_row(table, atoms.ctypes.data + 4 * index * width)
-        if row < 0:
-            continue
         wanted = low[index] + shift if fixed == FAR else fixed
-        start, stop, node = get(lows, row), get(highs, row), get32(after, row)
-        while start > wanted and node >= 0:
-            start, stop, node = get(pool_low, node), get(pool_high, node), get32(pool_after, node)
-        if start <= wanted <= stop:
-            last = stop if stop >= FAR or fixed != FAR else stop - shift
-            found[index] = high[index] if fixed != FAR else min(high[index], last)
+        record = records + row * RECORD_BYTES if row >= 0 else np.int64(0)
+        while record and get(record, FROM) > wanted:
+            record = earlier_record(nodes, record)
+        if record and wanted <= get(record, TO):
+            stop = get(record, TO)
+            if fixed != FAR:
+                stop = high[index]
+            elif stop < FAR:
+                stop -= shift
+            found[index] = min(high[index], stop)
     return found

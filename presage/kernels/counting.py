@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from presage.kernels.layout import FAR, FORGETS, HIGH, LINKED, LOG, LOG_ROW, WIDTH, get, get32, put
+from presage.kernels.layout import FAR, FORGETS, LINK, LOG, LOG_ROW, RECORD_BYTES, RECORDS, TO, WIDTH, get, get32, put
 from presage.kernels.tables import UNLINKED, find_row, insert, link
 
 
@@ -47,7 +47,7 @@ def show(table, indexes, tuples, starts, stops, entries, ends, rows, latest, beg
             continue
         wanted = tuples.ctypes.data + 4 * index * width
         row = find_row(table, wanted)
-        if row >= 0 and get(get(table, HIGH), row) >= FAR:
+        if row >= 0 and get(get(table, RECORDS) + row * RECORD_BYTES, TO) >= FAR:
             before = ends[latest[row]]
             if before + 1 >= start:
                 # It goes on, as if nothing had happened.
@@ -68,13 +68,14 @@ def hide(table, gone, ends, rows, latest):  # type: ignore[no-untyped-def]
     """Ends what is shown of entries that are gone."""
     for entry in gone:
         row = rows[entry]
-        if row >= 0 and latest[row] == entry and get(get(table, HIGH), row) >= FAR:
+        if row >= 0 and latest[row] == entry and get(get(table, RECORDS) + row * RECORD_BYTES, TO) >= FAR:
             _end(table, row, ends[entry])
 
 
 @njit(cache=True)
 def _end(table, row, end):  # type: ignore[no-untyped-def]
     """Takes back what the latest interval of a row says of times after `end`."""
-    put(get(table, HIGH), row, end)
-    if get(table, FORGETS) and get32(get(table, LINKED), row) == UNLINKED:
+    record = get(table, RECORDS) + row * RECORD_BYTES
+    put(record, TO, end)
+    if get(table, FORGETS) and get32(record, LINK) == UNLINKED:
         link(table, row, end)

@@ -7,41 +7,41 @@ bucket of what is left. So the cost follows what is forgotten, not what is remem
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 from presage.kernels.groups import remove_from_indexes
 from presage.kernels.hashing import EMPTY, GONE, first_place, hash_tuple, stride
 from presage.kernels.layout import (
-    AFTER,
     BUCKET,
     COLUMNS,
     CUTOFF,
+    EARLIER,
     FAR,
     FORGETS,
+    FROM,
     GRAVES,
     GROUP_GRAVES,
     GROUPS,
     HEAD_MASK,
     HEADS,
-    HIGH,
     INDEX_BYTES,
     INDEXED,
     LATEST,
-    LINKED,
+    LINK,
     LIVE,
-    LOW,
     NEXT_INDEX,
+    NODES,
     POOL,
-    POOL_AFTER,
     POOL_FREE,
-    POOL_HIGH,
     POOL_LIVE,
+    RECORD_BYTES,
+    RECORDS,
     ROW_FREE,
     ROWS,
     SLOT_MASK,
     SLOTS,
     TABLE_BYTES,
+    TO,
     WHEEL,
     WHEEL_AT,
     WHEEL_SIZE,
@@ -97,29 +97,28 @@ def _forget_all(table, indexes):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _forget_chain(table, indexes, row, cutoff):  # type: ignore[no-untyped-def]
-    low, high, after, linked = get(table, LOW), get(table, HIGH), get(table, AFTER), get(table, LINKED)
-    pool_high, pool_after = get(table, POOL_HIGH), get(table, POOL_AFTER)
+    records, nodes = get(table, RECORDS), get(table, NODES)
     while row >= 0:
-        following = get32(linked, row)
-        put32(linked, row, UNLINKED)
-        end, node = get(high, row), get32(after, row)
+        record = records + row * RECORD_BYTES
+        following = get32(record, LINK)
+        put32(record, LINK, UNLINKED)
+        end = get(record, TO)
         if end < cutoff:
-            drop_nodes(table, node)
+            drop_nodes(table, get32(record, EARLIER))
             _remove_row(table, indexes, row)
-            put(low, row, get(table, ROW_FREE))
+            put(record, FROM, get(table, ROW_FREE))
             put(table, ROW_FREE, row)
         else:
             # The first that ended too early, and all before it, go; the row is looked at again when the next can.
-            before = np.int64(-1)
-            while node >= 0 and get(pool_high, node) >= cutoff:
-                before, end = node, get(pool_high, node)
-                node = get32(pool_after, node)
+            last = record
+            node = get32(last, EARLIER)
+            while node >= 0 and get(nodes + node * RECORD_BYTES, TO) >= cutoff:
+                last = nodes + node * RECORD_BYTES
+                node = get32(last, EARLIER)
             if node >= 0:
                 drop_nodes(table, node)
-                if before < 0:
-                    put32(after, row, LAST)
-                else:
-                    put32(pool_after, before, LAST)
+                put32(last, EARLIER, LAST)
+            end = get(last, TO)
             if end < FAR:
                 link(table, row, end)
         row = following
@@ -138,7 +137,7 @@ def _remove_row(table, indexes, row):  # type: ignore[no-untyped-def]
     put32(slots, at, GONE)
     put(table, GRAVES, get(table, GRAVES) + 1)
     put(table, LIVE, get(table, LIVE) - 1)
-    put32(get(table, AFTER), row, FREE)
+    put32(get(table, RECORDS) + row * RECORD_BYTES, EARLIER, FREE)
     if get(table, INDEXED) >= 0:
         remove_from_indexes(indexes, get(table, INDEXED), columns, width, row)
 
@@ -146,15 +145,15 @@ def _remove_row(table, indexes, row):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def link_all(table):  # type: ignore[no-untyped-def]
     """Chains all rows anew, after the buckets have changed."""
-    high, after, linked = get(table, HIGH), get(table, AFTER), get(table, LINKED)
-    pool_high, pool_after = get(table, POOL_HIGH), get(table, POOL_AFTER)
+    records, nodes = get(table, RECORDS), get(table, NODES)
     for row in range(get(table, ROWS)):
-        put32(linked, row, UNLINKED)
-        node = get32(after, row)
+        record = records + row * RECORD_BYTES
+        put32(record, LINK, UNLINKED)
+        node = get32(record, EARLIER)
         if node != FREE:
-            end = get(high, row)
+            end = get(record, TO)
             while node >= 0:
-                end = get(pool_high, node)
-                node = get32(pool_after, node)
+                end = get(nodes + node * RECORD_BYTES, TO)
+                node = get32(nodes + node * RECORD_BYTES, EARLIER)
             if end < FAR:
                 link(table, row, end)

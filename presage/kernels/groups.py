@@ -13,6 +13,7 @@ from numba import njit
 
 from presage.kernels.hashing import EMPTY, GONE, first_place, hash_columns, hash_tuple, stride
 from presage.kernels.layout import (
+    EARLIER,
     FOLLOWING,
     GROUP_GRAVES,
     GROUPS,
@@ -23,6 +24,7 @@ from presage.kernels.layout import (
     KEYS,
     NEXT_INDEX,
     PRECEDING,
+    RECORD_BYTES,
     get,
     get32,
     put,
@@ -143,8 +145,8 @@ def _remove(index, columns, width, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def fill_index(index, columns, width, after, rows):  # type: ignore[no-untyped-def]
-    """Enters all rows in use; `after` is less than -1 for the others."""
+def fill_index(index, columns, width, records, rows):  # type: ignore[no-untyped-def]
+    """Enters all rows in use; `EARLIER` of the others is less than -1."""
     for row in range(rows):
-        if get32(after, row) >= -1:
+        if get32(records + row * RECORD_BYTES, EARLIER) >= -1:
             add_to_index(index, columns, width, row)

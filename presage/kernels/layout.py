@@ -21,20 +21,26 @@ FAR = 1 << 61
     WIDTH, CAPACITY, ROWS, ROW_FREE, LIVE, POOL_CAPACITY, POOL, POOL_FREE, POOL_LIVE, SLOT_MASK, GRAVES, LATEST,
     LOG_CAPACITY, LOG, INDEXED, FROM_ZERO, FORGETS, BUCKET, WHEEL_AT, CUTOFF,
     BEYOND, PASSES, AHEAD_CAPACITY, AHEAD, AHEAD_COLUMNS, AHEAD_LOW, AHEAD_HIGH,
-    COLUMNS, LOW, HIGH, AFTER, POOL_LOW, POOL_HIGH, POOL_AFTER, SLOTS, LINKED, WHEEL, LOG_ROW, LOG_LOW, LOG_HIGH,
+    COLUMNS, RECORDS, NODES, SLOTS, WHEEL, LOG_ROW, LOG_LOW, LOG_HIGH,
     TABLE_FIELDS,
-) = range(41)  # fmt: skip
+) = range(36)  # fmt: skip
+
+# An interval with what is chained to it, side by side: who looks at one of these looks at all of them. The first two
+# are places for 64 bits, the others for 32.
+FROM, TO, EARLIER, LINK = 0, 1, 4, 5
+RECORD_BYTES = 24
 
 # An index: `KEY` is the address of its column numbers, `NEXT_INDEX` the next index of the same table.
 KEY, KEYS, HEADS, HEAD_MASK, GROUPS, GROUP_GRAVES, FOLLOWING, PRECEDING, NEXT_INDEX, INDEX_FIELDS = range(10)
 
 TABLE_BYTES, INDEX_BYTES = 8 * TABLE_FIELDS, 8 * INDEX_FIELDS
 
-# What a run works with: the tables and the program (`matching.py`, `driver.py`), and room for what is found.
+# What a run works with: the tables and the program (`matching.py`, `driver.py`), room for what is on its way through
+# the steps of joins, and for what is found.
 (
     TABLES, INDEXES, TRIGGERS, STARTS, STEPS, SPECS, CHECKS, FOUND_TUPLES, FLOATS,
-    STACK, BOUND, WANTED, TUPLES, LOWS, HIGHS, ROOM, WORK_FIELDS,
-) = range(17)  # fmt: skip
+    STACK, ENTRIES, ENTRY_BYTES, MOST_ENTRIES, PAIRS, WANTED, TUPLES, LOWS, HIGHS, ROOM, WORK_FIELDS,
+) = range(20)  # fmt: skip
 
 # Buckets of rows by when they can be forgotten: a power of two.
 WHEEL_SIZE = 64

@@ -1,8 +1,11 @@
 """Joins: from each new piece of a table through the other literals of the rules it is part of.
 
 A rule's body, begun at one of its literals, is a path of steps; the paths of all rules with the same head that begin
-at the same table form a tree, in which common beginnings are walked once. The walk goes in depth: variables have their
-value in `bound`, and each level of the stack knows its row, its next interval, and the time that is left.
+at the same table form a tree, in which common beginnings are walked once. Many pieces walk together: what has come
+through a step is an array of *entries*, each with the time that is left and what it has bound, and the next step goes
+over that array. So what a step is has to be looked up once for many pieces, and one piece need not wait for the
+memory that another asks for. A step that finds more than fits stops, lets the steps below it go on with what there
+is, and is taken up again.
 
 Times are relative to the first literal: every other step has its distance from it as its `SHIFT`.
 """
@@ -13,16 +16,18 @@ import numpy as np
 from numba import njit
 
 from presage.kernels.groups import find_group
+from presage.kernels.hashing import EMPTY
 from presage.kernels.layout import (
-    AFTER,
-    BOUND,
     CHECKS,
     COLUMNS,
+    EARLIER,
+    ENTRIES,
+    ENTRY_BYTES,
     FAR,
     FLOATS,
     FOLLOWING,
     FOUND_TUPLES,
-    HIGH,
+    FROM,
     HIGHS,
     INDEX_BYTES,
     INDEXES,
@@ -30,18 +35,22 @@ from presage.kernels.layout import (
     LOG_HIGH,
     LOG_LOW,
     LOG_ROW,
-    LOW,
     LOWS,
-    POOL_AFTER,
-    POOL_HIGH,
-    POOL_LOW,
+    MOST_ENTRIES,
+    NODES,
+    PAIRS,
+    RECORD_BYTES,
+    RECORDS,
     ROOM,
     ROWS,
+    SLOT_MASK,
+    SLOTS,
     SPECS,
     STACK,
     STEPS,
     TABLE_BYTES,
     TABLES,
+    TO,
     TUPLES,
     WANTED,
     WIDTH,
@@ -52,19 +61,20 @@ from presage.kernels.layout import (
     put32,
 )
 from presage.kernels.operators import dilate
-from presage.kernels.tables import FREE, find_row
+from presage.kernels.tables import FREE, earlier_record, find_row
 
 # What a column does: it binds a variable, must equal a variable, or must equal a constant.
 BIND, SAME, CONSTANT = 0, 1, 2
 
-# A step: how its rows are found (by the whole tuple, by an index, all of them, or it is the row of an earlier step),
+# A step: how its rows are found (by an index, all of them, by the whole tuple, or it is the row of an earlier step),
 # which columns bind or are compared, which comparisons follow, where to go on, and what has been found then. Where to
-# go on is said twice: at all, and for the pieces at hand.
+# go on is said twice: at all, and for the pieces at hand. `BOUND` says how much of an entry has its value before the
+# step, `RECORD_AT` where in it the step notes the interval it met.
 (
     TABLE, HOW, WHERE, SHIFT, FIXED, KEY_AT, KEY_COUNT, REST_AT, REST_COUNT, CHECK_AT, CHECK_COUNT,
-    CHILD, SIBLING, FOUND, LIVE_CHILD, LIVE_SIBLING, STEP_FIELDS,
-) = range(17)  # fmt: skip
-WHOLE, GROUP, ALL, AGAIN = range(4)
+    CHILD, SIBLING, FOUND, LIVE_CHILD, LIVE_SIBLING, BOUND, RECORD_AT, STEP_FIELDS,
+) = range(19)  # fmt: skip
+GROUP, ALL, WHOLE, AGAIN = range(4)
 
 # What has been found: the head's columns, how its time lies to that of the first literal, and its fixed time, if any.
 TUPLE_AT, TUPLE_WIDTH, NEAR, FAR_OFF, OPEN_NEAR, OPEN_FAR, AT, LEAST, NEXT_FOUND, FOUND_FIELDS = range(10)
@@ -72,29 +82,31 @@ TUPLE_AT, TUPLE_WIDTH, NEAR, FAR_OFF, OPEN_NEAR, OPEN_FAR, AT, LEAST, NEXT_FOUND
 # A comparison: an operator and two sides, each a kind and a value.
 EQUAL, UNEQUAL, LESS, AT_MOST = range(4)
 
-# The stack: step, row, next interval (`START` for the row's own), the time that is left.
-START = -3
-AT_STEP, AT_ROW, AT_NODE, AT_LOW, AT_HIGH, STACK_FIELDS = range(6)
+# An entry: the time that is left, and values: variables and addresses of intervals, in the order in which a path comes
+# to them.
+ENTRY_LOW, ENTRY_HIGH, VALUES = range(3)
 
-# So many pieces are looked through before they are walked from.
-AT_ONCE = 8192
+# A level of the stack: its step, how many entries came through it, and how far it is in those of the level above: pairs
+# of an entry and the row, or the address of the interval, to look at next. Of steps with several rows the first pair is
+# at work, at the interval `AT_RECORD` of its row, or at the row's own where that is 0.
+AT_STEP, CAME, AT_PAIR, PAIRS_LEFT, AT_RECORD, STACK_FIELDS = range(6)
 
 # Sizes of all these.
 STEP_BYTES, FOUND_BYTES, FRAME_BYTES = 8 * STEP_FIELDS, 8 * FOUND_FIELDS, 8 * STACK_FIELDS
-SPEC_BYTES, CHECK_BYTES = 8 * 3, 8 * 5
+SPEC_BYTES, CHECK_BYTES, PAIR_BYTES = 8 * 3, 8 * 5, 8 * 2
 
 
 @njit(cache=True)
-def _passes(work, begin, count):  # type: ignore[no-untyped-def]
+def _passes(work, begin, count, entry):  # type: ignore[no-untyped-def]
     """Whether comparisons are true, or cannot be decided here: a value without an exact float."""
-    bound, values = get(work, BOUND), get(work, FLOATS)
+    values = get(work, FLOATS)
     for number in range(begin, begin + count):
         check = get(work, CHECKS) + number * CHECK_BYTES
         left, right = get(check, 2), get(check, 4)
         if get(check, 1) != CONSTANT:
-            left = get32(bound, left)
+            left = get(entry, VALUES + left)
         if get(check, 3) != CONSTANT:
-            right = get32(bound, right)
+            right = get(entry, VALUES + right)
         operator = get(check, 0)
         if operator == EQUAL:
             if left != right:
@@ -111,80 +123,115 @@ def _passes(work, begin, count):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _emit(work, number, low, high, count):  # type: ignore[no-untyped-def]
-    """Notes what has been found; gives the new count, or -1 where there is no room."""
-    bound = get(work, BOUND)
-    while number >= 0:
-        one = get(work, FOUND_TUPLES) + number * FOUND_BYTES
-        start = max(low, get(one, LEAST))
-        if start <= high:
-            end = get(one, AT)
-            if end != FAR:
-                start = end
-            else:
-                start, end = dilate(
-                    start, high, get(one, NEAR), get(one, FAR_OFF), get(one, OPEN_NEAR) != 0, get(one, OPEN_FAR) != 0
-                )
-            if start <= end:
-                if count == get(work, ROOM):
-                    return np.int64(-1)
-                width = get(one, TUPLE_WIDTH)
-                tuples, spec = get(work, TUPLES) + 4 * count * width, get(work, SPECS) + get(one, TUPLE_AT) * SPEC_BYTES
-                for column in range(width):
-                    value = get(spec, 3 * column + 2)
-                    if get(spec, 3 * column + 1) != CONSTANT:
-                        value = get32(bound, value)
-                    put32(tuples, column, value)
-                put(get(work, LOWS), count, start)
-                put(get(work, HIGHS), count, end)
-                count += 1
-        number = get(one, NEXT_FOUND)
-    return count
-
-
-@njit(cache=True)
-def _fits(work, begin, count, tuple_):  # type: ignore[no-untyped-def]
+def _fits(work, begin, count, tuple_, entry):  # type: ignore[no-untyped-def]
     """Binds and compares columns of a tuple."""
-    bound = get(work, BOUND)
     for number in range(begin, begin + count):
         spec = get(work, SPECS) + number * SPEC_BYTES
         held, kind, value = get32(tuple_, get(spec, 0)), get(spec, 1), get(spec, 2)
         if kind == BIND:
-            put32(bound, value, held)
-        elif held != (get32(bound, value) if kind == SAME else value):
+            put(entry, VALUES + value, held)
+        elif held != (get(entry, VALUES + value) if kind == SAME else value):
             return False
     return True
 
 
 @njit(cache=True)
-def _first_row(work, step, table):  # type: ignore[no-untyped-def]
-    """The first row that a step may go to, or -1."""
-    how = get(step, HOW)
-    if how == AGAIN:
-        return get(get(work, STACK) + get(step, WHERE) * FRAME_BYTES, AT_ROW)
-    if how == ALL:
-        return _next_used(table, np.int64(0))
-    bound, wanted = get(work, BOUND), get(work, WANTED)
-    spec = get(work, SPECS) + get(step, KEY_AT) * SPEC_BYTES
-    for place in range(get(step, KEY_COUNT)):
-        value = get(spec, 3 * place + 2)
-        if get(spec, 3 * place + 1) != CONSTANT:
-            value = get32(bound, value)
-        put32(wanted, place, value)
-    if how == WHOLE:
-        return find_row(table, wanted)
-    index = get(work, INDEXES) + get(step, WHERE) * INDEX_BYTES
-    return find_group(index, get(table, COLUMNS), get(table, WIDTH), wanted)
+def _emit(work, number, entry, came, count):  # type: ignore[no-untyped-def]
+    """Notes what entries have found; gives the new count, or -1 where there is no room."""
+    size, room, lows, highs = get(work, ENTRY_BYTES), get(work, ROOM), get(work, LOWS), get(work, HIGHS)
+    past = entry + came * size
+    while number >= 0:
+        one = get(work, FOUND_TUPLES) + number * FOUND_BYTES
+        width, spec = get(one, TUPLE_WIDTH), get(work, SPECS) + get(one, TUPLE_AT) * SPEC_BYTES
+        least, at, near, far = get(one, LEAST), get(one, AT), get(one, NEAR), get(one, FAR_OFF)
+        open_near, open_far = get(one, OPEN_NEAR) != 0, get(one, OPEN_FAR) != 0
+        tuples = get(work, TUPLES) + 4 * count * width
+        each = entry
+        while each < past:
+            start, end = max(get(each, ENTRY_LOW), least), get(each, ENTRY_HIGH)
+            if start <= end:
+                if at != FAR:
+                    start = end = at
+                else:
+                    start, end = dilate(start, end, near, far, open_near, open_far)
+            if start <= end:
+                if count == room:
+                    return np.int64(-1)
+                for column in range(width):
+                    value = get(spec, 3 * column + 2)
+                    if get(spec, 3 * column + 1) != CONSTANT:
+                        value = get(each, VALUES + value)
+                    put32(tuples, column, value)
+                tuples += 4 * width
+                put(lows, count, start)
+                put(highs, count, end)
+                count += 1
+            each += size
+        number = get(one, NEXT_FOUND)
+    return count
 
 
 @njit(cache=True)
 def _next_used(table, row):  # type: ignore[no-untyped-def]
-    after = get(table, AFTER)
+    records = get(table, RECORDS)
     while row < get(table, ROWS):
-        if get32(after, row) != FREE:
+        if get32(records + row * RECORD_BYTES, EARLIER) != FREE:
             return row
         row += 1
     return np.int64(-1)
+
+
+@njit(cache=True)
+def _pair(work, step, table, entry, came, pairs):  # type: ignore[no-untyped-def]
+    """Pairs entries with what a step has to look at first; gives how many have anything. What happens for each entry is
+    decided by arithmetic where it can be: no one can guess what entries will meet."""
+    how, size, spec = get(step, HOW), get(work, ENTRY_BYTES), get(work, SPECS) + get(step, KEY_AT) * SPEC_BYTES
+    latest = np.int64(2 * FAR) if get(step, FIXED) != FAR else get(table, LATEST) - get(step, SHIFT)
+    records, found = get(table, RECORDS), np.int64(0)
+    if how == AGAIN:
+        place = VALUES + get(step, WHERE)
+        for _ in range(came):
+            put(pairs, 0, entry)
+            put(pairs, 1, get(entry, place))
+            pairs += PAIR_BYTES * np.int64(get(entry, ENTRY_LOW) <= latest)
+            found += np.int64(get(entry, ENTRY_LOW) <= latest)
+            entry += size
+        return found
+    keys, wanted, columns = get(step, KEY_COUNT), get(work, WANTED), get(table, COLUMNS)
+    if how == WHOLE and keys == 1 and get(spec, 1) != CONSTANT:
+        place, mask, slots = VALUES + get(spec, 2), get(table, SLOT_MASK), get(table, SLOTS)
+        for _ in range(came):
+            value = get(entry, place)
+            row = get32(slots, value & mask)
+            # Most often the first place has what is looked for.
+            if row != EMPTY and (row < 0 or get32(columns, row) != value):
+                put32(wanted, 0, value)
+                row = find_row(table, wanted)
+            put(pairs, 0, entry)
+            put(pairs, 1, records + row * RECORD_BYTES)
+            is_there = np.int64(row >= 0) & np.int64(get(entry, ENTRY_LOW) <= latest)
+            pairs += PAIR_BYTES * is_there
+            found += is_there
+            entry += size
+        return found
+    index = get(work, INDEXES) + get(step, WHERE) * INDEX_BYTES
+    first = _next_used(table, np.int64(0)) if how == ALL else np.int64(-1)
+    for _ in range(came):
+        row = first
+        if how != ALL:
+            for place in range(keys):
+                value = get(spec, 3 * place + 2)
+                if get(spec, 3 * place + 1) != CONSTANT:
+                    value = get(entry, VALUES + value)
+                put32(wanted, place, value)
+            row = find_row(table, wanted) if how == WHOLE else find_group(index, columns, get(table, WIDTH), wanted)
+        if row >= 0 and get(entry, ENTRY_LOW) <= latest:
+            put(pairs, 0, entry)
+            put(pairs, 1, records + row * RECORD_BYTES if how == WHOLE else row)
+            pairs += PAIR_BYTES
+            found += 1
+        entry += size
+    return found
 
 
 @njit(cache=True)
@@ -235,127 +282,203 @@ def _prune(work, root, log_low, begin, end):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def match(work, source, root, begin, end):  # type: ignore[no-untyped-def]
     """Walks from the pieces `begin` to `end` of a table's log. Gives up to which piece all was found, and how much."""
-    columns, width = get(source, COLUMNS), get(source, WIDTH)
-    log_row, log_low, log_high = get(source, LOG_ROW), get(source, LOG_LOW), get(source, LOG_HIGH)
-    count = np.int64(0)
-    end = min(end, begin + AT_ONCE)
-    root = _prune(work, root, log_low, begin, end)
+    root = _prune(work, root, get(source, LOG_LOW), begin, end)
     if root < 0:
-        return end, count
-    for piece in range(begin, end):
-        row, complete = get32(log_row, piece), count
-        put(get(work, STACK), AT_ROW, row)
-        following = root
-        while following >= 0:
+        return end, np.int64(0)
+    count, most = np.int64(0), get(work, MOST_ENTRIES)
+    while begin < end:
+        last, complete, following = min(end, begin + most), count, root
+        while following >= 0 and count >= 0:
             step = get(work, STEPS) + following * STEP_BYTES
             following = get(step, LIVE_SIBLING)
-            low, high, fixed = get(log_low, piece), get(log_high, piece), get(step, FIXED)
-            if fixed != FAR:
-                if fixed < low or fixed > high:
-                    continue
-                low, high = np.int64(-2 * FAR), np.int64(2 * FAR)
-            if not _fits(work, get(step, REST_AT), get(step, REST_COUNT), columns + 4 * row * width):
-                continue
-            if get(step, CHECK_COUNT) and not _passes(work, get(step, CHECK_AT), get(step, CHECK_COUNT)):
-                continue
-            if get(step, FOUND) >= 0:
-                count = _emit(work, get(step, FOUND), low, high, count)
-            if count >= 0 and get(step, LIVE_CHILD) >= 0:
-                count = _walk(work, get(step, LIVE_CHILD), low, high, count)
-            if count < 0:
-                return piece, complete
+            came = _enter(work, step, source, begin, last)
+            if came and get(step, FOUND) >= 0:
+                count = _emit(work, get(step, FOUND), get(work, ENTRIES), came, count)
+            if came and count >= 0 and get(step, LIVE_CHILD) >= 0:
+                put(get(work, STACK), CAME, came)
+                count = _walk(work, get(step, LIVE_CHILD), count)
+        if count >= 0:
+            begin = last
+        elif complete or most == 1:
+            return begin, complete
+        else:
+            # Fewer pieces may find no more than there is room for.
+            count, most = complete, max(most // 8, 1)
     return end, count
 
 
 @njit(cache=True)
-def _walk(work, first, low, high, count):  # type: ignore[no-untyped-def]
-    """From one piece through a tree of steps. Level 0 of the stack is the piece itself."""
-    steps, tables = get(work, STEPS), get(work, TABLES)
-    frame = bottom = get(work, STACK)
-    frame += FRAME_BYTES
-    step, row, node = steps + first * STEP_BYTES, np.int64(-1), np.int64(START)
-    table = tables + get(step, TABLE) * TABLE_BYTES
-    entering = True
-    while True:
-        shift, fixed = get(step, SHIFT), get(step, FIXED)
-        if entering:
-            row, node = np.int64(-1), np.int64(START)
-            if fixed != FAR or get(table, LATEST) - shift >= low:
-                row = _first_row(work, step, table)
-            entering = False
-        # The next row that fits, and of it the next interval that meets the time that is left.
-        hit = False
-        start, end = low, high
-        while row >= 0:
-            if node == START and (
-                (
-                    get(step, REST_COUNT)
-                    and not _fits(
-                        work,
-                        get(step, REST_AT),
-                        get(step, REST_COUNT),
-                        get(table, COLUMNS) + 4 * row * get(table, WIDTH),
-                    )
-                )
-                or (get(step, CHECK_COUNT) and not _passes(work, get(step, CHECK_AT), get(step, CHECK_COUNT)))
-            ):
-                row = _next_row(work, step, table, row)
+def _enter(work, step, source, begin, end):  # type: ignore[no-untyped-def]
+    """Entries for the pieces that a first step lets through; gives how many."""
+    columns, width, size = get(source, COLUMNS), get(source, WIDTH), get(work, ENTRY_BYTES)
+    log_row, log_low, log_high = get(source, LOG_ROW), get(source, LOG_LOW), get(source, LOG_HIGH)
+    fixed, record_at, records = get(step, FIXED), VALUES + get(step, RECORD_AT), get(source, RECORDS)
+    rest_at, rest, check_at, checks = (
+        get(step, REST_AT),
+        get(step, REST_COUNT),
+        get(step, CHECK_AT),
+        get(step, CHECK_COUNT),
+    )
+    entry, came = get(work, ENTRIES), np.int64(0)
+    for piece in range(begin, end):
+        row, low, high = get32(log_row, piece), get(log_low, piece), get(log_high, piece)
+        if fixed != FAR:
+            if fixed < low or fixed > high:
                 continue
-            while node != -1:
-                if node == START:
-                    own_low, own_high = get(get(table, LOW), row), get(get(table, HIGH), row)
-                    node = get32(get(table, AFTER), row)
-                else:
-                    own_low, own_high = get(get(table, POOL_LOW), node), get(get(table, POOL_HIGH), node)
-                    node = get32(get(table, POOL_AFTER), node)
+            low, high = np.int64(-2 * FAR), np.int64(2 * FAR)
+        if _fits(work, rest_at, rest, columns + 4 * row * width, entry) and (
+            checks == 0 or _passes(work, check_at, checks, entry)
+        ):
+            put(entry, ENTRY_LOW, low)
+            put(entry, ENTRY_HIGH, high)
+            put(entry, record_at, records + row * RECORD_BYTES)
+            entry += size
+            came += 1
+    return came
+
+
+@njit(cache=True)
+def _through_one(work, frame, step, pairs, out):  # type: ignore[no-untyped-def]
+    """Takes pairs of entries and intervals through a step, until none is left or there is no more room. Each goes on to
+    the entries at `out` if the times meet, and comes again with the interval before if that may meet it too."""
+    table = get(work, TABLES) + get(step, TABLE) * TABLE_BYTES
+    size, most, nodes = get(work, ENTRY_BYTES), get(work, MOST_ENTRIES), get(table, NODES)
+    shift, fixed, record_at = get(step, SHIFT), get(step, FIXED), VALUES + get(step, RECORD_AT)
+    last = VALUES + get(step, BOUND)
+    left, passed = get(frame, PAIRS_LEFT), np.int64(0)
+    while left and passed < most:
+        some, kept, pair = min(left, most - passed), pairs, pairs
+        for _ in range(some):
+            entry, record = get(pair, 0), get(pair, 1)
+            pair += PAIR_BYTES
+            low, high = get(entry, ENTRY_LOW), get(entry, ENTRY_HIGH)
+            own_low, own_high, node = get(record, FROM), get(record, TO), get32(record, EARLIER)
+            for place in range(VALUES, last):
+                put(out, place, get(entry, place))
+            put(out, record_at, record)
+            if fixed == FAR:
+                own_low -= shift
+                own_high -= shift
+                put(out, ENTRY_LOW, max(own_low, low))
+                put(out, ENTRY_HIGH, min(own_high, high))
+                meets = np.int64(own_low <= high) & np.int64(own_high >= low)
+                goes_on = np.int64(own_low > low) & np.int64(node >= 0)
+            else:
+                put(out, ENTRY_LOW, low)
+                put(out, ENTRY_HIGH, high)
+                meets = np.int64(own_low <= fixed) & np.int64(own_high >= fixed)
+                goes_on = np.int64(own_low > fixed) & np.int64(node >= 0)
+            out += size * meets
+            passed += meets
+            put(kept, 0, entry)
+            put(kept, 1, nodes + node * RECORD_BYTES)
+            kept += PAIR_BYTES * goes_on
+        for _ in range(left - some):
+            put(kept, 0, get(pair, 0))
+            put(kept, 1, get(pair, 1))
+            kept += PAIR_BYTES
+            pair += PAIR_BYTES
+        left = (kept - pairs) // PAIR_BYTES
+    put(frame, PAIRS_LEFT, left)
+    put(frame, CAME, passed)
+
+
+@njit(cache=True)
+def _through_several(work, frame, step, pairs, out):  # type: ignore[no-untyped-def]
+    """The same for a step in which an entry may meet several rows: pairs of entries and rows."""
+    table = get(work, TABLES) + get(step, TABLE) * TABLE_BYTES
+    size, most, width, columns = get(work, ENTRY_BYTES), get(work, MOST_ENTRIES), get(table, WIDTH), get(table, COLUMNS)
+    records, nodes = get(table, RECORDS), get(table, NODES)
+    shift, fixed, record_at = get(step, SHIFT), get(step, FIXED), VALUES + get(step, RECORD_AT)
+    rest, checks, last = get(step, REST_COUNT), get(step, CHECK_COUNT), VALUES + get(step, BOUND)
+    passed, record = np.int64(0), get(frame, AT_RECORD)
+    left, at = get(frame, PAIRS_LEFT), get(frame, AT_PAIR)
+    while left:
+        pair = pairs + at * PAIR_BYTES
+        entry, row = get(pair, 0), get(pair, 1)
+        low, high = get(entry, ENTRY_LOW), get(entry, ENTRY_HIGH)
+        while row >= 0:
+            if record == 0:
+                record = records + row * RECORD_BYTES
+            while record:
+                if passed == most:
+                    put(pair, 1, row)
+                    put(frame, AT_RECORD, record)
+                    put(frame, AT_PAIR, at)
+                    put(frame, PAIRS_LEFT, left)
+                    put(frame, CAME, passed)
+                    return
+                met, own_low, own_high = record, get(record, FROM), get(record, TO)
+                record = earlier_record(nodes, record)
                 if fixed != FAR:
-                    if own_low <= fixed <= own_high:
-                        hit = True
-                        node = np.int64(-1)
-                    continue
-                own_low = own_low if own_low <= -FAR else own_low - shift
-                own_high = own_high if own_high >= FAR else own_high - shift
-                if own_high < low:
-                    node = np.int64(-1)
-                elif own_low <= high:
-                    start, end = max(own_low, low), min(own_high, high)
-                    hit = True
+                    if fixed < own_low or fixed > own_high:
+                        continue
+                    own_low, own_high, record = low, high, np.int64(0)
+                else:
+                    own_low -= shift
+                    own_high -= shift
+                    if own_high < low:
+                        record = np.int64(0)
+                        break
+                    if own_low > high:
+                        continue
+                for place in range(VALUES, last):
+                    put(out, place, get(entry, place))
+                if (rest and not _fits(work, get(step, REST_AT), rest, columns + 4 * row * width, out)) or (
+                    checks and not _passes(work, get(step, CHECK_AT), checks, out)
+                ):
+                    record = np.int64(0)
                     break
-            if hit:
-                break
+                put(out, ENTRY_LOW, max(own_low, low))
+                put(out, ENTRY_HIGH, min(own_high, high))
+                put(out, record_at, met)
+                out += size
+                passed += 1
             row = _next_row(work, step, table, row)
-            node = np.int64(START)
-        if hit:
-            if get(step, FOUND) >= 0:
-                count = _emit(work, get(step, FOUND), start, end, count)
-                if count < 0:
-                    return count
-            if get(step, CHILD) >= 0:
-                put(frame, AT_STEP, step)
-                put(frame, AT_ROW, row)
-                put(frame, AT_NODE, node)
-                put(frame, AT_LOW, low)
-                put(frame, AT_HIGH, high)
-                frame += FRAME_BYTES
-                step, low, high = steps + get(step, CHILD) * STEP_BYTES, start, end
-                table = tables + get(step, TABLE) * TABLE_BYTES
-                entering = True
-            elif node == -1:
-                row = _next_row(work, step, table, row)
-                node = np.int64(START)
-            continue
-        # Nothing more here: the next branch, or back.
-        if get(step, LIVE_SIBLING) >= 0:
-            step = steps + get(step, LIVE_SIBLING) * STEP_BYTES
+        at += 1
+        left -= 1
+    put(frame, PAIRS_LEFT, 0)
+    put(frame, CAME, passed)
+
+
+@njit(cache=True)
+def _walk(work, first, count):  # type: ignore[no-untyped-def]
+    """From the entries of the first level through a tree of steps; gives the new count, or -1 where there is no
+    room."""
+    steps, tables, most = get(work, STEPS), get(work, TABLES), get(work, MOST_ENTRIES)
+    bottom, level = get(work, STACK), most * get(work, ENTRY_BYTES)
+    frame, above, pairs = bottom + FRAME_BYTES, get(work, ENTRIES), get(work, PAIRS) + PAIR_BYTES * (most + 1)
+    step, begins = steps + first * STEP_BYTES, True
+    while True:
+        if begins:
             table = tables + get(step, TABLE) * TABLE_BYTES
-            entering = True
+            put(frame, AT_STEP, step)
+            put(frame, AT_PAIR, 0)
+            put(frame, AT_RECORD, 0)
+            put(frame, PAIRS_LEFT, _pair(work, step, table, above, get(frame - FRAME_BYTES, CAME), pairs))
+        if get(step, HOW) >= WHOLE:
+            _through_one(work, frame, step, pairs, above + level)
+        else:
+            _through_several(work, frame, step, pairs, above + level)
+        passed = get(frame, CAME)
+        if passed and get(step, FOUND) >= 0:
+            count = _emit(work, get(step, FOUND), above + level, passed, count)
+            if count < 0:
+                return count
+        if passed and get(step, CHILD) >= 0:
+            step, begins = steps + get(step, CHILD) * STEP_BYTES, True
+            frame += FRAME_BYTES
+            above += level
+            pairs += PAIR_BYTES * (most + 1)
             continue
-        frame -= FRAME_BYTES
-        if frame == bottom:
-            return count
-        step, row, node = get(frame, AT_STEP), get(frame, AT_ROW), get(frame, AT_NODE)
-        low, high = get(frame, AT_LOW), get(frame, AT_HIGH)
-        table = tables + get(step, TABLE) * TABLE_BYTES
-        if node == -1:
-            row = _next_row(work, step, table, row)
-            node = np.int64(START)
+        # Nothing more below: the rest of the entries, the next branch, or back.
+        while get(frame, PAIRS_LEFT) == 0 and get(step, LIVE_SIBLING) < 0:
+            frame -= FRAME_BYTES
+            above -= level
+            pairs -= PAIR_BYTES * (most + 1)
+            if frame == bottom:
+                return count
+            step = get(frame, AT_STEP)
+        begins = get(frame, PAIRS_LEFT) == 0
+        if begins:
+            step = steps + get(step, LIVE_SIBLING) * STEP_BYTES

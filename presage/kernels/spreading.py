@@ -11,25 +11,25 @@ from numba import njit
 
 from presage.kernels.groups import find_group
 from presage.kernels.layout import (
-    AFTER,
     COLUMNS,
+    EARLIER,
     FAR,
     FOLLOWING,
-    HIGH,
+    FROM,
     HIGHS,
     INDEX_BYTES,
     INDEXES,
     LOG_HIGH,
     LOG_LOW,
     LOG_ROW,
-    LOW,
     LOWS,
-    POOL_AFTER,
-    POOL_HIGH,
-    POOL_LOW,
+    NODES,
+    RECORD_BYTES,
+    RECORDS,
     ROOM,
     ROWS,
     SPECS,
+    TO,
     TUPLES,
     WANTED,
     WIDTH,
@@ -40,7 +40,7 @@ from presage.kernels.layout import (
 )
 from presage.kernels.matching import SPEC_BYTES
 from presage.kernels.operators import dilate, erode, reach
-from presage.kernels.tables import FREE, find_row
+from presage.kernels.tables import FREE, earlier_record, find_row
 
 # The other side of `since` is found by the whole tuple, by an index, or is all rows.
 BY_TUPLE, EVERY = -1, -2
@@ -49,11 +49,10 @@ BY_TUPLE, EVERY = -1, -2
 @njit(cache=True)
 def _whole(table, row, low):  # type: ignore[no-untyped-def]
     """The interval of a row that contains a cell."""
-    start, end, node = get(get(table, LOW), row), get(get(table, HIGH), row), get32(get(table, AFTER), row)
-    while start > low:
-        start, end = get(get(table, POOL_LOW), node), get(get(table, POOL_HIGH), node)
-        node = get32(get(table, POOL_AFTER), node)
-    return start, end
+    record = get(table, RECORDS) + row * RECORD_BYTES
+    while get(record, FROM) > low:
+        record = earlier_record(get(table, NODES), record)
+    return get(record, FROM), get(record, TO)
 
 
 @njit(cache=True)
@@ -140,14 +139,10 @@ def since_right(work, source, left, spec, begin, end, near, far, open_near, open
             column = get(get(work, SPECS) + (spec + place) * SPEC_BYTES, 0)
             put32(wanted, place, get32(columns, row * width + column) if column >= 0 else 0)
         partner = find_row(left, wanted)
-        node = np.int64(-2)
-        while count >= 0 and partner >= 0 and node != -1:
-            if node == -2:
-                begins, stops = get(get(left, LOW), partner), get(get(left, HIGH), partner)
-                node = get32(get(left, AFTER), partner)
-            else:
-                begins, stops = get(get(left, POOL_LOW), node), get(get(left, POOL_HIGH), node)
-                node = get32(get(left, POOL_AFTER), node)
+        record = get(left, RECORDS) + partner * RECORD_BYTES if partner >= 0 else np.int64(0)
+        while count >= 0 and record:
+            begins, stops = get(record, FROM), get(record, TO)
+            record = earlier_record(get(left, NODES), record)
             low, high = reach(piece_low, piece_high, begins, stops, near, far, open_near, open_far, grid, ahead)
             count = _emit(work, source, row, low, high, count)
         if count < 0:
@@ -159,7 +154,7 @@ def since_right(work, source, left, spec, begin, end, near, far, open_near, open
 def since_left(work, source, right, index, spec, begin, end, near, far, open_near, open_far, grid, ahead):  # type: ignore[no-untyped-def]
     """New pieces of the left side, with every interval of the right sides that go with it."""
     columns, width, wanted = get(source, COLUMNS), get(source, WIDTH), get(work, WANTED)
-    after = get(right, AFTER)
+    records = get(right, RECORDS)
     log_row, log_low, log_high = get(source, LOG_ROW), get(source, LOG_LOW), get(source, LOG_HIGH)
     count = np.int64(0)
     for piece in range(begin, end):
@@ -179,18 +174,14 @@ def since_left(work, source, right, index, spec, begin, end, near, far, open_nea
             partner = find_group(group, get(right, COLUMNS), get(right, WIDTH), wanted)
         while count >= 0 and partner >= 0:
             if index == EVERY:
-                while partner < get(right, ROWS) and get32(after, partner) == FREE:
+                while partner < get(right, ROWS) and get32(records + partner * RECORD_BYTES, EARLIER) == FREE:
                     partner += 1
                 if partner >= get(right, ROWS):
                     break
-            node = np.int64(-2)
-            while count >= 0 and node != -1:
-                if node == -2:
-                    low, high = get(get(right, LOW), partner), get(get(right, HIGH), partner)
-                    node = get32(after, partner)
-                else:
-                    low, high = get(get(right, POOL_LOW), node), get(get(right, POOL_HIGH), node)
-                    node = get32(get(right, POOL_AFTER), node)
+            record = records + partner * RECORD_BYTES
+            while count >= 0 and record:
+                low, high = get(record, FROM), get(record, TO)
+                record = earlier_record(get(right, NODES), record)
                 # Only what needs the new piece is new: it lies between the two times.
                 if ahead:
                     low = max(low, piece_low)

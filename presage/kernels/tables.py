@@ -3,12 +3,12 @@
 The arrays of a table:
 
 * `COLUMNS`: the tuples, one after the other
-* `LOW`, `HIGH`: of each row its latest interval, in place; `AFTER`: where in the pool the one before it lies, `LAST` if
-  there is none, `FREE` for a row not in use (these are chained through `LOW`)
-* `POOL_LOW`, `POOL_HIGH`, `POOL_AFTER`: the pool of earlier intervals, chained from later to earlier: a stream adds and
-  looks up at its end. Intervals of a row neither overlap nor touch
+* `RECORDS`: of each row its latest interval, `FROM` and `TO`; `EARLIER`: which of the nodes has the one before it,
+  `LAST` if there is none, `FREE` for a row not in use (these are chained through `FROM`)
+* `NODES`: a pool of the same records for earlier intervals, chained from later to earlier: a stream adds and looks up
+  at its end. Intervals of a row neither overlap nor touch
 * `SLOTS`: open-addressing hash of tuples, holding rows; `EMPTY` or `GONE` otherwise
-* `WHEEL`, `LINKED`: rows chained by when they can be forgotten; a row is in one chain, or `UNLINKED`
+* `WHEEL`: rows chained by when they can be forgotten, through `LINK`; a row is in one chain, or `UNLINKED`
 * `AHEAD_COLUMNS`, `AHEAD_LOW`, `AHEAD_HIGH`: what lies later than `BEYOND`, put aside for whoever empties them
 * `PASSES`: whether the table only passes on what comes and is emptied with its log; its tuples need not differ
 * `LOG_ROW`, `LOG_LOW`, `LOG_HIGH`: what was added since the log was last emptied, piece by piece
@@ -25,7 +25,6 @@ from numba import njit, types
 from presage.kernels.groups import add_to_indexes, indexes_have_room
 from presage.kernels.hashing import EMPTY, GONE, first_place, hash_tuple, stride
 from presage.kernels.layout import (
-    AFTER,
     AHEAD,
     AHEAD_CAPACITY,
     AHEAD_COLUMNS,
@@ -36,33 +35,34 @@ from presage.kernels.layout import (
     CAPACITY,
     COLUMNS,
     CUTOFF,
+    EARLIER,
     FAR,
     FORGETS,
+    FROM,
     FROM_ZERO,
     GRAVES,
-    HIGH,
     INDEXED,
     LATEST,
-    LINKED,
+    LINK,
     LIVE,
     LOG,
     LOG_CAPACITY,
     LOG_HIGH,
     LOG_LOW,
     LOG_ROW,
-    LOW,
+    NODES,
     PASSES,
     POOL,
-    POOL_AFTER,
     POOL_CAPACITY,
     POOL_FREE,
-    POOL_HIGH,
     POOL_LIVE,
-    POOL_LOW,
+    RECORD_BYTES,
+    RECORDS,
     ROW_FREE,
     ROWS,
     SLOT_MASK,
     SLOTS,
+    TO,
     WHEEL,
     WHEEL_AT,
     WHEEL_SIZE,
@@ -104,10 +104,10 @@ def find_row(table, wanted):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def rehash(table):  # type: ignore[no-untyped-def]
     """Fills empty slots from the rows in use."""
-    columns, slots, after = get(table, COLUMNS), get(table, SLOTS), get(table, AFTER)
+    columns, slots, records = get(table, COLUMNS), get(table, SLOTS), get(table, RECORDS)
     width, mask = get(table, WIDTH), get(table, SLOT_MASK)
     for row in range(get(table, ROWS)):
-        if get32(after, row) == FREE:
+        if get32(records + row * RECORD_BYTES, EARLIER) == FREE:
             continue
         code = hash_tuple(columns + 4 * row * width, width)
         at = first_place(code, mask)
@@ -124,14 +124,14 @@ def link(table, row, end):  # type: ignore[no-untyped-def]
     """Notes when a row can be forgotten: when the interval that ends at `end` can."""
     wheel, first = get(table, WHEEL), get(table, WHEEL_AT)
     bucket = min(max(end >> get(table, BUCKET), first), first + WHEEL_SIZE - 1) & (WHEEL_SIZE - 1)
-    put32(get(table, LINKED), row, get32(wheel, bucket))
+    put32(get(table, RECORDS) + row * RECORD_BYTES, LINK, get32(wheel, bucket))
     put32(wheel, bucket, row)
 
 
 @njit(cache=True)
 def _append(table, tuples, starts, ends, begin, count):  # type: ignore[no-untyped-def]
     """The same for a table that only passes on what comes: nothing is looked up, and row and place in the log agree."""
-    columns, width, low, high = get(table, COLUMNS), get(table, WIDTH), get(table, LOW), get(table, HIGH)
+    columns, width, records = get(table, COLUMNS), get(table, WIDTH), get(table, RECORDS)
     log_row, log_low, log_high = get(table, LOG_ROW), get(table, LOG_LOW), get(table, LOG_HIGH)
     row, latest = get(table, ROWS), get(table, LATEST)
     room = min(get(table, CAPACITY), get(table, LOG_CAPACITY))
@@ -141,9 +141,10 @@ def _append(table, tuples, starts, ends, begin, count):  # type: ignore[no-untyp
         if start <= end:
             for column in range(width):
                 put32(columns, row * width + column, get32(tuples, index * width + column))
-            put(low, row, start)
-            put(high, row, end)
-            put32(get(table, AFTER), row, LAST)
+            record = records + row * RECORD_BYTES
+            put(record, FROM, start)
+            put(record, TO, end)
+            put32(record, EARLIER, LAST)
             put32(log_row, row, row)
             put(log_low, row, start)
             put(log_high, row, end)
@@ -161,9 +162,7 @@ def insert(table, indexes, tuples, starts, ends, begin, count):  # type: ignore[
     """Adds intervals to tuples, from `begin` to `count`; what is new goes to the log. Gives how far it came."""
     if get(table, PASSES):
         return _append(table, tuples, starts, ends, begin, count)
-    columns, slots, linked = get(table, COLUMNS), get(table, SLOTS), get(table, LINKED)
-    low, high, after = get(table, LOW), get(table, HIGH), get(table, AFTER)
-    pool_low, pool_high, pool_after = get(table, POOL_LOW), get(table, POOL_HIGH), get(table, POOL_AFTER)
+    columns, slots, records, nodes = get(table, COLUMNS), get(table, SLOTS), get(table, RECORDS), get(table, NODES)
     log_row, log_low, log_high = get(table, LOG_ROW), get(table, LOG_LOW), get(table, LOG_HIGH)
     width, mask, capacity = get(table, WIDTH), get(table, SLOT_MASK), get(table, CAPACITY)
     most_used = (mask + 1) * 3 // 5
@@ -218,7 +217,7 @@ def insert(table, indexes, tuples, starts, ends, begin, count):  # type: ignore[
                 break
             row = get(table, ROW_FREE)
             if row >= 0:
-                put(table, ROW_FREE, get(low, row))
+                put(table, ROW_FREE, get(records + row * RECORD_BYTES, FROM))
             else:
                 row = get(table, ROWS)
                 if row == capacity:
@@ -231,38 +230,37 @@ def insert(table, indexes, tuples, starts, ends, begin, count):  # type: ignore[
                 put(table, GRAVES, get(table, GRAVES) - 1)
             put32(slots, at, row)
             put(table, LIVE, get(table, LIVE) + 1)
-            put(low, row, start)
-            put(high, row, end)
-            put32(after, row, LAST)
+            record = records + row * RECORD_BYTES
+            put(record, FROM, start)
+            put(record, TO, end)
+            put32(record, EARLIER, LAST)
+            put32(record, LINK, UNLINKED)
             if indexed >= 0:
                 add_to_indexes(indexes, indexed, columns, width, row)
-            if forgets:
-                put32(linked, row, UNLINKED)
         else:
-            own_low, own_high = get(low, row), get(high, row)
+            record = records + row * RECORD_BYTES
+            own_low, own_high = get(record, FROM), get(record, TO)
             if start > own_high + 1:
-                following = get32(after, row)
+                earlier = get32(record, EARLIER)
                 if own_high < cutoff:
                     # What was there can be forgotten.
-                    if following >= 0:
-                        drop_nodes(table, following)
-                        put32(after, row, LAST)
+                    if earlier >= 0:
+                        drop_nodes(table, earlier)
+                        put32(record, EARLIER, LAST)
                 else:
                     node = _new_node(table)
                     if node < 0:
                         break
-                    put(pool_low, node, own_low)
-                    put(pool_high, node, own_high)
-                    put32(pool_after, node, following)
-                    put32(after, row, node)
-                put(low, row, start)
-                put(high, row, end)
+                    _write(nodes + node * RECORD_BYTES, own_low, own_high, earlier)
+                    put32(record, EARLIER, node)
+                put(record, FROM, start)
+                put(record, TO, end)
             elif start >= own_low:
                 if end <= own_high:
                     index += 1
                     continue
                 start = own_high + 1
-                put(high, row, end)
+                put(record, TO, end)
             else:
                 pieces = _insert_before(table, row, start, end, log)
                 if pieces < 0:
@@ -270,7 +268,7 @@ def insert(table, indexes, tuples, starts, ends, begin, count):  # type: ignore[
                 if pieces:
                     log += pieces
                     latest = max(latest, end)
-                    if forgets and end < FAR and get32(linked, row) == UNLINKED:
+                    if forgets and end < FAR and get32(record, LINK) == UNLINKED:
                         link(table, row, end)
                 index += 1
                 continue
@@ -279,7 +277,7 @@ def insert(table, indexes, tuples, starts, ends, begin, count):  # type: ignore[
         put(log_high, log, end)
         log += 1
         latest = max(latest, end)
-        if forgets and end < FAR and get32(linked, row) == UNLINKED:
+        if forgets and end < FAR and get32(record, LINK) == UNLINKED:
             link(table, row, end)
         index += 1
     put(table, LOG, log)
@@ -305,7 +303,7 @@ def _put_aside(table, wanted, start, end):  # type: ignore[no-untyped-def]
 def _new_node(table):  # type: ignore[no-untyped-def]
     node = get(table, POOL_FREE)
     if node >= 0:
-        put(table, POOL_FREE, get32(get(table, POOL_AFTER), node))
+        put(table, POOL_FREE, get32(get(table, NODES) + node * RECORD_BYTES, EARLIER))
     else:
         node = get(table, POOL)
         if node == get(table, POOL_CAPACITY):
@@ -313,6 +311,13 @@ def _new_node(table):  # type: ignore[no-untyped-def]
         put(table, POOL, node + 1)
     put(table, POOL_LIVE, get(table, POOL_LIVE) + 1)
     return node
+
+
+@njit(cache=True, inline="always")
+def _write(record, start, end, earlier):  # type: ignore[no-untyped-def]
+    put(record, FROM, start)
+    put(record, TO, end)
+    put32(record, EARLIER, earlier)
 
 
 @njit(cache=True)
@@ -325,50 +330,41 @@ def _note(table, place, row, start, end):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _insert_before(table, row, start, end, log):  # type: ignore[no-untyped-def]
     """Adds an interval that starts before a row's latest one; gives the number of pieces, or -1 for want of room."""
-    low, high, after = get(table, LOW), get(table, HIGH), get(table, AFTER)
-    pool_low, pool_high, pool_after = get(table, POOL_LOW), get(table, POOL_HIGH), get(table, POOL_AFTER)
-    # The intervals that overlap or touch the new one, if any, follow `before`; -1 stands for the row's own place.
-    before, own = np.int64(-2), np.int64(-1)
-    own_low, own_high, following = get(low, row), get(high, row), get32(after, row)
-    while own_low > end + 1:
-        before = own
-        if following < 0:
-            own = np.int64(-2)
-            break
-        own = following
-        own_low, own_high, following = get(pool_low, own), get(pool_high, own), get32(pool_after, own)
-    if own == -2 or own_high < start - 1:
+    nodes = get(table, NODES)
+    # The intervals that overlap or touch the new one, if any, are `own` and earlier ones; 0 stands for none.
+    own, later = get(table, RECORDS) + row * RECORD_BYTES, np.int64(0)
+    while own and get(own, FROM) > end + 1:
+        later = own
+        own = earlier_record(nodes, own)
+    if own == 0 or get(own, TO) < start - 1:
         # It touches nothing, and is not the latest.
         node = _new_node(table)
         if node < 0:
             return np.int64(-1)
-        put(pool_low, node, start)
-        put(pool_high, node, end)
-        put32(pool_after, node, LAST if own == -2 else own)
-        if before == -1:
-            put32(after, row, node)
-        else:
-            put32(pool_after, before, node)
+        _write(nodes + node * RECORD_BYTES, start, end, get32(later, EARLIER))
+        put32(later, EARLIER, node)
         _note(table, log, row, start, end)
         return np.int64(1)
+    own_low, own_high = get(own, FROM), get(own, TO)
     if own_low <= start and own_high >= end:
         return np.int64(0)
     # Looking first: between the intervals that are swallowed there are as many gaps, and one more.
-    swallowed, node = 1, following
-    while node >= 0 and get(pool_high, node) >= start - 1:
+    swallowed, other = 1, earlier_record(nodes, own)
+    while other and get(other, TO) >= start - 1:
         swallowed += 1
-        node = get32(pool_after, node)
+        other = earlier_record(nodes, other)
     if log + swallowed + 1 > get(table, LOG_CAPACITY):
         return np.int64(-1)
     pieces, cursor = np.int64(0), end
-    merged_low, merged_high = start, end
+    merged_low, merged_high, earlier = start, end, get32(own, EARLIER)
     for turn in range(swallowed):
         if turn > 0:
-            node = following
-            own_low, own_high, following = get(pool_low, node), get(pool_high, node), get32(pool_after, node)
-            put32(pool_after, node, get(table, POOL_FREE))
-            put(table, POOL_FREE, node)
+            other = nodes + earlier * RECORD_BYTES
+            own_low, own_high, following = get(other, FROM), get(other, TO), get32(other, EARLIER)
+            put32(other, EARLIER, get(table, POOL_FREE))
+            put(table, POOL_FREE, earlier)
             put(table, POOL_LIVE, get(table, POOL_LIVE) - 1)
+            earlier = following
         if own_high < cursor:
             _note(table, log + pieces, row, max(own_high + 1, start), cursor)
             pieces += 1
@@ -377,23 +373,24 @@ def _insert_before(table, row, start, end, log):  # type: ignore[no-untyped-def]
     if cursor >= start:
         _note(table, log + pieces, row, start, cursor)
         pieces += 1
-    if own == -1:
-        put(low, row, merged_low)
-        put(high, row, merged_high)
-        put32(after, row, following)
-    else:
-        put(pool_low, own, merged_low)
-        put(pool_high, own, merged_high)
-        put32(pool_after, own, following)
+    _write(own, merged_low, merged_high, earlier)
     return pieces
+
+
+@njit(cache=True, inline="always")
+def earlier_record(nodes, record):  # type: ignore[no-untyped-def]
+    """The address of the record before one, or 0."""
+    node = get32(record, EARLIER)
+    return nodes + node * RECORD_BYTES if node >= 0 else np.int64(0)
 
 
 @njit(cache=True)
 def drop_nodes(table, node):  # type: ignore[no-untyped-def]
-    pool_after = get(table, POOL_AFTER)
+    nodes = get(table, NODES)
     while node >= 0:
-        following = get32(pool_after, node)
-        put32(pool_after, node, get(table, POOL_FREE))
+        record = nodes + node * RECORD_BYTES
+        following = get32(record, EARLIER)
+        put32(record, EARLIER, get(table, POOL_FREE))
         put(table, POOL_FREE, node)
         put(table, POOL_LIVE, get(table, POOL_LIVE) - 1)
         node = following
@@ -402,21 +399,18 @@ def drop_nodes(table, node):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def all_intervals(table):  # type: ignore[no-untyped-def]
     """Every interval as (row, start, end)."""
-    low, high, after = get(table, LOW), get(table, HIGH), get(table, AFTER)
-    pool_low, pool_high, pool_after = get(table, POOL_LOW), get(table, POOL_HIGH), get(table, POOL_AFTER)
+    records, nodes = get(table, RECORDS), get(table, NODES)
     total = get(table, LIVE) + get(table, POOL_LIVE)
     rows, lows, highs = np.empty(total, np.int32), np.empty(total, np.int64), np.empty(total, np.int64)
     count = 0
     for row in range(get(table, ROWS)):
-        node = get32(after, row)
-        if node == FREE:
+        record = records + row * RECORD_BYTES
+        if get32(record, EARLIER) == FREE:
             continue
-        rows[count], lows[count], highs[count] = row, get(low, row), get(high, row)
-        count += 1
-        while node >= 0:
-            rows[count], lows[count], highs[count] = row, get(pool_low, node), get(pool_high, node)
+        while record:
+            rows[count], lows[count], highs[count] = row, get(record, FROM), get(record, TO)
             count += 1
-            node = get32(pool_after, node)
+            record = earlier_record(nodes, record)
     return rows, lows, highs
 
 
