@@ -12,9 +12,16 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from presage.pipeline.checking import connector_jars
+
 settings.register_profile("short", max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 settings.register_profile("long", max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
+
+# A Java has its classes from its start or not at all, and whichever test comes first in a process starts it: so the
+# connector to Kafka, where it was fetched, is given to every Spark of the tests.
+if connector_jars():
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--jars {','.join(connector_jars())} pyspark-shell")
 
 
 def skip_without_spark() -> None:
@@ -49,10 +56,7 @@ def browser() -> Iterator[Any]:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """One session for all tests on a real Spark: starting it takes longer than most of them."""
     import presage
-    from presage.pipeline.checking import connector_jars
 
-    # Java's classes are there from the start or not at all.
-    jars = {"spark.jars": ",".join(connector_jars())} if connector_jars() else {}
-    session = presage.spark.local_session(2, 2, tmp_path_factory.mktemp("spark"), jars)
+    session = presage.spark.local_session(2, 2, tmp_path_factory.mktemp("spark"))
     yield session
     session.stop()
