@@ -1,5 +1,5 @@
-"""How long the property tests look for counterexamples (briefly, or at length on demand), what Spark needs, and a
-real browser for pages and pictures."""
+"""How long the property tests look for counterexamples (briefly, or at length on demand), what Spark needs, a real
+browser for pages and pictures, and a PostgreSQL."""
 
 from __future__ import annotations
 
@@ -12,9 +12,22 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from presage.pipeline.checking import connector_jars
+from tests import postgres
+
 settings.register_profile("short", max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 settings.register_profile("long", max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
+
+# Compiling at length does not pay in a Java that lives for a test or two. And it has its classes from its start or not
+# at all, whichever test starts it: so every Spark of the tests gets the connector to Kafka, where it was fetched.
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+os.environ.setdefault(
+    "PYSPARK_SUBMIT_ARGS",
+    f'--driver-java-options "{QUICK_JAVA}" '
+    + (f"--jars {','.join(connector_jars())} " if connector_jars() else "")
+    + "pyspark-shell",
+)
 
 
 def skip_without_spark() -> None:
@@ -49,10 +62,15 @@ def browser() -> Iterator[Any]:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """One session for all tests on a real Spark: starting it takes longer than most of them."""
     import presage
-    from presage.pipeline.checking import connector_jars
 
-    # Java's classes are there from the start or not at all.
-    jars = {"spark.jars": ",".join(connector_jars())} if connector_jars() else {}
-    session = presage.spark.local_session(2, 2, tmp_path_factory.mktemp("spark"), jars)
+    session = presage.spark.local_session(2, 2, tmp_path_factory.mktemp("spark"))
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[postgres.Database]:
+    if postgres.why_not():
+        pytest.skip(postgres.why_not())
+    with postgres.serving() as started:
+        yield started

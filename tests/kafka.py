@@ -1,34 +1,37 @@
 """A Kafka broker for tests, and Spark's connector: fetched once by `make kafka`, kept in the virtual environment.
 
-Neither is in the package index, so both come from Maven. The connector's release is the newest that is not newer than
-the installed PySpark; a missing one is no reason to fail, for its parts have not changed for years.
+Neither is in the package index, so both come through the machine's Maven, from wherever that is told to look. The
+connector's release is the newest that can be had and is not newer than the installed PySpark; a missing one is no
+reason to fail, for its parts have not changed for years. What it needs besides, the broker needs too.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 from presage.errors import PresageError
 from presage.pipeline.checking import jar_folder
 
-MAVEN = os.environ.get("MAVEN_REPOSITORY", "https://repo.maven.apache.org/maven2")
 SCALA = "2.13"
 BROKER = "3.9.2"
-ARTIFACTS = (f"spark-sql-kafka-0-10_{SCALA}", f"spark-token-provider-kafka-0-10_{SCALA}")
+CONNECTOR = (f"spark-sql-kafka-0-10_{SCALA}", f"spark-token-provider-kafka-0-10_{SCALA}")
+SHARED = ("kafka-clients", "commons-pool2")
+"""What the connector needs and the broker's folder has."""
 POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion><groupId>presage</groupId><artifactId>broker</artifactId><version>1</version>
   <dependencies>
     <dependency>
       <groupId>org.apache.kafka</groupId><artifactId>kafka_{SCALA}</artifactId><version>{BROKER}</version>
+    </dependency>
+    <dependency>
+      <groupId>org.apache.commons</groupId><artifactId>commons-pool2</artifactId><version>2.12.1</version>
     </dependency>
     <dependency>
       <groupId>org.slf4j</groupId><artifactId>slf4j-nop</artifactId><version>1.7.36</version>
@@ -59,7 +62,8 @@ def broker_folder() -> Path:
 
 def why_not() -> str:
     """Why tests with Kafka cannot run; empty if they can."""
-    if not list(jar_folder().glob("spark-sql-kafka*.jar")) or not list(broker_folder().glob("kafka_*.jar")):
+    wanted = [(jar_folder(), name) for name in (*CONNECTOR, *SHARED)] + [(broker_folder(), f"kafka_{SCALA}")]
+    if not all(list(folder.glob(f"{name}-*.jar")) for folder, name in wanted):
         return "Kafka and Spark's connector are not fetched: make kafka"
     return "" if shutil.which("java") else "the Kafka broker needs a Java on the path"
 
@@ -112,51 +116,51 @@ def _free_port() -> int:
 # -- fetching -----------------------------------------------------------------------------------------
 
 
-def _get(path: str) -> bytes:
-    with urllib.request.urlopen(f"{MAVEN}/{path}", timeout=60) as answer:
-        return bytes(answer.read())
-
-
-def _order(version: str) -> tuple[int, ...]:
-    return tuple(int(each) for each in version.split("."))
-
-
-def _newest(artifact: str, most: str) -> tuple[str, bytes]:
-    """The newest release of a part of Spark that can be had, and its jar."""
-    listed = _get(f"org/apache/spark/{artifact}/maven-metadata.xml").decode()
-    versions = [
-        each for each in re.findall(r"<version>(\d+\.\d+\.\d+)</version>", listed) if _order(each) <= _order(most)
-    ]
-    for version in sorted(versions, key=_order, reverse=True):
-        try:
-            return version, _get(f"org/apache/spark/{artifact}/{version}/{artifact}-{version}.jar")
-        except urllib.error.HTTPError:
-            continue
-    raise PresageError(f"there is no {artifact} for Spark {most}")
-
-
 def fetch() -> None:
     import pyspark
 
-    jars, broker = jar_folder(), broker_folder()
-    jars.mkdir(parents=True, exist_ok=True)
-    for place, artifact in enumerate(ARTIFACTS):
-        version, jar = _newest(artifact, re.match(r"\d+\.\d+\.\d+", pyspark.__version__)[0])  # type: ignore[index]
-        (jars / f"{artifact}-{version}.jar").write_bytes(jar)
-        if place == 0:
-            pom = _get(f"org/apache/spark/{artifact}/{version}/{artifact}-{version}.pom").decode()
-    for group, name in (("org/apache/kafka", "kafka-clients"), ("org/apache/commons", "commons-pool2")):
-        found = re.search(rf"<artifactId>{name}</artifactId>\s*<version>([\d.]+)</version>", pom)
-        assert found is not None, f"the connector does not name {name}"
-        (jars / f"{name}-{found[1]}.jar").write_bytes(_get(f"{group}/{name}/{found[1]}/{name}-{found[1]}.jar"))
-    broker.mkdir(parents=True, exist_ok=True)
-    (broker / "pom.xml").write_text(POM)
     if shutil.which("mvn") is None:
-        raise PresageError("the broker needs Maven to be fetched: apt-get install maven")
-    words = ["mvn", "-q", "-B", "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={broker}"]
-    done = subprocess.run(words, cwd=broker, capture_output=True, text=True)
-    if done.returncode:
-        raise PresageError(f"Maven could not fetch the broker: {done.stdout[-500:]}")
+        raise PresageError("it comes through Maven, and there is none: apt-get install maven")
+    jars, broker = jar_folder(), broker_folder()
+    for folder in (jars, broker):
+        folder.mkdir(parents=True, exist_ok=True)
+    (broker / "pom.xml").write_text(POM)
+    said = _maven("dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={broker}")
+    if said:
+        raise PresageError(f"Maven could not fetch the broker: {said}")
+    for path in (path for name in SHARED for path in broker.glob(f"{name}-*.jar")):
+        shutil.copy(path, jars)
+    release = re.match(r"\d+\.\d+\.\d+", pyspark.__version__)
+    assert release is not None
+    newest = release[0]
+    for artifact in CONNECTOR:
+        newest = _newest(artifact, newest, jars)
+
+
+def _newest(artifact: str, most: str, folder: Path) -> str:
+    """The newest release of a part of Spark that can be had, now in the folder."""
+    said = ""
+    for version in _releases(most):
+        said = _maven(
+            "dependency:copy", f"-Dartifact=org.apache.spark:{artifact}:{version}", f"-DoutputDirectory={folder}"
+        )
+        if not said:
+            return version
+    raise PresageError(f"Maven could not fetch {artifact} for Spark {most}: {said}")
+
+
+def _releases(most: str) -> Iterator[str]:
+    """A release of Spark, and the first ones of the series before it."""
+    yield most
+    major, minor, patch = map(int, most.split("."))
+    for earlier in range(minor if patch else minor - 1, -1, -1):
+        yield f"{major}.{earlier}.0"
+
+
+def _maven(*words: str) -> str:
+    """What Maven says when it fails."""
+    done = subprocess.run(["mvn", "-q", "-B", *words], cwd=broker_folder(), capture_output=True, text=True)
+    return done.stdout.strip()[:500] or f"exit {done.returncode}" if done.returncode else ""
 
 
 if __name__ == "__main__":

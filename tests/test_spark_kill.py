@@ -1,6 +1,7 @@
 """Exactly once: a stream whose driver or workers are killed at random moments, and what it leaves in the end.
 
-Answers must be those of the embedded run, line by line, each once. `make kill` does it many times.
+Answers must be those of the embedded run, line by line, each once; in PostgreSQL, where there is one, each answer's
+last line. `make kill` does it many times.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ import json
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from tests import postgres
 from tests.conftest import skip_without_spark
 from tests.test_spark_shards import embedded, given_by, job_of, plain, turbines
 
@@ -29,11 +31,27 @@ ROOT = Path(__file__).parent.parent
 KILLS = int(os.environ.get("PRESAGE_KILLS", "0"))
 LONGEST = 420
 FAR = 60
+HERE = "local[2,4]"
+"""A task whose worker dies is run again, as it is on a cluster."""
+PROCESSES = "local-cluster[2,1,1024]"
+"""A cluster on this machine, whose executors are processes of their own."""
+Standing = dict[str, tuple[str, int]]
+"""The last status of each answer, and since when."""
 pytestmark = pytest.mark.xdist_group("spark")
 
 
-def write_input(folder: Path, seed: int, batches: int) -> tuple[Counter[str], dict[str, str]]:
-    """A file for each micro-batch. Gives the lines to expect, and the last status of each answer."""
+@pytest.fixture(scope="module")
+def table() -> Iterator[postgres.Database | None]:
+    """PostgreSQL, where it is installed."""
+    if postgres.why_not():
+        yield None
+    else:
+        with postgres.serving() as started:
+            yield started
+
+
+def write_input(folder: Path, seed: int, batches: int) -> tuple[Counter[str], Standing]:
+    """A file for each micro-batch. Gives the lines to expect, and the last of each answer."""
     case = turbines(seed)
     given = given_by(case, early=True)
     given.append(("temp", ("nobody", "low"), FAR, FAR))
@@ -49,7 +67,8 @@ def write_input(folder: Path, seed: int, batches: int) -> tuple[Counter[str], di
     job = job_of(case, "changes", 1, ("time", "arrives"))
     assert job is not None
     answers = embedded(job, given, FAR - 1)
-    return Counter(plain(each.to_json()) for each in answers), {each.answer: each.status for each in answers}
+    last = {each.answer: (each.status, int(each.now)) for each in answers}
+    return Counter(plain(each.to_json()) for each in answers), last
 
 
 def written(folder: Path) -> Counter[str]:
@@ -66,14 +85,22 @@ def written(folder: Path) -> Counter[str]:
     return Counter(plain(row) for row in rows)
 
 
-def start(folder: Path, master: str = "") -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    environment.pop("SPARK_CONF_DIR", None)
-    with (folder / "log").open("ab") as log:
-        return subprocess.Popen(
-            [sys.executable, "-m", "tests.killed_stream", str(folder), *([master] if master else [])],
-            cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True,
-        )  # fmt: skip
+class Stream:
+    """The stream as a process, started again whenever it is gone."""
+
+    def __init__(self, folder: Path, master: str, table: postgres.Database | None) -> None:
+        self.folder = folder
+        self.words = ["tests.killed_stream", str(folder), master, *([] if table is None else [str(table.port)])]
+        self.start()
+
+    def start(self) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        environment.pop("SPARK_CONF_DIR", None)
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", *self.words],
+                cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
 
 
 def progress(folder: Path) -> int:
@@ -114,70 +141,73 @@ def below(pid: int) -> dict[int, str]:
     return called
 
 
-def kill(process: subprocess.Popen[bytes], victim: str, chance: random.Random) -> None:
+def kill(process: subprocess.Popen[bytes], victim: str, chance: random.Random) -> bool:
+    """Whether there was one to kill."""
     if victim == "driver":
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        return
-    wanted = "pyspark.daemon" if victim == "worker" else "CoarseGrainedExecutorBackend"
+        return True
+    wanted = {"worker": "presage.spark.workers", "executor": "CoarseGrainedExecutorBackend"}[victim]
     found = [pid for pid, called in below(process.pid).items() if wanted in called]
-    if found:
-        try:
-            os.kill(chance.choice(found), signal.SIGKILL)
-        except ProcessLookupError:
-            return
+    if not found:
+        return False
+    try:
+        os.kill(chance.choice(found), signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
 
 
-def run_and_kill(folder: Path, victims: list[str], chance: random.Random, master: str = "") -> None:
+def run_and_kill(
+    folder: Path, victims: list[str], chance: random.Random, table: postgres.Database | None, master: str = HERE
+) -> None:
     """Runs the stream to its end, killing as it goes."""
     left = list(victims)
-    process = start(folder, master)
-    for _ in range(4 * len(victims) + 4):
-        if left and wait_for(folder, process, progress(folder) + chance.randint(1, 4)):
-            time.sleep(chance.random() ** 2)
-            kill(process, left.pop(0), chance)
-            if process.poll() is not None:
-                process = start(folder, master)
-            continue
-        process.wait(LONGEST)
-        if (folder / "finished").exists():
+    stream = Stream(folder, master, table)
+    for _ in range(8 * len(victims) + 4):
+        if left and wait_for(folder, stream.process, progress(folder) + chance.randint(0, 3)):
+            time.sleep(2 * chance.random() ** 2)
+            if kill(stream.process, left[0], chance):
+                left.pop(0)
+        elif stream.process.wait(LONGEST) == 0 and (folder / "finished").exists():
+            assert not left, f"the stream ended before all were killed: {left}"
             return
-        process = start(folder, master)
+        if stream.process.poll() is not None:
+            stream.start()
     pytest.fail(f"the stream does not end: {(folder / 'log').read_text()[-2000:]}")
 
 
-def check(folder: Path, lines: Counter[str], standing: dict[str, str]) -> None:
+def check(folder: Path, lines: Counter[str], standing: Standing, table: postgres.Database | None) -> None:
     found = written(folder / "out")
     assert not lines - found, "lost"
     assert not found - lines, "told twice, or never to be told"
-    with sqlite3.connect(folder / "answers.sqlite") as table:
-        assert dict(table.execute("select answer, status from answers")) == standing
+    if table is not None:
+        rows = table.run(f'select answer, status, now from "{folder.name}"')
+        assert {answer: (status, now) for answer, status, now in rows} == standing
 
 
 @pytest.mark.skipif(KILLS > 0, reason="the long version runs")
-def test_killed_once(tmp_path: Path) -> None:
-    chance = random.Random(7)
-    lines, standing = write_input(tmp_path / "in", 7, 5)
-    run_and_kill(tmp_path, ["worker", "driver"], chance)
-    check(tmp_path, lines, standing)
+def test_killed_once(tmp_path: Path, table: postgres.Database | None) -> None:
+    lines, standing = write_input(tmp_path / "in", 7, 4)
+    run_and_kill(tmp_path, ["worker", "driver"], random.Random(7), table)
+    check(tmp_path, lines, standing, table)
 
 
 @pytest.mark.skipif(not KILLS, reason="make kill")
 @pytest.mark.parametrize("seed", range(max(1, KILLS // 4)))
-def test_killed_again_and_again(tmp_path: Path, seed: int) -> None:
+def test_killed_again_and_again(tmp_path: Path, seed: int, table: postgres.Database | None) -> None:
     chance = random.Random(seed)
     lines, standing = write_input(tmp_path / "in", seed, 12)
-    run_and_kill(tmp_path, [chance.choice(["driver", "worker"]) for _ in range(4)], chance)
-    check(tmp_path, lines, standing)
+    run_and_kill(tmp_path, [chance.choice(["driver", "worker"]) for _ in range(4)], chance, table)
+    check(tmp_path, lines, standing, table)
 
 
 @pytest.mark.skipif(not KILLS, reason="make kill")
-def test_killed_executors(tmp_path: Path) -> None:
-    """On a cluster of processes of their own on this machine."""
-    chance = random.Random(3)
-    lines, standing = write_input(tmp_path / "in", 3, 8)
-    run_and_kill(tmp_path, ["executor", "executor"], chance, "local-cluster[2,1,1024]")
-    check(tmp_path, lines, standing)
+@pytest.mark.parametrize("seed", range(max(1, KILLS // 20)))
+def test_killed_executors(tmp_path: Path, seed: int, table: postgres.Database | None) -> None:
+    lines, standing = write_input(tmp_path / "in", seed, 8)
+    run_and_kill(tmp_path, ["executor", "executor"], random.Random(seed), table, PROCESSES)
+    check(tmp_path, lines, standing, table)
 
 
 def test_a_line_that_is_lost_or_doubled_is_seen(tmp_path: Path) -> None:
@@ -191,4 +221,4 @@ def test_a_line_that_is_lost_or_doubled_is_seen(tmp_path: Path) -> None:
     assert written(out) == Counter([line])
     for lines in (Counter([line, line]), Counter[str]()):
         with pytest.raises(AssertionError):
-            check(tmp_path, lines, {})
+            check(tmp_path, lines, {}, None)

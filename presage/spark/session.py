@@ -64,6 +64,7 @@ def local_session(
         ),
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.streaming.minBatchesToRetain": "10",
+        "spark.python.daemon.module": "presage.spark.workers",
         **{name.replace("_", "."): value for name, value in more.items()},
         **(settings or {}),
     }
