@@ -120,8 +120,8 @@ def samples(chance: random.Random, model: Model, names: set[str], end: int) -> I
                     yield name, value, time
 
 
-def compare(seed: int, dense: bool) -> None:
-    case = make_case(seed, dense)
+def compare(seed: int, dense: bool, windows: bool = False) -> None:
+    case = make_case(seed, dense, windows)
     found = settled(case, dense)
     if found is None:
         pytest.skip("several models, or too far ahead for the oracle")
@@ -142,6 +142,15 @@ def test_discrete(seed: int) -> None:
 @pytest.mark.parametrize("seed", DENSE)
 def test_dense(seed: int) -> None:
     compare(seed, dense=True)
+
+
+@pytest.mark.parametrize("seed", range(1000) if LONG else range(60))
+def test_windows(seed: int) -> None:
+    """Windows over modalities; programs with other windows say that they are not explained."""
+    try:
+        compare(seed, dense=False, windows=True)
+    except NotExplained as reason:
+        pytest.skip(str(reason))
 
 
 @pytest.mark.parametrize("dense", [False, True], ids=["discrete", "dense"])
@@ -466,7 +475,7 @@ query ok(X).
 @pytest.mark.parametrize(
     ("rule", "reason"),
     [
-        ("a(X) :- window(3) some p(X).", "windows"),
+        ("a(X) :- window(rows 3) some p(X).", "windows of rows"),
         ("a(X) :- p(X)@T, q(X).", "more than one time"),
         ("a(X) :- p(X)@T, q(X)@S, T < S.", "more than one time"),
         ("a(X) :- p(X)@T, T > 3.", "more than one time"),

@@ -18,6 +18,7 @@ from presage.evidence.check_values import (
     counts,
     is_about_one_time,
     is_true,
+    modality_in_window,
     open_names,
     static_rows,
     unify,
@@ -55,6 +56,7 @@ from presage.model.formulas import (
     Or,
     Pinned,
     Top,
+    Windowed,
 )
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Number
@@ -172,8 +174,31 @@ class _Checker:
                     return "there is no premise"
                 if looked_at and every is not None:
                     self.step(every, formula.formula, values, looked_at)
+            case ((Witness() | Throughout()), Windowed() as formula):
+                return self._in_window(proof, formula, values, span)
             case Lasting(), BinaryMetric() as formula:
                 return self._lasting(proof, formula, values, span)
+            case _:
+                return "this kind of step does not show such a formula"
+        return ""
+
+    def _in_window(self, proof: Proof, formula: Windowed, values: Values, span: Cells) -> str:
+        modal = modality_in_window(formula)
+        if modal is None or not covers(self.judge.stream, span):
+            return "this is a window that the checker does not know"
+        distances = self.grid.window(formula.window)
+        match proof:
+            case Witness(premise=premise) if modal.operator == "some":
+                witness = self.grid.span(premise.span)
+                if not covers(self.judge.stream, witness) or not covers(self.grid.plus(witness, distances), span):
+                    return "the witness lies outside the window"
+                self.step(premise, modal.formula, values, witness)
+            case Throughout(premise=every) if modal.operator == "all":
+                looked_at = both(self.grid.minus(span, distances), self.judge.stream)
+                if looked_at and every is None:
+                    return "there is no premise"
+                if looked_at and every is not None:
+                    self.step(every, modal.formula, values, looked_at)
             case _:
                 return "this kind of step does not show such a formula"
         return ""

@@ -31,6 +31,7 @@ from presage.evidence.check_values import (
     is_input,
     is_true,
     longest_delay,
+    modality_in_window,
     open_names,
     static_rows,
     term_value,
@@ -46,16 +47,19 @@ from presage.model.formulas import (
     Formula,
     Implies,
     Metric,
+    Modal,
     Not,
     Or,
     Over,
     Pinned,
     Top,
+    Windowed,
     children,
     walk,
 )
 from presage.model.statements import Rule
 from presage.model.terms import Variable, term_variables
+from presage.model.windows import TimeWindow
 
 Goal = tuple[bool, str, Row]
 """Whether what is certain is asked for, or what may be; a predicate; its arguments, `None` where open."""
@@ -106,6 +110,8 @@ class Judge:
                 last = self._ahead(interval.high, last)
             case BinaryMetric(operator="until", interval=interval):
                 last = self._ahead(interval.high, last)
+            case Windowed(window=TimeWindow(ahead=ahead)):
+                last = self._ahead(ahead, last)
         for part in children(formula):
             self._look_ahead(part, last)
 
@@ -264,8 +270,12 @@ class Judge:
                     lasts = self._holds(certain, left, more, EVERYWHERE, asking)
                     result += [(most, self._lasting(formula, held, when)) for most, held in _together(certain, lasts)]
                 return result
+            case Windowed(window=window) if (modal := modality_in_window(formula)) is not None:
+                distances = self.grid.window(window)
+                seen = _together(certain, self._holds(certain, modal.formula, values, EVERYWHERE, asking))
+                return [(more, self._in_window(modal, distances, when)) for more, when in seen]
             case _:
-                raise Undecided("windows and modalities are not known here")
+                raise Undecided("this window is not known here")
 
     def _metric(self, formula: Metric, when: Cells) -> Cells:
         distances = self.grid.interval(formula.interval)
@@ -278,6 +288,12 @@ class Judge:
                 return others(self.grid.plus(others(when), distances))
             case _:
                 return others(self.grid.minus(others(when), distances))
+
+    def _in_window(self, modal: Modal, distances: Cells, when: Cells) -> Cells:
+        """A window shows nothing before the stream starts."""
+        if modal.operator == "some":
+            return self.grid.plus(both(when, self.stream), distances)
+        return others(self.grid.plus(both(others(when), self.stream), distances))
 
     def _lasting(self, formula: BinaryMetric, left: Cells, right: Cells) -> Cells:
         distances = self.grid.interval(formula.interval)
@@ -359,6 +375,8 @@ def _gives(formula: Formula) -> set[str]:
         case Atom():
             return open_names(formula, {})
         case Pinned(formula=inner) | Metric(formula=inner) | BinaryMetric(right=inner):
+            return _gives(inner)
+        case Windowed(formula=inner) | Modal(formula=inner):
             return _gives(inner)
         case And(parts=parts):
             return set[str]().union(*(_gives(part) for part in parts))

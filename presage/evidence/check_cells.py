@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from presage.evidence.proof import Proof, Record, Span, walk
-from presage.model.formulas import BinaryMetric, Formula, Metric, Over, Pinned
+from presage.model.formulas import BinaryMetric, Formula, Metric, Over, Pinned, Windowed
 from presage.model.formulas import walk as subformulas
 from presage.model.statements import Distribution
 from presage.model.terms import Number
 from presage.model.time import Interval
+from presage.model.windows import TimeWindow, Window
 
 Cell = int | float
 Range = tuple[Cell, Cell]
@@ -85,6 +86,13 @@ class Grid:
 
     def interval(self, interval: Interval) -> Cells:
         return self.range(interval.low, interval.high, interval.closed_low, interval.closed_high)  # type: ignore[arg-type]
+
+    def window(self, window: Window) -> Cells:
+        """How far before now the times of a window of time lie."""
+        if not isinstance(window, TimeWindow) or window.hop is not None:
+            raise ValueError("not a window that moves with now")
+        ahead = None if window.ahead is None else -Fraction(window.ahead)  # type: ignore[arg-type]
+        return self.range(ahead, window.back, True, True)  # type: ignore[arg-type]
 
     def point(self, time: Number) -> Cells:
         return self.range(time, time, True, True)
@@ -155,6 +163,8 @@ def _numbers(formula: Formula) -> Iterator[Number]:
             bounds: tuple[object, ...] = (node.interval.low, node.interval.high)
         elif isinstance(node, Pinned):
             bounds = (node.pin.offset,)
+        elif isinstance(node, Windowed) and isinstance(node.window, TimeWindow):
+            bounds = (node.window.back, node.window.ahead)
         else:
             continue
         yield from (bound for bound in bounds if isinstance(bound, (int, Fraction)))

@@ -13,11 +13,13 @@ from presage.model.formulas import (
     Formula,
     Implies,
     Metric,
+    Modal,
     Not,
     Or,
     Over,
     Pinned,
     Top,
+    Windowed,
     children,
     walk,
 )
@@ -34,6 +36,7 @@ from presage.model.terms import (
     subterms,
     term_variables,
 )
+from presage.model.windows import TimeWindow
 
 Values = dict[str, Value]
 Row = tuple[Value | None, ...]
@@ -65,12 +68,24 @@ def is_about_one_time(record: Record, rule: Rule) -> bool:
                 return False
             case Over(formula=inner):
                 return look(inner, True)
+            case Windowed():
+                modal = modality_in_window(formula)
+                return modal is not None and look(modal.formula, inside)
             case Metric() | BinaryMetric() | Not() | And() | Or() | Implies() | Top():
                 return all(look(part, inside) for part in children(formula))
             case _:
                 return False
 
     return all(look(formula, False) for formula in rule.formulas()) and len(times) < 2 and not times & values
+
+
+def modality_in_window(formula: Windowed) -> Modal | None:
+    """The `some` or `all` of a window that the checker knows: one of time that does not hop, over facts at one time."""
+    modal = formula.formula
+    if not isinstance(modal, Modal) or not isinstance(formula.window, TimeWindow) or formula.window.hop is not None:
+        return None
+    known = (Atom, Comparison, Not, And, Or, Implies, Top)
+    return modal if all(isinstance(each, known) for each in walk(modal.formula)) else None
 
 
 def static_rows(record: Record) -> dict[str, list[Row]]:

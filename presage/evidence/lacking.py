@@ -14,8 +14,9 @@ from presage.evidence.solve import Binding, as_number, body_times, head_atom, kn
 from presage.evidence.supported import refuse_unknown
 from presage.evidence.tables import Stream, World, Worlds
 from presage.evidence.times import Times, hull, meet
-from presage.model.formulas import And, Atom, Comparison, Formula, Implies, Metric, Not, Or, Pinned
+from presage.model.formulas import And, Atom, Comparison, Formula, Implies, Metric, Modal, Not, Or, Pinned, Windowed
 from presage.model.terms import Constant, Number
+from presage.model.windows import TimeWindow
 
 DEEPEST = 40
 
@@ -149,6 +150,8 @@ class _Search:
                 back = operator in ("once", "historically")
                 away = -as_number(low) if back else None if high is None else as_number(high)
                 return None if away is None else self._settled(inner, binding, latest + away)
+            case Windowed(window=TimeWindow(ahead=ahead), formula=Modal(formula=inner)):
+                return None if ahead is None else self._settled(inner, binding, latest + as_number(ahead))
             case _:
                 return None
 

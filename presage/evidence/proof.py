@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Protocol, Union
 
-from presage.model.formulas import Atom, Formula, Metric, Pinned, variables
+from presage.model.formulas import Atom, Formula, Metric, Pinned, Windowed, variables
 from presage.model.program import Program
 from presage.model.terms import Number
 
@@ -142,9 +142,9 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """`once` or `eventually`: a time, within reach of all of `span`, at which it was so."""
+    """`once` or `eventually`, or `some` in a window: a time, within reach of all of `span`, at which it was so."""
 
-    formula: Metric
+    formula: Metric | Windowed
     span: Span
     substitution: Substitution
     premise: Proof
@@ -152,9 +152,10 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Throughout:
-    """`historically` or `always`: it was so at all times within reach; no premise if there are none."""
+    """`historically` or `always`, or `all` in a window: it was so at all times within reach; no premise if there are
+    none."""
 
-    formula: Metric
+    formula: Metric | Windowed
     span: Span
     substitution: Substitution
     premise: Proof | None

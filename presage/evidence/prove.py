@@ -35,9 +35,11 @@ from presage.evidence.solve import (
     Solver,
     as_number,
     body_times,
+    from_start,
     head_atom,
     head_times,
     matched,
+    window_reach,
 )
 from presage.evidence.supported import refuse_unknown
 from presage.evidence.tables import Reason, Stream, World, Worlds
@@ -50,12 +52,15 @@ from presage.model.formulas import (
     Formula,
     Implies,
     Metric,
+    Modal,
     Not,
     Or,
     Pinned,
     Top,
+    Windowed,
 )
 from presage.model.terms import Constant, Number, Variable
+from presage.model.windows import TimeWindow
 
 MOST_NEAR = 5
 """So many rules are named that nearly made an absent atom true."""
@@ -163,8 +168,10 @@ class _Prover:
                 yield from self._metric(formula, binding, piece, turn)
             case BinaryMetric():
                 yield from self._lasting(formula, binding, piece, turn)
+            case Windowed():
+                yield from self._windowed(formula, binding, piece, turn)
             case _:
-                raise NotExplained("explanations do not know windows and modalities")
+                raise NotExplained("explanations do not know modalities outside of windows")
 
     # Atoms.
 
@@ -247,21 +254,42 @@ class _Prover:
                 left = without(left, times)
 
     def _metric(self, formula: Metric, binding: Binding, piece: Piece, turn: int) -> Iterator[Proof]:
-        values, reach = substitution(binding, formula), self.line.interval(formula.interval)
-        back = formula.operator in ("once", "historically")
+        reach, back = self.line.interval(formula.interval), formula.operator in ("once", "historically")
         looked_at = self.line.earlier((piece,), reach) if back else self.line.later((piece,), reach)
         if formula.operator in ("historically", "always"):
-            premise = self.prove(formula.formula, binding, looked_at[0], turn) if looked_at else None
-            yield Throughout(formula, self.line.as_span(piece), values, premise)
-            return
+            yield self._throughout(formula, formula.formula, binding, piece, looked_at, turn)
+        else:
+            yield from self._witnesses(formula, formula.formula, binding, piece, looked_at, reach, back, turn)
+
+    def _windowed(self, formula: Windowed, binding: Binding, piece: Piece, turn: int) -> Iterator[Proof]:
+        window, modal = formula.window, formula.formula
+        assert isinstance(window, TimeWindow) and isinstance(modal, Modal)
+        reach = window_reach(self.line, window)
+        looked_at = meet(self.line.earlier((piece,), reach), from_start(self.line))
+        if modal.operator == "all":
+            yield self._throughout(formula, modal.formula, binding, piece, looked_at, turn)
+        else:
+            yield from self._witnesses(formula, modal.formula, binding, piece, looked_at, reach, True, turn)
+
+    def _throughout(
+        self, formula: Metric | Windowed, inner: Formula, binding: Binding, piece: Piece, looked_at: Times, turn: int
+    ) -> Proof:
+        premise = self.prove(inner, binding, looked_at[0], turn) if looked_at else None
+        return Throughout(formula, self.line.as_span(piece), substitution(binding, formula), premise)
+
+    def _witnesses(
+        self, formula: Metric | Windowed, inner: Formula, binding: Binding, piece: Piece, looked_at: Times,
+        reach: Times, back: bool, turn: int,
+    ) -> Iterator[Proof]:  # fmt: skip
+        values = substitution(binding, formula)
         left: Times = (piece,)
-        found = self._times(formula.formula, binding, looked_at, turn)
+        found = self._times(inner, binding, looked_at, turn)
         for part in reversed(found) if back else found:
             reached = self.line.later((part,), reach) if back else self.line.earlier((part,), reach)
             for covered in meet(left, reached):
                 source = self.line.earlier((covered,), reach) if back else self.line.later((covered,), reach)
                 witness = self._narrow((covered,), meet((part,), source), back)
-                premise = self.prove(formula.formula, binding, witness, turn)
+                premise = self.prove(inner, binding, witness, turn)
                 yield Witness(formula, self.line.as_span(covered), values, premise)
             left = without(left, reached)
 

@@ -30,7 +30,20 @@ from presage.evidence.proof import (
     premises,
     walk,
 )
-from presage.model.formulas import Atom, BinaryMetric, Comparison, Formula, Metric, Not, Over, Pinned, Top, transform
+from presage.model.formulas import (
+    Atom,
+    BinaryMetric,
+    Comparison,
+    Formula,
+    Metric,
+    Modal,
+    Not,
+    Over,
+    Pinned,
+    Top,
+    Windowed,
+    transform,
+)
 from presage.model.printer import show_formula, show_number, show_rule, show_term
 from presage.model.program import Program
 from presage.model.statements import Rule
@@ -241,8 +254,9 @@ def kind(proof: Proof) -> str:
         case Absent():
             return "absent"
         case Witness() | Throughout() | Lasting():
-            assert isinstance(proof.formula, (Metric, BinaryMetric))
-            return proof.formula.operator
+            operator = proof.formula.formula if isinstance(proof.formula, Windowed) else proof.formula
+            assert isinstance(operator, (Metric, BinaryMetric, Modal))
+            return operator.operator
         case AllOf():
             return "and"
         case OneOf():

@@ -7,6 +7,7 @@ variables open whose values are not known, and takes what hangs on them for poss
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -23,15 +24,19 @@ from presage.model.formulas import (
     Formula,
     Implies,
     Metric,
+    Modal,
     Not,
     Or,
     Over,
     Pinned,
+    Reset,
     Top,
+    Windowed,
     walk,
 )
 from presage.model.terms import Constant, Now, Number, Term, Variable, subterms, term_variables
 from presage.model.time import Pin
+from presage.model.windows import TimeWindow
 
 Binding = dict[str, Value]
 Solution = tuple[Binding, Times]
@@ -85,8 +90,10 @@ class Solver(ABC):
                 return self._metric(formula, binding, during)
             case BinaryMetric():
                 return self._lasting(formula, binding, during)
+            case Windowed(window=TimeWindow() as window, formula=Modal(operator=operator, formula=inner)):
+                return self._seen(window, operator == "all", inner, binding, during)
             case _:
-                raise NotExplained("explanations do not know windows and modalities")
+                raise NotExplained("explanations do not know this window")
 
     def times(self, formula: Formula, binding: Binding, during: Times) -> Times:
         """When a formula holds whose variables all have values."""
@@ -150,6 +157,22 @@ class Solver(ABC):
                 held = without(during, spoilt)
             else:
                 held = meet(during, self.line.later(times, reach) if back else self.line.earlier(times, reach))
+            if held:
+                found.append((more, held))
+        return found
+
+    def _seen(
+        self, window: TimeWindow, always: bool, inner: Formula, binding: Binding, during: Times
+    ) -> list[Solution]:
+        """`some` or `all` in a window, which begins with the stream at the earliest."""
+        reach = window_reach(self.line, window)
+        looked_at = meet(hull(self.line.earlier(during, reach)), from_start(self.line))
+        found: list[Solution] = []
+        for more, times in self._grouped(self.solve(inner, binding, looked_at)):
+            if always:
+                held = without(during, self.line.later(without(looked_at, times), reach))
+            else:
+                held = meet(during, self.line.later(times, reach))
             if held:
                 found.append((more, held))
         return found
@@ -246,6 +269,8 @@ def binds(formula: Formula) -> set[str]:
             return names(formula)
         case Pinned(formula=inner) | Metric(formula=inner) | BinaryMetric(right=inner):
             return binds(inner)
+        case Windowed(formula=inner) | Modal(formula=inner):
+            return binds(inner)
         case And(parts=parts):
             found = set[str]().union(*(binds(part) for part in parts))
             equations = [part for part in parts if isinstance(part, Comparison) and part.operator == "="]
@@ -259,6 +284,25 @@ def binds(formula: Formula) -> set[str]:
             return set.intersection(*(binds(part) for part in parts))
         case _:
             return set()
+
+
+def is_seen_at_one_time(formula: Windowed) -> bool:
+    """`some` or `all` in a window of time that moves with now, over what looks at one time."""
+    window, modal = formula.window, formula.formula
+    if not isinstance(window, TimeWindow) or window.hop is not None or not isinstance(modal, Modal):
+        return False
+    beyond = (Pinned, Metric, BinaryMetric, Windowed, Modal, Reset)
+    return not any(isinstance(part, beyond) for part in walk(modal.formula))
+
+
+def window_reach(line: Line, window: TimeWindow) -> Times:
+    """How far before now a window reaches; what lies ahead is less than nothing before."""
+    ahead = math.inf if window.ahead is None else as_number(window.ahead)
+    return line.piece(-ahead, math.inf if window.back is None else as_number(window.back))
+
+
+def from_start(line: Line) -> Times:
+    return line.piece(0, math.inf)
 
 
 def known(term: Term, binding: Binding) -> Value | None:

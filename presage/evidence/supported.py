@@ -1,8 +1,9 @@
-"""Which rules have explanations: those whose literals all speak of one time, the rule's own, moved by constants."""
+"""Which rules have explanations: those whose literals all speak of one time, the rule's own, moved by constants, and
+of windows of time around it."""
 
 from __future__ import annotations
 
-from presage.evidence.solve import NotExplained
+from presage.evidence.solve import NotExplained, is_seen_at_one_time
 from presage.model.formulas import (
     Atom,
     BinaryMetric,
@@ -20,6 +21,7 @@ from presage.model.formulas import (
 from presage.model.program import Program
 from presage.model.statements import Rule
 from presage.model.terms import Now, Term, Variable, term_variables
+from presage.model.windows import OnlyWindow, RowsWindow, Window
 
 
 def refuse_unknown(program: Program, predicate: str) -> None:
@@ -47,9 +49,12 @@ def _unknown(rule: Rule, statics: set[str]) -> str:
     if rule.head is not None and rule.head.exists:
         return "`exists`"
     nodes = [node for formula in rule.formulas() for node in walk(formula)]
+    seen = [node.formula for node in nodes if isinstance(node, Windowed) and is_seen_at_one_time(node)]
     for node in nodes:
-        if isinstance(node, (Windowed, Modal, Reset)):
-            return "windows and modalities"
+        if isinstance(node, Windowed) and node.formula not in seen:
+            return _kind(node.window)
+        if isinstance(node, Reset) or (isinstance(node, Modal) and node not in seen):
+            return "modalities outside of windows, and `reset`"
         if isinstance(node, (Metric, BinaryMetric, Pinned)):
             if any(isinstance(each, Pinned) for part in children(node) for each in walk(part)):
                 return "a pin inside an operator"
@@ -61,6 +66,14 @@ def _unknown(rule: Rule, statics: set[str]) -> str:
     if any(isinstance(term, Now) or any(v.name in bases for v in term_variables(term)) for term in _terms(nodes)):
         return "times among the values"
     return ""
+
+
+def _kind(window: Window) -> str:
+    if isinstance(window, RowsWindow):
+        return "windows of rows"
+    if isinstance(window, OnlyWindow):
+        return "windows with a filter"
+    return "windows that hop" if window.hop is not None else "windows over what looks at several times"
 
 
 def _unpinned(formula: Formula, statics: set[str]) -> bool:
