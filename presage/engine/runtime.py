@@ -26,9 +26,10 @@ from presage.engine.relation import Delta, Ints, Store, Symbols32, finer
 from presage.engine.symbols import Symbols
 from presage.engine.waiting import Waiting
 from presage.kernels import driver, layout
-from presage.kernels.forgetting import forget
+from presage.kernels.forgetting import forget, forget_news
 from presage.kernels.layout import FAR
 from presage.kernels.operators import dilate_all
+from presage.kernels.waiting import split_at
 from presage.model.terms import Number
 from presage.plan.lags import NEVER, Lags, offsets
 from presage.plan.nodes import Join, Known, Plan, reads
@@ -36,7 +37,7 @@ from presage.plan.nodes import Join, Known, Plan, reads
 # Below so many constants it is not worth looking which are still used.
 FEW_SYMBOLS = 10_000
 # Findings that are worked on at a time.
-SOME = 4096
+SOME = 8192
 
 Facts = dict[str, tuple[Symbols32, Ints, Ints]]
 
@@ -56,7 +57,9 @@ class Engine:
         self.plan, self.lags, self.symbols, self.grid = plan, lags, symbols, grid
         self.horizon = horizon
         self.now: Number | None = None
-        self.store = Store({name: source.arity for name, source in plan.sources.items()})
+        self.store = Store(
+            {name: source.arity for name, source in plan.sources.items()}, lambda: len(self.symbols.values)
+        )
         self.relations = self.store.relations
         self.ahead: dict[str, Waiting] = {name: Waiting() for name in lags.clipped}
         self.final = {name: self._final_at_start(name) for name in plan.sources}
@@ -96,6 +99,9 @@ class Engine:
         self.code = compiler.compile()
         self.joins: dict[int, OutsideJoin] = compiler.joins
         self.constants = compiler.constants
+        # Where triggers note how much they have seen, how many there are, and how far apart.
+        triggers = self.code.triggers
+        self.seen = triggers.ctypes.data + 8 * driver.SEEN, len(triggers), driver.TRIGGER_BYTES
         self._make_output(SOME)
         self.keeps = np.array([self._kept_cells(name) for name in self.relations], np.int64)
         # Components that conclude from absence are worked off one by one, those between them in one go.
@@ -140,7 +146,7 @@ class Engine:
     def _bucket(self, keep: Bound) -> int:
         if keep in (INF, NEVER):
             return self.grid.step * 64
-        return max(self.grid.step, int(self._cells(max(keep, 0))))
+        return max(self.grid.step * 4, 2 * int(self._cells(max(keep, 0))))
 
     def _cells(self, length: Bound) -> int:
         """A length of time as cells, infinite ones included; rounded down to the grid."""
@@ -193,14 +199,14 @@ class Engine:
         new = {name: found for name in self.watched if (found := self.relations[name].news()) is not None}
         self.collect()
         self.forget_news()
-        cutoffs = self._cells(now) - self.keeps
-        forget(self.store.address, self.store.indexes_address, cutoffs)
+        forget(self.store.address, self.store.indexes_address, self._cells(now) - self.keeps)
         return new
 
     def forget_news(self) -> None:
         """All has been seen by all."""
-        self.store.empty_logs()
-        self.code.triggers[:, driver.SEEN] = 0
+        number = forget_news(self.store.address, len(self.store.tables), *self.seen)
+        if number >= 0:
+            self.store.relation(number).shorten_log()
 
     def _final_at_start(self, name: str) -> int:
         """Predicates are final before time 0, where nothing holds."""
@@ -220,7 +226,7 @@ class Engine:
         return name in self.read or name in self.watched
 
     def insert(self, name: str, rows: Symbols32, low: Ints, high: Ints) -> None:
-        self.relations[name].insert(rows, low, high)
+        self.relations[self.code.stands_in.get(name, name)].insert(rows, low, high)
 
     def _hold_back(self, cell: int) -> None:
         """Relations that derive themselves ever later are derived up to a cell; what lies after it waits."""
@@ -301,9 +307,10 @@ class Engine:
             return
         trigger[driver.SEEN] = seen
         tuples, low, high = self.output
-        found = tuples[: count * join.width].reshape(-1, join.width).copy(), low[:count].copy(), high[:count].copy()
+        # These are the kernels' own: whatever is kept of them is copied on the way.
+        found = tuples[: count * join.width].reshape(-1, join.width), low[:count], high[:count]
         if isinstance(join, Invention):
-            rows = self.inventor.apply(join, Rows(*found))
+            rows = self.inventor.apply(join, Rows(*(each.copy() for each in found)))
             self.insert(join.node.head, rows.bindings, rows.low, rows.high)
         else:
             self._conclude(join, join.finish(Rows(*found)))
@@ -353,14 +360,9 @@ class Engine:
 
     def _conclude(self, join: OutsideJoin, rows: Rows) -> None:
         if join.negated:
-            limit = self._final_for(join, self.final)
-            later = rows.high > limit
-            if later.any():
-                low = np.maximum(rows.low[later], limit + 1) if limit > -FAR else rows.low[later]
-                self.waiting[id(join.node)].put(rows.bindings[later], low, rows.high[later])
-                rows = Rows(rows.bindings, rows.low, np.minimum(rows.high, limit))
-                rows = rows.picked(rows.low <= rows.high)
-            rows = join.without_negated(rows)
+            due, later = split_at(rows.bindings, rows.low, rows.high, self._final_for(join, self.final))
+            self.waiting[id(join.node)].put(*later)
+            rows = join.without_negated(Rows(*due))
         self._insert_heads(join, rows)
 
     def _release(self, join: OutsideJoin, limit: int) -> None:
@@ -368,11 +370,9 @@ class Engine:
         due = waiting.take(limit)
         if due is None:
             return
-        bindings, low, high = due
-        later = high > limit
-        if later.any() and limit < FAR:
-            waiting.put(bindings[later], np.full(int(later.sum()), limit + 1, np.int64), high[later])
-        self._insert_heads(join, join.without_negated(Rows(bindings, low, np.minimum(high, limit))))
+        now, later = split_at(*due, limit)
+        waiting.put(*later)
+        self._insert_heads(join, join.without_negated(Rows(*now)))
 
     def _insert_heads(self, join: OutsideJoin, rows: Rows) -> None:
         if not len(rows):
