@@ -155,17 +155,22 @@ class Confirming:
     def _asked(self, query: Query, delta: Delta) -> tuple[Any, Any, Any] | None:
         """The new pieces that a query asks for, joined where they touch."""
         rows, low, high = delta.tuples[:, : len(query.atom.arguments)], delta.low, delta.high
-        wanted = np.ones(len(low), bool)
+        row, wanted = delta.row, None
         places: dict[str, int] = {}
         for place, asked in enumerate(query.atom.arguments):
             if isinstance(asked, Constant):
-                wanted &= rows[:, place] == self.engine.symbols.numbers.get(asked.value, -1)
-            elif isinstance(asked, Variable) and not asked.is_anonymous:
-                wanted &= rows[:, place] == rows[:, places.setdefault(asked.name, place)]
-        rows, low, high = rows[wanted], low[wanted], high[wanted]
+                fits = rows[:, place] == self.engine.symbols.numbers.get(asked.value, -1)
+            elif isinstance(asked, Variable) and not asked.is_anonymous and asked.name in places:
+                fits = rows[:, place] == rows[:, places[asked.name]]
+            else:
+                if isinstance(asked, Variable):
+                    places[asked.name] = place
+                continue
+            wanted = fits if wanted is None else wanted & fits
+        if wanted is not None:
+            row, rows, low, high = row[wanted], rows[wanted], low[wanted], high[wanted]
         if not len(low):
             return None
-        row = delta.row[wanted]
         if not _repeats(row):
             return rows, low, high
         order = np.lexsort((low, row))

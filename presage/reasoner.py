@@ -23,6 +23,7 @@ from presage.engine.grid import Grid
 from presage.engine.replay import reach_of_memory
 from presage.engine.runtime import Engine
 from presage.engine.state import fill_engine, read_state, save_engine
+from presage.engine.waking import next_wake
 from presage.errors import PresageError
 from presage.hypothesis.bulk.engine import Bulk
 from presage.io.facts import Checker, Fact, FactError
@@ -312,7 +313,7 @@ class Reasoner:
 
     def next_decision(self) -> Number | None:
         """The earliest time after now at which something may be decided though nothing arrives."""
-        wake = self.engine.next_wake() if self.supposing is None else self.supposing.next_wake()
+        wake = next_wake(self.engine) if self.supposing is None else self.supposing.next_wake()
         if wake is None or self.now is None:
             return wake
         wake = max(wake, self.now)

@@ -19,34 +19,20 @@ from presage.engine.joining import Awaited, OutsideJoin, assignments, columns_of
 from presage.engine.paths import path_from
 from presage.engine.relation import Ints, Relation, Store
 from presage.engine.symbols import Symbols
-from presage.kernels import driver, matching, spreading
+from presage.engine.trees import Spec, Step, TreeWriter
+from presage.kernels import driver, entries, layout, matching, spreading
+from presage.kernels.entries import BIND, CONSTANT, SAME
 from presage.kernels.layout import FAR
-from presage.kernels.matching import BIND, CONSTANT, SAME
 from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
 from presage.model.terms import Constant, Variable
 from presage.plan.lags import Lags, offsets
 from presage.plan.nodes import Dilate, Erode, Hop, Invent, Join, Literal, Plan, Reach, Since
 
-Spec = tuple[int, int, int]
-"""A column, what it does, and its variable or symbol."""
 # So many entries of a join walk together: enough to be worth it, few enough to stay in the cache.
 MOST_ENTRIES, FEWEST_ENTRIES, ENTRY_ROOM = 256, 16, 1 << 15
-_SAME_ORDER = {"=": matching.EQUAL, "!=": matching.UNEQUAL, "<": matching.LESS, "<=": matching.AT_MOST}
-_OTHER_ORDER = {">": matching.LESS, ">=": matching.AT_MOST}
-
-
-@dataclass(slots=True)
-class Step:
-    """A literal of a path, as far as it decides what is found; equal ones of two paths are one step of their tree."""
-
-    key: tuple[object, ...]
-    fields: dict[int, int]
-    keys: tuple[Spec, ...]
-    rest: tuple[Spec, ...]
-    checks: tuple[tuple[int, ...], ...]
-    children: dict[tuple[object, ...], Step] = field(default_factory=dict)
-    found: list[tuple[tuple[Spec, ...], dict[int, int]]] = field(default_factory=list)
+_SAME_ORDER = {"=": entries.EQUAL, "!=": entries.UNEQUAL, "<": entries.LESS, "<=": entries.AT_MOST}
+_OTHER_ORDER = {">": entries.LESS, ">=": entries.AT_MOST}
 
 
 @dataclass(slots=True)
@@ -74,6 +60,8 @@ class Code:
     entries: Ints
     pairs: Ints
     wanted: Ints
+    stands_in: dict[str, str]
+    """Of relations that pass all they get on to one other, as it is, the other: facts can go there at once."""
 
 
 class Compiler:
@@ -317,12 +305,12 @@ class Compiler:
             (
                 columns,
                 {
-                    matching.NEAR: near if near <= -FAR else near - begin,
-                    matching.FAR_OFF: far if far >= FAR else far - begin,
-                    matching.OPEN_NEAR: reach.open_near,
-                    matching.OPEN_FAR: reach.open_far,
-                    matching.AT: FAR if at is None else self.grid.cell(at),  # type: ignore[arg-type]
-                    matching.LEAST: -ENDLESS if node.least is None else self.grid.cell(node.least) + begin,
+                    entries.NEAR: near if near <= -FAR else near - begin,
+                    entries.FAR_OFF: far if far >= FAR else far - begin,
+                    entries.OPEN_NEAR: reach.open_near,
+                    entries.OPEN_FAR: reach.open_far,
+                    entries.AT: FAR if at is None else self.grid.cell(at),  # type: ignore[arg-type]
+                    entries.LEAST: -ENDLESS if node.least is None else self.grid.cell(node.least) + begin,
                 },
             )
         )
@@ -347,15 +335,25 @@ class Compiler:
         return (
             root.rest == tuple((place, BIND, place) for place in range(source.arity))
             and columns == tuple((0, BIND, place) for place in range(source.arity))
-            and fields[matching.NEAR] == fields[matching.FAR_OFF] == 0
-            and not fields[matching.OPEN_NEAR] | fields[matching.OPEN_FAR]
-            and fields[matching.AT] == FAR
-            and fields[matching.LEAST] <= 0
+            and fields[entries.NEAR] == fields[entries.FAR_OFF] == 0
+            and not fields[entries.OPEN_NEAR] | fields[entries.OPEN_FAR]
+            and fields[entries.AT] == FAR
+            and fields[entries.LEAST] <= 0
         )
+
+    def _standing_in(self, triggers: Ints) -> dict[str, str]:
+        names, sources = list(self.store.relations), triggers[:, driver.SOURCE].tolist()
+        found = {}
+        for trigger in triggers.tolist():
+            head = names[trigger[driver.HEAD]]
+            is_only = sources.count(trigger[driver.SOURCE]) == 1
+            if is_only and trigger[driver.KIND] == driver.COPY and self._relation(head).table[layout.FROM_ZERO]:
+                found[names[trigger[driver.SOURCE]]] = head
+        return found
 
     def _arrays(self) -> Code:
         self.triggers.sort(key=lambda trigger: trigger.component)
-        writer = _Writer()
+        writer = TreeWriter()
         triggers = np.zeros((len(self.triggers), driver.TRIGGER_FIELDS), np.int64)
         joins: dict[int, OutsideJoin | Invention] = {}
         last = max(self.lags.component.values(), default=0)
@@ -370,73 +368,16 @@ class Compiler:
             starts[trigger.component + 1] += 1
             if trigger.join is not None:
                 joins[number] = trigger.join
-        entry = matching.VALUES + self.values
+        entry = entries.VALUES + self.values
         many = min(MOST_ENTRIES, max(FEWEST_ENTRIES, ENTRY_ROOM // (entry * self.depth)))
         return Code(
             triggers, np.cumsum(starts),
             writer.array(writer.steps, matching.STEP_FIELDS), writer.array(writer.specs, 3),
-            writer.array(writer.checks, 5), writer.array(writer.found, matching.FOUND_FIELDS), joins,
+            writer.array(writer.checks, 5), writer.array(writer.found, entries.FOUND_FIELDS), joins,
             np.zeros((self.depth, matching.STACK_FIELDS), np.int64), np.empty((self.depth, many, entry), np.int64),
             np.empty((self.depth, many + 1, 2), np.int64), np.zeros(self.widest, np.int32),
+            self._standing_in(triggers),
         )  # fmt: skip
-
-
-class _Writer:
-    """Trees as rows of numbers."""
-
-    def __init__(self) -> None:
-        self.steps: list[list[int]] = []
-        self.specs: list[Spec] = []
-        self.checks: list[tuple[int, ...]] = []
-        self.found: list[list[int]] = []
-
-    def array(self, rows: object, width: int) -> Ints:
-        return np.array(rows, np.int64).reshape(-1, width)
-
-    def specs_of(self, specs: tuple[Spec, ...]) -> int:
-        self.specs.extend(specs)
-        return len(self.specs) - len(specs)
-
-    def tree(self, roots: dict[tuple[object, ...], Step]) -> int:
-        """Writes a tree; gives its first root."""
-        todo: list[tuple[list[int], Step]] = []
-        first = self._level(roots, todo)
-        while todo:
-            row, step = todo.pop()
-            row[matching.CHILD] = row[matching.LIVE_CHILD] = self._level(step.children, todo)
-        return first
-
-    def _level(self, steps: dict[tuple[object, ...], Step], todo: list[tuple[list[int], Step]]) -> int:
-        """Writes the steps of a level; gives the first. What is below them is left to do."""
-        numbers = []
-        for step in steps.values():
-            row = [0] * matching.STEP_FIELDS
-            numbers.append(len(self.steps))
-            self.steps.append(row)
-            for place, value in step.fields.items():
-                row[place] = value
-            row[matching.KEY_AT], row[matching.KEY_COUNT] = self.specs_of(step.keys), len(step.keys)
-            row[matching.REST_AT], row[matching.REST_COUNT] = self.specs_of(step.rest), len(step.rest)
-            row[matching.CHECK_AT], row[matching.CHECK_COUNT] = len(self.checks), len(step.checks)
-            self.checks.extend(step.checks)
-            row[matching.FOUND] = self._found(step)
-            row[matching.CHILD] = -1
-            todo.append((row, step))
-        for own, following in zip(numbers, [*numbers, -1][1:], strict=True):
-            self.steps[own][matching.SIBLING] = self.steps[own][matching.LIVE_SIBLING] = following
-        return numbers[0] if numbers else -1
-
-    def _found(self, step: Step) -> int:
-        following = -1
-        for columns, fields in reversed(step.found):
-            row = [0] * matching.FOUND_FIELDS
-            for place, value in fields.items():
-                row[place] = value
-            row[matching.TUPLE_AT], row[matching.TUPLE_WIDTH] = self.specs_of(columns), len(columns)
-            row[matching.NEXT_FOUND] = following
-            following = len(self.found)
-            self.found.append(row)
-        return following
 
 
 def _noted(rows: Sequence[tuple[int, Bound]], asked: Bound) -> int | None:

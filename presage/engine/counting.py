@@ -77,6 +77,7 @@ class View:
     def __init__(self, node: LastRows, relation: Relation, number: int) -> None:
         self.node, self.relation, self.number = node, relation, number
         self.latest = np.zeros(0, np.int32)
+        relation.rows_stay = True
 
     def show(self, entries: Entries, own: Symbols32, tuples: Symbols32, starts: Ints) -> None:
         """Shows entries from their starts to where they end, as far as that is known."""

@@ -16,7 +16,7 @@ from presage.engine.joining import Rows, by_point
 from presage.engine.relation import Symbols32
 from presage.engine.symbols import Symbols
 from presage.errors import PresageError
-from presage.kernels import entries, inventing
+from presage.kernels import inventing, numbering
 from presage.kernels.hashing import EMPTY
 from presage.model.statements import Rule
 from presage.plan.nodes import Invent, Plan
@@ -93,7 +93,7 @@ class Inventor:
         wanted[:, 1 : 1 + invention.arity] = frontier
         self._make_room(self.count + len(frontier) + 1)
         found = np.empty(len(frontier), np.int32)
-        last = entries.enter(self.slots, self.keys, self.count, wanted, found)
+        last = numbering.enter(self.slots, self.keys, self.count, wanted, found)
         new = last - self.count
         if new:
             self.values[self.count : last, : invention.node.count] = self._new(invention.node, new)
@@ -114,7 +114,7 @@ class Inventor:
             self.clear(1 << len(keys).bit_length())
         self.count = len(keys)
         self.keys[: self.count], self.values[: self.count] = keys, values
-        entries.spread(self.slots, self.keys, self.count)
+        numbering.spread(self.slots, self.keys, self.count)
 
     def forget(self, used: Flags) -> None:
         """Forgets values that nothing refers to; marks what the others were made from as used."""

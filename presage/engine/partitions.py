@@ -8,7 +8,7 @@ import numpy as np
 
 from presage.engine.relation import Ints, Symbols32
 from presage.engine.symbols import Symbols
-from presage.kernels import entries
+from presage.kernels import numbering
 from presage.kernels.hashing import EMPTY
 from presage.model.terms import Constant, Variable
 from presage.model.windows import RowsWindow
@@ -61,7 +61,7 @@ class Partitions:
         self.keys = np.zeros((room, self.width), np.int32)
         self.keys[: self.count] = keys
         self.slots = np.full(2 * room, EMPTY, np.int32)
-        entries.spread(self.slots, self.keys, self.count)
+        numbering.spread(self.slots, self.keys, self.count)
 
     @property
     def known(self) -> Symbols32:
@@ -92,5 +92,5 @@ class Partitions:
         if self.count + len(wanted) >= len(self.keys):
             self.fill(self.known, len(wanted))
         found = np.empty(len(wanted), np.int32)
-        self.count = entries.enter(self.slots, self.keys, self.count, wanted, found)
+        self.count = numbering.enter(self.slots, self.keys, self.count, wanted, found)
         return found

@@ -7,13 +7,14 @@ of every operation follows what it touches.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from presage.kernels import forgetting, layout, tables
+from presage.kernels import finding, forgetting, layout, tables
 from presage.kernels.groups import fill_index
 from presage.kernels.hashing import EMPTY
 from presage.kernels.layout import FAR
@@ -21,9 +22,7 @@ from presage.kernels.layout import FAR
 Ints = npt.NDArray[np.int64]
 Symbols32 = npt.NDArray[np.int32]
 
-_FEW = 16
-# A log that was once long is given back from here on.
-_LONG_LOG = 1 << 16
+FEW = 16
 RECORD = np.dtype([("low", np.int64), ("high", np.int64), ("earlier", np.int32), ("link", np.int32)])
 """As the kernels see it: `layout.FROM`, `TO`, `EARLIER` and `LINK`."""
 _ROWS = {"columns": np.int32, "records": RECORD}
@@ -48,9 +47,11 @@ class Delta:
 class Store:
     """The relations of an engine."""
 
-    def __init__(self, arities: dict[str, int]) -> None:
+    def __init__(self, arities: dict[str, int], constants: Callable[[], int]) -> None:
+        """`constants` says how many constants there are: their numbers are below."""
+        self.constants = constants
         self.tables = np.zeros((len(arities), layout.TABLE_FIELDS), np.int64)
-        self.indexes = np.zeros((_FEW, layout.INDEX_FIELDS), np.int64)
+        self.indexes = np.zeros((FEW, layout.INDEX_FIELDS), np.int64)
         self.count = 0
         self.passing: list[int] = []
         self.address: int = self.tables.ctypes.data
@@ -68,17 +69,6 @@ class Store:
             self.indexes_address = self.indexes.ctypes.data
         self.count += 1
         return self.count - 1
-
-    def empty_logs(self) -> None:
-        """What is new has been seen by all."""
-        long = self.tables[:, layout.LOG_CAPACITY] > _LONG_LOG
-        if long.any():
-            for relation in self.by_number:
-                if long[relation.number] and relation.table[layout.LOG] * 16 < relation.table[layout.LOG_CAPACITY]:
-                    relation.new_log(_FEW)
-        self.tables[:, layout.LOG] = 0
-        if self.passing:
-            self.tables[self.passing, layout.ROWS] = self.tables[self.passing, layout.LIVE] = 0
 
     def pass_on(self, name: str) -> None:
         """A relation that is only passed on, never looked up, is not remembered."""
@@ -111,6 +101,8 @@ class Relation:
         self.address: int = self.table.ctypes.data
         self.arrays: dict[str, Any] = {}
         self.indexes: dict[tuple[int, ...], Index] = {}
+        self.rows_stay = False
+        """Whether someone knows tuples by their rows, as long as they are in use."""
         self.clear()
 
     def clear(self) -> None:
@@ -119,19 +111,20 @@ class Relation:
         table[layout.WIDTH] = self.width
         table[layout.ROWS : layout.LATEST] = 0
         table[[layout.LATEST, layout.CUTOFF]] = -2 * FAR
-        table[[layout.ROW_FREE, layout.POOL_FREE]] = -1
+        table[layout.ROW_FREE] = -1
+        table[layout.BY_NUMBER] = 0
         table[layout.INDEXED] = next(iter(self.indexes.values())).number if self.indexes else -1
         self.arrays = {}
-        self._resize(_ROWS, layout.CAPACITY, _FEW)
-        self._resize(_POOL, layout.POOL_CAPACITY, _FEW)
-        self.new_log(_FEW)
+        self._resize(_ROWS, layout.CAPACITY, FEW)
+        self._resize(_POOL, layout.POOL_CAPACITY, FEW)
+        self.new_log(FEW)
         self._resize(_AHEAD, layout.AHEAD_CAPACITY, 1)
         table[[layout.AHEAD, layout.BEYOND]] = 0, 2 * FAR
-        self._new_slots(2 * _FEW)
+        self._new_slots(2 * FEW)
         self._set("wheel", np.full(layout.WHEEL_SIZE, tables.LAST, np.int32))
         for index in self.indexes.values():
             self._link_index(index)
-            self._fill(index, 2 * _FEW)
+            self._fill(index, 2 * FEW)
 
     def __len__(self) -> int:
         return int(self.table[layout.LIVE])
@@ -172,6 +165,10 @@ class Relation:
             self._set(name, larger)
         self.table[field] = capacity
 
+    def shorten_log(self) -> None:
+        """Gives back the room of a log that was long once."""
+        self.new_log(FEW)
+
     def new_log(self, capacity: int) -> None:
         for name in _LOG:
             self.arrays.pop(name, None)
@@ -181,7 +178,7 @@ class Relation:
     def _new_slots(self, size: int) -> None:
         self._set("slots", np.full(size, EMPTY, np.int32))
         self.table[layout.SLOT_MASK] = size - 1
-        tables.rehash(self.address)
+        finding.rehash(self.address)
 
     def add_index(self, key: tuple[int, ...]) -> int:
         """The number of the index on some columns."""
@@ -227,18 +224,23 @@ class Relation:
     def make_room(self, more: int) -> None:
         """Enlarges what is full, for so many more rows perhaps."""
         table, filled = self.table, False
-        if table[layout.ROW_FREE] < 0 and table[layout.ROWS] == table[layout.CAPACITY]:
+        if table[layout.BY_NUMBER]:
+            filled = self._make_room_by_number(more)
+        elif self._is_full and self._has_many_constants(more):
+            self._by_number()
+            filled = True
+        elif table[layout.ROW_FREE] < 0 and table[layout.ROWS] == table[layout.CAPACITY]:
             used = int(table[layout.ROWS])
             capacity = _larger(used, more)
             self._resize(_ROWS, layout.CAPACITY, capacity)
             for index in self.indexes.values():
                 self._resize_index(index, capacity, used)
             filled = True
-        if table[layout.POOL_FREE] < 0 and table[layout.POOL] == table[layout.POOL_CAPACITY]:
+        if table[layout.POOL_FREE] == 0 and table[layout.POOL] == table[layout.POOL_CAPACITY]:
             self._resize(_POOL, layout.POOL_CAPACITY, _larger(int(table[layout.POOL]), more))
             filled = True
         live, size = int(table[layout.LIVE]), int(table[layout.SLOT_MASK]) + 1
-        if live + table[layout.GRAVES] >= size * 3 // 5:
+        if not table[layout.BY_NUMBER] and live + table[layout.GRAVES] >= size * 3 // 5:
             # Mostly graves: clearing them is enough.
             self._new_slots(size if live * 10 < size * 3 else _power(_larger(live, more) * 3 // 2))
             filled = True
@@ -253,6 +255,70 @@ class Relation:
             filled = True
         if table[layout.LOG] == table[layout.LOG_CAPACITY] or not filled:
             self._resize(_LOG, layout.LOG_CAPACITY, _larger(int(table[layout.LOG_CAPACITY]), more))
+
+    # Rows by the numbers of constants.
+
+    @property
+    def _is_full(self) -> bool:
+        table = self.table
+        used = int(table[layout.LIVE] + table[layout.GRAVES])
+        no_row = table[layout.ROW_FREE] < 0 and table[layout.ROWS] == table[layout.CAPACITY]
+        return bool(no_row or used >= (int(table[layout.SLOT_MASK]) + 1) * 3 // 5)
+
+    def _has_many_constants(self, more: int) -> bool:
+        """Whether a good part of all constants is here, or about to be."""
+        if self.arity != 1 or self.indexes or self.table[layout.PASSES] or self.rows_stay:
+            return False
+        return self.store.constants() <= 4 * (len(self) + more)
+
+    def _make_room_by_number(self, more: int) -> bool:
+        """Room for the latest constants, if that is what there is none for."""
+        numbers, capacity = self.store.constants(), int(self.table[layout.CAPACITY])
+        if numbers <= capacity:
+            return False
+        if numbers > 16 * (len(self) + more):
+            self._by_hash()
+        else:
+            self._resize(_ROWS, layout.CAPACITY, _power(numbers))
+            self.arrays["columns"][:] = np.arange(_power(numbers))
+            self.arrays["records"]["earlier"][capacity:] = finding.FREE
+            self.table[layout.ROWS] = self.table[layout.CAPACITY]
+        return True
+
+    def _by_number(self) -> None:
+        """Moves each row to the number of its constant."""
+        rows, numbers = self._used_rows(), self.arrays["columns"]
+        capacity = _power(self.store.constants())
+        records = np.empty(capacity, RECORD)
+        records["earlier"] = finding.FREE
+        records[numbers[rows]] = self.arrays["records"][rows]
+        self._move_rows(np.arange(capacity, dtype=np.int32), records, numbers)
+        self.table[layout.ROWS], self.table[layout.BY_NUMBER] = capacity, 1
+        self._link_all()
+
+    def _by_hash(self) -> None:
+        """Moves the rows in use together, and finds them by hash again."""
+        rows = self._used_rows()
+        places = np.zeros(int(self.table[layout.ROWS]), np.int32)
+        places[rows] = np.arange(len(rows))
+        self._move_rows(rows.astype(np.int32), self.arrays["records"][rows], places)
+        self.table[layout.ROWS], self.table[layout.BY_NUMBER] = len(rows), 0
+        self._new_slots(_power(2 * len(rows)))
+        self._link_all()
+
+    def _used_rows(self) -> npt.NDArray[np.intp]:
+        used = int(self.table[layout.ROWS])
+        return np.flatnonzero(self.arrays["records"]["earlier"][:used] != finding.FREE)
+
+    def _move_rows(self, columns: Symbols32, records: Any, places: Symbols32) -> None:
+        """`places` says where each row has moved to."""
+        table = self.table
+        self._set("columns", columns)
+        self._set("records", records)
+        table[layout.CAPACITY] = len(columns)
+        table[layout.ROW_FREE], table[layout.GRAVES] = -1, 0
+        logged = self.arrays["log_row"][: int(table[layout.LOG])]
+        logged[:] = places[logged]
 
     def insert(self, rows: Symbols32, low: Ints, high: Ints) -> None:
         """Adds intervals to tuples; what is new goes to the log."""
@@ -287,13 +353,16 @@ class Relation:
         table[layout.FORGETS] = 1
         table[layout.BUCKET] = max(0, cells.bit_length() - 1)
         table[layout.WHEEL_AT] = first >> int(table[layout.BUCKET])
+        self._link_all()
+
+    def _link_all(self) -> None:
         self.arrays["wheel"][:] = tables.LAST
         forgetting.link_all(self.address)
 
     def rescale(self, factor: int) -> None:
         """Moves all intervals to a grid that is finer by a factor."""
         used = int(self.table[layout.ROWS])
-        live = self.arrays["records"]["earlier"][:used] != tables.FREE
+        live = self.arrays["records"]["earlier"][:used] != finding.FREE
         for name, are_ends in (("low", False), ("high", True)):
             own, pool = self.arrays["records"][name], self.arrays["nodes"][name]
             own[:used] = np.where(live, finer(own[:used], factor, are_ends), own[:used])
@@ -327,7 +396,7 @@ _FIELD = {name: getattr(layout, name.upper()) for name in (*_ROWS, *_POOL, *_LOG
 
 
 def _larger(used: int, more: int) -> int:
-    return max(2 * used, min(used + more, 4 * used), _FEW)
+    return max(2 * used, min(used + more, 4 * used), FEW)
 
 
 def finer(cells: Ints, factor: int, are_ends: bool) -> Ints:

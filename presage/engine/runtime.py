@@ -9,7 +9,7 @@ horizon of relations that derive themselves ever later.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -27,9 +27,10 @@ from presage.engine.relation import Delta, Ints, Store, Symbols32, finer
 from presage.engine.symbols import Symbols
 from presage.engine.waiting import Waiting
 from presage.kernels import driver, layout
-from presage.kernels.forgetting import forget
+from presage.kernels.forgetting import forget, forget_news
 from presage.kernels.layout import FAR
 from presage.kernels.operators import dilate_all
+from presage.kernels.waiting import split_at
 from presage.model.terms import Number
 from presage.plan.lags import NEVER, Lags, offsets
 from presage.plan.nodes import Join, Known, LastRows, Plan, reads
@@ -37,7 +38,7 @@ from presage.plan.nodes import Join, Known, LastRows, Plan, reads
 # Below so many constants it is not worth looking which are still used.
 FEW_SYMBOLS = 10_000
 # Findings that are worked on at a time.
-SOME = 4096
+SOME = 8192
 
 Facts = dict[str, tuple[Symbols32, Ints, Ints]]
 
@@ -57,7 +58,9 @@ class Engine:
         self.plan, self.lags, self.symbols, self.grid = plan, lags, symbols, grid
         self.horizon = horizon
         self.now: Number | None = None
-        self.store = Store({name: source.arity for name, source in plan.sources.items()})
+        self.store = Store(
+            {name: source.arity for name, source in plan.sources.items()}, lambda: len(self.symbols.values)
+        )
         self.relations = self.store.relations
         self.ahead: dict[str, Waiting] = {name: Waiting() for name in lags.clipped}
         self.final = {name: self._final_at_start(name) for name in plan.sources}
@@ -100,6 +103,9 @@ class Engine:
         self.code = compiler.compile()
         self.joins: dict[int, OutsideJoin] = compiler.joins
         self.constants = compiler.constants
+        # Where triggers note how much they have seen, how many there are, and how far apart.
+        triggers = self.code.triggers
+        self.seen = triggers.ctypes.data + 8 * driver.SEEN, len(triggers), driver.TRIGGER_BYTES
         self._make_output(SOME)
         self.keeps = np.array([self._kept_cells(name) for name in self.relations], np.int64)
         # Components that conclude from absence are worked off one by one, those between them in one go.
@@ -145,7 +151,7 @@ class Engine:
     def _bucket(self, keep: Bound) -> int:
         if keep in (INF, NEVER):
             return self.grid.step * 64
-        return max(self.grid.step, int(self._cells(max(keep, 0))))
+        return max(self.grid.step * 4, 2 * int(self._cells(max(keep, 0))))
 
     def _cells(self, length: Bound) -> int:
         """A length of time as cells, infinite ones included; rounded down to the grid."""
@@ -202,14 +208,14 @@ class Engine:
         self.forget_news()
         if self.counting:
             self.counting.forget(min(map(self.final_cap, [*self.counted, *self.counting.followers])))
-        cutoffs = self._cells(now) - self.keeps
-        forget(self.store.address, self.store.indexes_address, cutoffs)
+        forget(self.store.address, self.store.indexes_address, self._cells(now) - self.keeps)
         return new
 
     def forget_news(self) -> None:
         """All has been seen by all."""
-        self.store.empty_logs()
-        self.code.triggers[:, driver.SEEN] = 0
+        number = forget_news(self.store.address, len(self.store.tables), *self.seen)
+        if number >= 0:
+            self.store.relation(number).shorten_log()
 
     def _final_at_start(self, name: str) -> int:
         """Predicates are final before time 0, where nothing holds."""
@@ -229,7 +235,7 @@ class Engine:
         return name in self.read or name in self.watched
 
     def insert(self, name: str, rows: Symbols32, low: Ints, high: Ints) -> None:
-        self.relations[name].insert(rows, low, high)
+        self.relations[self.code.stands_in.get(name, name)].insert(rows, low, high)
 
     def _hold_back(self, cell: int) -> None:
         """Relations that derive themselves ever later are derived up to a cell; what lies after it waits."""
@@ -241,43 +247,6 @@ class Engine:
         """Takes what relations have put aside to where it waits."""
         for name, waiting in self.ahead.items():
             waiting.put(*self.relations[name].put_aside())
-
-    def next_wake(self) -> Number | None:
-        """The earliest time at which something may be decided though nothing arrives."""
-        times = [time for node in self.negating if (time := self._wakes(node)) is not None]
-        for waiting in self.ahead.values():
-            start = waiting.first()
-            if start is not None and start < FAR:
-                times.append(self.grid.time(start) - self.horizon)
-        if self.counting:
-            times += self._counts_at()
-        return min(times, default=None)
-
-    def _wakes(self, node: Join) -> Number | None:
-        start = self.waiting[id(node)].first()
-        if start is None or start >= FAR:
-            return None
-        wake: Number | None = None
-        for absent in self.joins[id(node)].awaited:
-            literal = absent.literal
-            lag = self.lags.lag[literal.relation]
-            if lag == INF:
-                return None
-            if isinstance(lag, float):
-                continue
-            cell = absent.fixed if literal.at is not None else max(start, 0) + absent.shift
-            if not self.grid.discrete and cell % 2:
-                cell += 1
-            time = self.grid.time(cell) + lag
-            wake = time if wake is None else max(wake, time)
-        return wake
-
-    def _counts_at(self) -> Iterator[Number]:
-        """When rows that wait can be counted, and what follows them shown."""
-        for names, waiting in self.counting.waiting():
-            start, lag = waiting.first(), max(self.lags.lag[name] for name in names)
-            if start is not None and start < FAR and not isinstance(lag, float):
-                yield self.grid.time(start) + lag
 
     # Components.
 
@@ -322,9 +291,11 @@ class Engine:
             return
         trigger[driver.SEEN] = seen
         tuples, low, high = self.output
-        found = tuples[: count * join.width].reshape(-1, join.width).copy(), low[:count].copy(), high[:count].copy()
+        # These are the kernels' own: whatever is kept of them is copied on the way.
+        found = tuples[: count * join.width].reshape(-1, join.width), low[:count], high[:count]
         if isinstance(join, Invention):
-            rows = self.inventor.apply(join, Rows(*found))
+            bindings, low, high = found
+            rows = self.inventor.apply(join, Rows(bindings.copy(), low.copy(), high.copy()))
             self.insert(join.node.head, rows.bindings, rows.low, rows.high)
         else:
             self._conclude(join, join.finish(Rows(*found)))
@@ -374,14 +345,9 @@ class Engine:
 
     def _conclude(self, join: OutsideJoin, rows: Rows) -> None:
         if join.awaited:
-            limit = self._final_for(join, self.final)
-            later = rows.high > limit
-            if later.any():
-                low = np.maximum(rows.low[later], limit + 1) if limit > -FAR else rows.low[later]
-                self.waiting[id(join.node)].put(rows.bindings[later], low, rows.high[later])
-                rows = Rows(rows.bindings, rows.low, np.minimum(rows.high, limit))
-                rows = rows.picked(rows.low <= rows.high)
-            rows = join.without_negated(rows)
+            due, later = split_at(rows.bindings, rows.low, rows.high, self._final_for(join, self.final))
+            self.waiting[id(join.node)].put(*later)
+            rows = join.without_negated(Rows(*due))
         self._insert_heads(join, rows)
 
     def _release(self, join: OutsideJoin, limit: int) -> None:
@@ -390,10 +356,9 @@ class Engine:
         if due is None:
             return
         rows = join.still_there(Rows(*due))
-        later = rows.high > limit
-        if later.any() and limit < FAR:
-            waiting.put(rows.bindings[later], np.full(int(later.sum()), limit + 1, np.int64), rows.high[later])
-        self._insert_heads(join, join.without_negated(Rows(rows.bindings, rows.low, np.minimum(rows.high, limit))))
+        now, later = split_at(rows.bindings, rows.low, rows.high, limit)
+        waiting.put(*later)
+        self._insert_heads(join, join.without_negated(Rows(*now)))
 
     def _insert_heads(self, join: OutsideJoin, rows: Rows) -> None:
         if not len(rows):

@@ -111,9 +111,9 @@ class Symbols:
         found = np.fromiter(map(self.numbers.get, given, repeat(-1)), np.int32, len(given))
         missing = np.flatnonzero(found < 0)
         if len(missing):
-            unknown = [given[place] for place in missing.tolist()]
+            unknown = given if len(missing) == len(given) else [given[place] for place in missing.tolist()]
             self._add_all(list(dict.fromkeys(unknown)))
-            found[missing] = [self.numbers[value] for value in unknown]
+            found[missing] = np.fromiter(map(self.numbers.__getitem__, unknown), np.int32, len(unknown))
         return found
 
     def _add_all(self, values: list[Value]) -> None:
@@ -126,7 +126,8 @@ class Symbols:
         self.values.extend(rest)
         self.numbers.update(zip(rest, range(begin, end), strict=True))
         self._make_room(end)
-        self.floats[begin:end] = [exact_float(value) for value in rest]
+        are_texts = set(map(type, rest)) <= {str}
+        self.floats[begin:end] = np.nan if are_texts else [exact_float(value) for value in rest]
 
     def _make_room(self, size: int) -> None:
         while size > len(self.floats):

@@ -14,6 +14,8 @@ import numpy.typing as npt
 from presage.kernels import texts
 
 Ints = npt.NDArray[np.int32]
+ENTRY = np.dtype([("code", np.int64), ("begin", np.int64), ("length", np.int32), ("number", np.int32)])
+"""As the kernels see it: `texts.CODE`, `BEGIN`, `LENGTH` and `NUMBER`."""
 # Texts of more bytes than this are not worth keeping twice.
 MOST_BYTES = 1 << 26
 
@@ -39,17 +41,15 @@ class Texts:
     def clear(self) -> None:
         self.count = self.used = 0
         self.slots = np.full(64, texts.EMPTY, np.int32)
-        self.begins, self.codes = np.empty(32, np.int64), np.empty(32, np.int64)
-        self.lengths, self.numbers = np.empty(32, np.int32), np.empty(32, np.int32)
+        self.entries = np.empty(32, ENTRY)
         self.bytes = np.empty(1024, np.uint8)
         self.table = np.zeros(texts.FIELDS, np.int64)
         self.address: int = self.table.ctypes.data
         self._locate()
 
     def _locate(self) -> None:
-        arrays: tuple[Any, ...] = self.slots, self.bytes, self.begins, self.codes, self.lengths, self.numbers
-        fields = texts.SLOTS, texts.BYTES, texts.BEGINS, texts.CODES, texts.LENGTHS, texts.NUMBERS
-        for field, array in zip(fields, arrays, strict=True):
+        arrays: tuple[Any, ...] = self.slots, self.bytes, self.entries
+        for field, array in zip((texts.SLOTS, texts.BYTES, texts.ENTRIES), arrays, strict=True):
             self.table[field] = array.ctypes.data
         self.table[texts.MASK] = len(self.slots) - 1
 
@@ -65,19 +65,18 @@ class Texts:
             self._make_room(self.count + unknown, self.used + length)
             fresh = texts.enter(self.address, column.places, column.data, found, self.count, self.used)
             last = self.count + len(fresh)
-            self.numbers[self.count : last] = number_all(column.some(fresh))
-            self.count, self.used = last, int(self.begins[last - 1] + self.lengths[last - 1])
-            texts.take_numbers(self.numbers, found)
+            self.entries["number"][self.count : last] = number_all(column.some(fresh))
+            self.count, self.used = last, int(self.entries["begin"][last - 1] + self.entries["length"][last - 1])
+            texts.take_numbers(self.address, found)
         return found
 
     def _make_room(self, count: int, used: int) -> None:
         if used > len(self.bytes):
             self.bytes = _larger(self.bytes, used)
-        if count > len(self.begins):
-            self.begins, self.codes = _larger(self.begins, count), _larger(self.codes, count)
-            self.lengths, self.numbers = _larger(self.lengths, count), _larger(self.numbers, count)
-            self.slots = np.full(2 * len(self.begins), texts.EMPTY, np.int32)
-            texts.spread(self.slots, self.codes, self.count)
+        if count > len(self.entries):
+            self.entries = _larger(self.entries, count)
+            self.slots = np.full(2 * len(self.entries), texts.EMPTY, np.int32)
+            texts.spread(self.slots, self.entries["code"][: self.count].copy())
         self._locate()
 
 

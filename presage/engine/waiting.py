@@ -5,10 +5,12 @@ starts lie far apart."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from presage.engine.relation import Ints, Symbols32, finer
-from presage.kernels.layout import FAR
+from presage.kernels.waiting import bucket_numbers, by_bucket
 
 # More buckets than this are not worth their room.
 MOST_BUCKETS = 256
@@ -28,22 +30,29 @@ class Waiting:
     def put(self, rows: Symbols32, low: Ints, high: Ints) -> None:
         if not len(low):
             return
-        numbers = np.clip(low, -FAR, FAR) // self.bucket
-        least, most = int(numbers.min()), int(numbers.max())
+        numbers, least, most = bucket_numbers(low, self.bucket)
         if least == most:
             self.size += len(low)
             self.buckets.setdefault(least, []).append((rows, low, high))
             return
-        if len(np.unique(numbers) if most - least >= MOST_BUCKETS else ()) > MOST_BUCKETS:
+        if most - least < MOST_BUCKETS:
+            self.size += len(low)
+            *columns, begins = by_bucket(rows, low, high, numbers, least, most - least + 1)
+            edges = begins.tolist()
+            for number, (begin, end) in enumerate(pairwise(edges), least):
+                if begin < end:
+                    # Not a view: what is taken early must not stay for what is taken late.
+                    some_rows, some_low, some_high = (each[begin:end].copy() for each in columns)
+                    self.buckets.setdefault(number, []).append((some_rows, some_low, some_high))
+            return
+        if len(np.unique(numbers)) > MOST_BUCKETS:
             self._widen()
             self.put(rows, low, high)
             return
         self.size += len(low)
         order = np.argsort(numbers, kind="stable")
-        ordered = numbers[order]
-        edges = np.flatnonzero(np.diff(ordered)) + 1
-        for part in np.split(order, edges):
-            self.buckets.setdefault(int(numbers[part[0]]), []).append((rows[part], low[part], high[part]))
+        for chosen in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1):
+            self.buckets.setdefault(int(numbers[chosen[0]]), []).append((rows[chosen], low[chosen], high[chosen]))
 
     def take(self, upto: int) -> tuple[Symbols32, Ints, Ints] | None:
         """The rows that start at or before a cell, the earliest buckets first."""
@@ -53,10 +62,11 @@ class Waiting:
         parts = [part for number in due for part in self.buckets.pop(number)]
         rows, low, high = parts[0] if len(parts) == 1 else (np.concatenate(each) for each in zip(*parts, strict=True))
         self.size -= len(low)
-        ready = low <= upto
-        if not ready.all():
-            self.put(rows[~ready], low[~ready], high[~ready])
-            rows, low, high = rows[ready], low[ready], high[ready]
+        if due[-1] * self.bucket + self.bucket - 1 > upto:
+            ready = low <= upto
+            if not ready.all():
+                self.put(rows[~ready], low[~ready], high[~ready])
+                rows, low, high = rows[ready], low[ready], high[ready]
         return (rows, low, high) if len(low) else None
 
     def first(self) -> int | None:

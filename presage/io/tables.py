@@ -47,7 +47,8 @@ class Texts:
         return Texts(self.array.filter(pyarrow().array(wanted)))
 
     def some(self, rows: Ints) -> list[str]:
-        return list(self.array.take(pyarrow().array(rows)).to_pylist())
+        found: list[str] = self.array.take(pyarrow().array(rows)).to_numpy(zero_copy_only=False).tolist()
+        return found
 
 
 @dataclass(slots=True)

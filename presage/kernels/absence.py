@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from presage.kernels.finding import find_row
 from presage.kernels.layout import FAR, FROM, NODES, RECORD_BYTES, RECORDS, TO, WIDTH, get
-from presage.kernels.tables import earlier_record, find_row
+from presage.kernels.tables import earlier_record
 
 
 @njit(cache=True)

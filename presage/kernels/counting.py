@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from numba import njit
 
+from presage.kernels.finding import find_row
 from presage.kernels.layout import FAR, FORGETS, LINK, LOG, LOG_ROW, RECORD_BYTES, RECORDS, TO, WIDTH, get, get32, put
-from presage.kernels.tables import UNLINKED, find_row, insert, link
+from presage.kernels.tables import UNLINKED, insert, link
 
 
 @njit(cache=True)

@@ -7,12 +7,15 @@ bucket of what is left. So the cost follows what is forgotten, not what is remem
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
+from presage.kernels.finding import FREE
 from presage.kernels.groups import remove_from_indexes
 from presage.kernels.hashing import EMPTY, GONE, first_place, hash_tuple, stride
 from presage.kernels.layout import (
     BUCKET,
+    BY_NUMBER,
     COLUMNS,
     CUTOFF,
     EARLIER,
@@ -29,8 +32,12 @@ from presage.kernels.layout import (
     LATEST,
     LINK,
     LIVE,
+    LOG,
+    LOG_CAPACITY,
+    LONG_LOG,
     NEXT_INDEX,
     NODES,
+    PASSES,
     POOL,
     POOL_FREE,
     POOL_LIVE,
@@ -52,7 +59,26 @@ from presage.kernels.layout import (
     put,
     put32,
 )  # fmt: skip
-from presage.kernels.tables import FREE, LAST, UNLINKED, drop_nodes, link
+from presage.kernels.tables import LAST, UNLINKED, drop_nodes, link
+
+
+@njit(cache=True)
+def forget_news(tables, count, seen, triggers, apart):  # type: ignore[no-untyped-def]
+    """Empties the logs, and tables that only pass on: all has been seen by all triggers. Gives a table whose log
+    is much longer than it needs to be, or -1."""
+    longest = np.int64(-1)
+    for number in range(count):
+        table = tables + number * TABLE_BYTES
+        capacity = get(table, LOG_CAPACITY)
+        if capacity > LONG_LOG and get(table, LOG) * 16 < capacity:
+            longest = np.int64(number)
+        put(table, LOG, 0)
+        if get(table, PASSES):
+            put(table, ROWS, 0)
+            put(table, LIVE, 0)
+    for number in range(triggers):
+        put(seen + number * apart, 0, 0)
+    return longest
 
 
 @njit(cache=True)
@@ -63,7 +89,8 @@ def forget(tables, indexes, cutoffs):  # type: ignore[no-untyped-def]
         if get(table, FORGETS):
             put(table, CUTOFF, cutoff)
             begin, end = get(table, WHEEL_AT), cutoff >> get(table, BUCKET)
-            if get(table, LATEST) < cutoff and get(table, LIVE) * 8 > get(table, SLOT_MASK):
+            size = get(table, ROWS) if get(table, BY_NUMBER) else get(table, SLOT_MASK)
+            if get(table, LATEST) < cutoff and get(table, LIVE) * 8 > size:
                 _forget_all(table, indexes)
                 put(table, WHEEL_AT, max(begin, end))
             elif end > begin:
@@ -80,12 +107,18 @@ def forget(tables, indexes, cutoffs):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _forget_all(table, indexes):  # type: ignore[no-untyped-def]
     """Empties a table that is not nearly empty: that is less work than to remove its rows."""
-    for field in (ROWS, LIVE, POOL, POOL_LIVE, GRAVES):
+    for field in (LIVE, POOL, POOL_LIVE, POOL_FREE):
         put(table, field, 0)
-    put(table, ROW_FREE, -1)
-    put(table, POOL_FREE, -1)
-    fill32(get(table, SLOTS), get(table, SLOT_MASK) + 1, EMPTY)
     fill32(get(table, WHEEL), WHEEL_SIZE, LAST)
+    if get(table, BY_NUMBER):
+        records = get(table, RECORDS)
+        for row in range(get(table, ROWS)):
+            put32(records + row * RECORD_BYTES, EARLIER, FREE)
+        return
+    put(table, ROWS, 0)
+    put(table, GRAVES, 0)
+    put(table, ROW_FREE, -1)
+    fill32(get(table, SLOTS), get(table, SLOT_MASK) + 1, EMPTY)
     number = get(table, INDEXED)
     while number >= 0:
         index = indexes + number * INDEX_BYTES
@@ -105,9 +138,12 @@ def _forget_chain(table, indexes, row, cutoff):  # type: ignore[no-untyped-def]
         end = get(record, TO)
         if end < cutoff:
             drop_nodes(table, get32(record, EARLIER))
-            _remove_row(table, indexes, row)
-            put(record, FROM, get(table, ROW_FREE))
-            put(table, ROW_FREE, row)
+            put32(record, EARLIER, FREE)
+            put(table, LIVE, get(table, LIVE) - 1)
+            if not get(table, BY_NUMBER):
+                _remove_row(table, indexes, row)
+                put(record, FROM, get(table, ROW_FREE))
+                put(table, ROW_FREE, row)
         else:
             # The first that ended too early, and all before it, go; the row is looked at again when the next can.
             last = record
@@ -136,8 +172,6 @@ def _remove_row(table, indexes, row):  # type: ignore[no-untyped-def]
             at = (at + step) & mask
     put32(slots, at, GONE)
     put(table, GRAVES, get(table, GRAVES) + 1)
-    put(table, LIVE, get(table, LIVE) - 1)
-    put32(get(table, RECORDS) + row * RECORD_BYTES, EARLIER, FREE)
     if get(table, INDEXED) >= 0:
         remove_from_indexes(indexes, get(table, INDEXED), columns, width, row)
 

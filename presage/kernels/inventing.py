@@ -1,7 +1,7 @@
 """Invented values that keep their identity: entries of a table from a rule and the values of its frontier.
 
 Entries stand in the order in which they were made, so that what an entry is made from always lies before it
-(`kernels/entries.py`).
+(`kernels/numbering.py`).
 """
 
 from __future__ import annotations

@@ -20,10 +20,10 @@ FAR = 1 << 61
 (
     WIDTH, CAPACITY, ROWS, ROW_FREE, LIVE, POOL_CAPACITY, POOL, POOL_FREE, POOL_LIVE, SLOT_MASK, GRAVES, LATEST,
     LOG_CAPACITY, LOG, INDEXED, FROM_ZERO, FORGETS, BUCKET, WHEEL_AT, CUTOFF,
-    BEYOND, PASSES, AHEAD_CAPACITY, AHEAD, AHEAD_COLUMNS, AHEAD_LOW, AHEAD_HIGH,
+    BEYOND, PASSES, BY_NUMBER, AHEAD_CAPACITY, AHEAD, AHEAD_COLUMNS, AHEAD_LOW, AHEAD_HIGH,
     COLUMNS, RECORDS, NODES, SLOTS, WHEEL, LOG_ROW, LOG_LOW, LOG_HIGH,
     TABLE_FIELDS,
-) = range(36)  # fmt: skip
+) = range(37)  # fmt: skip
 
 # An interval with what is chained to it, side by side: who looks at one of these looks at all of them. The first two
 # are places for 64 bits, the others for 32.
@@ -41,6 +41,9 @@ TABLE_BYTES, INDEX_BYTES = 8 * TABLE_FIELDS, 8 * INDEX_FIELDS
     TABLES, INDEXES, TRIGGERS, STARTS, STEPS, SPECS, CHECKS, FOUND_TUPLES, FLOATS,
     STACK, ENTRIES, ENTRY_BYTES, MOST_ENTRIES, PAIRS, WANTED, TUPLES, LOWS, HIGHS, ROOM, WORK_FIELDS,
 ) = range(20)  # fmt: skip
+
+# A log that was once longer than this is given back when it is hardly used.
+LONG_LOG = 1 << 16
 
 # Buckets of rows by when they can be forgotten: a power of two.
 WHEEL_SIZE = 64
@@ -78,8 +81,8 @@ def _access(kind: Any, stores: bool, align: int | None = None) -> Any:
 get, put = _access(ir.IntType(64), False), _access(ir.IntType(64), True)
 get32, put32 = _access(ir.IntType(32), False), _access(ir.IntType(32), True)
 get8, put8 = _access(ir.IntType(8), False), _access(ir.IntType(8), True)
-get_word = _access(ir.IntType(64), False, align=1)
-"""Eight bytes that may begin anywhere."""
+get_word, get_half = _access(ir.IntType(64), False, align=1), _access(ir.IntType(32), False, align=1)
+"""Eight bytes, or four, that may begin anywhere."""
 get_float = _access(ir.DoubleType(), False)
 
 

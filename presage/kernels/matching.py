@@ -15,33 +15,30 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from presage.kernels.entries import CONSTANT, ENTRY_HIGH, ENTRY_LOW, SPEC_BYTES, VALUES, emit, fits, passes
+from presage.kernels.finding import FREE, find_row
 from presage.kernels.groups import find_group
 from presage.kernels.hashing import EMPTY
 from presage.kernels.layout import (
-    CHECKS,
+    BY_NUMBER,
     COLUMNS,
     EARLIER,
     ENTRIES,
     ENTRY_BYTES,
     FAR,
-    FLOATS,
     FOLLOWING,
-    FOUND_TUPLES,
     FROM,
-    HIGHS,
     INDEX_BYTES,
     INDEXES,
     LATEST,
     LOG_HIGH,
     LOG_LOW,
     LOG_ROW,
-    LOWS,
     MOST_ENTRIES,
     NODES,
     PAIRS,
     RECORD_BYTES,
     RECORDS,
-    ROOM,
     ROWS,
     SLOT_MASK,
     SLOTS,
@@ -51,20 +48,14 @@ from presage.kernels.layout import (
     TABLE_BYTES,
     TABLES,
     TO,
-    TUPLES,
     WANTED,
     WIDTH,
     get,
     get32,
-    get_float,
     put,
     put32,
 )
-from presage.kernels.operators import dilate
-from presage.kernels.tables import FREE, earlier_record, find_row
-
-# What a column does: it binds a variable, must equal a variable, or must equal a constant.
-BIND, SAME, CONSTANT = 0, 1, 2
+from presage.kernels.tables import earlier_record
 
 # A step: how its rows are found (by an index, all of them, by the whole tuple, or it is the row of an earlier step),
 # which columns bind or are compared, which comparisons follow, where to go on, and what has been found then. Where to
@@ -76,99 +67,13 @@ BIND, SAME, CONSTANT = 0, 1, 2
 ) = range(19)  # fmt: skip
 GROUP, ALL, WHOLE, AGAIN = range(4)
 
-# What has been found: the head's columns, how its time lies to that of the first literal, and its fixed time, if any.
-TUPLE_AT, TUPLE_WIDTH, NEAR, FAR_OFF, OPEN_NEAR, OPEN_FAR, AT, LEAST, NEXT_FOUND, FOUND_FIELDS = range(10)
-
-# A comparison: an operator and two sides, each a kind and a value.
-EQUAL, UNEQUAL, LESS, AT_MOST = range(4)
-
-# An entry: the time that is left, and values: variables and addresses of intervals, in the order in which a path comes
-# to them.
-ENTRY_LOW, ENTRY_HIGH, VALUES = range(3)
-
 # A level of the stack: its step, how many entries came through it, and how far it is in those of the level above: pairs
 # of an entry and the row, or the address of the interval, to look at next. Of steps with several rows the first pair is
 # at work, at the interval `AT_RECORD` of its row, or at the row's own where that is 0.
 AT_STEP, CAME, AT_PAIR, PAIRS_LEFT, AT_RECORD, STACK_FIELDS = range(6)
 
 # Sizes of all these.
-STEP_BYTES, FOUND_BYTES, FRAME_BYTES = 8 * STEP_FIELDS, 8 * FOUND_FIELDS, 8 * STACK_FIELDS
-SPEC_BYTES, CHECK_BYTES, PAIR_BYTES = 8 * 3, 8 * 5, 8 * 2
-
-
-@njit(cache=True)
-def _passes(work, begin, count, entry):  # type: ignore[no-untyped-def]
-    """Whether comparisons are true, or cannot be decided here: a value without an exact float."""
-    values = get(work, FLOATS)
-    for number in range(begin, begin + count):
-        check = get(work, CHECKS) + number * CHECK_BYTES
-        left, right = get(check, 2), get(check, 4)
-        if get(check, 1) != CONSTANT:
-            left = get(entry, VALUES + left)
-        if get(check, 3) != CONSTANT:
-            right = get(entry, VALUES + right)
-        operator = get(check, 0)
-        if operator == EQUAL:
-            if left != right:
-                return False
-        elif operator == UNEQUAL:
-            if left == right:
-                return False
-        elif operator == LESS:
-            if get_float(values, left) >= get_float(values, right):
-                return False
-        elif get_float(values, left) > get_float(values, right):
-            return False
-    return True
-
-
-@njit(cache=True)
-def _fits(work, begin, count, tuple_, entry):  # type: ignore[no-untyped-def]
-    """Binds and compares columns of a tuple."""
-    for number in range(begin, begin + count):
-        spec = get(work, SPECS) + number * SPEC_BYTES
-        held, kind, value = get32(tuple_, get(spec, 0)), get(spec, 1), get(spec, 2)
-        if kind == BIND:
-            put(entry, VALUES + value, held)
-        elif held != (get(entry, VALUES + value) if kind == SAME else value):
-            return False
-    return True
-
-
-@njit(cache=True)
-def _emit(work, number, entry, came, count):  # type: ignore[no-untyped-def]
-    """Notes what entries have found; gives the new count, or -1 where there is no room."""
-    size, room, lows, highs = get(work, ENTRY_BYTES), get(work, ROOM), get(work, LOWS), get(work, HIGHS)
-    past = entry + came * size
-    while number >= 0:
-        one = get(work, FOUND_TUPLES) + number * FOUND_BYTES
-        width, spec = get(one, TUPLE_WIDTH), get(work, SPECS) + get(one, TUPLE_AT) * SPEC_BYTES
-        least, at, near, far = get(one, LEAST), get(one, AT), get(one, NEAR), get(one, FAR_OFF)
-        open_near, open_far = get(one, OPEN_NEAR) != 0, get(one, OPEN_FAR) != 0
-        tuples = get(work, TUPLES) + 4 * count * width
-        each = entry
-        while each < past:
-            start, end = max(get(each, ENTRY_LOW), least), get(each, ENTRY_HIGH)
-            if start <= end:
-                if at != FAR:
-                    start = end = at
-                else:
-                    start, end = dilate(start, end, near, far, open_near, open_far)
-            if start <= end:
-                if count == room:
-                    return np.int64(-1)
-                for column in range(width):
-                    value = get(spec, 3 * column + 2)
-                    if get(spec, 3 * column + 1) != CONSTANT:
-                        value = get(each, VALUES + value)
-                    put32(tuples, column, value)
-                tuples += 4 * width
-                put(lows, count, start)
-                put(highs, count, end)
-                count += 1
-            each += size
-        number = get(one, NEXT_FOUND)
-    return count
+STEP_BYTES, FRAME_BYTES, PAIR_BYTES = 8 * STEP_FIELDS, 8 * STACK_FIELDS, 8 * 2
 
 
 @njit(cache=True)
@@ -200,13 +105,19 @@ def _pair(work, step, table, entry, came, pairs):  # type: ignore[no-untyped-def
     keys, wanted, columns = get(step, KEY_COUNT), get(work, WANTED), get(table, COLUMNS)
     if how == WHOLE and keys == 1 and get(spec, 1) != CONSTANT:
         place, mask, slots = VALUES + get(spec, 2), get(table, SLOT_MASK), get(table, SLOTS)
+        by_number, rows = get(table, BY_NUMBER), get(table, ROWS)
         for _ in range(came):
             value = get(entry, place)
-            row = get32(slots, value & mask)
-            # Most often the first place has what is looked for.
-            if row != EMPTY and (row < 0 or get32(columns, row) != value):
-                put32(wanted, 0, value)
-                row = find_row(table, wanted)
+            if by_number:
+                row = value if value < rows else np.int64(0)
+                if get32(records + row * RECORD_BYTES, EARLIER) == FREE or row != value:
+                    row = np.int64(-1)
+            else:
+                row = np.int64(get32(slots, value & mask))
+                # Most often the first place has what is looked for.
+                if row != EMPTY and (row < 0 or get32(columns, row) != value):
+                    put32(wanted, 0, value)
+                    row = find_row(table, wanted)
             put(pairs, 0, entry)
             put(pairs, 1, records + row * RECORD_BYTES)
             is_there = np.int64(row >= 0) & np.int64(get(entry, ENTRY_LOW) <= latest)
@@ -293,7 +204,7 @@ def match(work, source, root, begin, end):  # type: ignore[no-untyped-def]
             following = get(step, LIVE_SIBLING)
             came = _enter(work, step, source, begin, last)
             if came and get(step, FOUND) >= 0:
-                count = _emit(work, get(step, FOUND), get(work, ENTRIES), came, count)
+                count = emit(work, get(step, FOUND), get(work, ENTRIES), came, count)
             if came and count >= 0 and get(step, LIVE_CHILD) >= 0:
                 put(get(work, STACK), CAME, came)
                 count = _walk(work, get(step, LIVE_CHILD), count)
@@ -326,8 +237,8 @@ def _enter(work, step, source, begin, end):  # type: ignore[no-untyped-def]
             if fixed < low or fixed > high:
                 continue
             low, high = np.int64(-2 * FAR), np.int64(2 * FAR)
-        if _fits(work, rest_at, rest, columns + 4 * row * width, entry) and (
-            checks == 0 or _passes(work, check_at, checks, entry)
+        if fits(work, rest_at, rest, columns + 4 * row * width, entry) and (
+            checks == 0 or passes(work, check_at, checks, entry)
         ):
             put(entry, ENTRY_LOW, low)
             put(entry, ENTRY_HIGH, high)
@@ -424,8 +335,8 @@ def _through_several(work, frame, step, pairs, out):  # type: ignore[no-untyped-
                         continue
                 for place in range(VALUES, last):
                     put(out, place, get(entry, place))
-                if (rest and not _fits(work, get(step, REST_AT), rest, columns + 4 * row * width, out)) or (
-                    checks and not _passes(work, get(step, CHECK_AT), checks, out)
+                if (rest and not fits(work, get(step, REST_AT), rest, columns + 4 * row * width, out)) or (
+                    checks and not passes(work, get(step, CHECK_AT), checks, out)
                 ):
                     record = np.int64(0)
                     break
@@ -462,7 +373,7 @@ def _walk(work, first, count):  # type: ignore[no-untyped-def]
             _through_several(work, frame, step, pairs, above + level)
         passed = get(frame, CAME)
         if passed and get(step, FOUND) >= 0:
-            count = _emit(work, get(step, FOUND), above + level, passed, count)
+            count = emit(work, get(step, FOUND), above + level, passed, count)
             if count < 0:
                 return count
         if passed and get(step, CHILD) >= 0:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from presage.kernels.entries import SPEC_BYTES
+from presage.kernels.finding import FREE, find_row
 from presage.kernels.groups import find_group
 from presage.kernels.layout import (
     COLUMNS,
@@ -38,9 +40,8 @@ from presage.kernels.layout import (
     put,
     put32,
 )
-from presage.kernels.matching import SPEC_BYTES
 from presage.kernels.operators import dilate, erode, reach
-from presage.kernels.tables import FREE, earlier_record, find_row
+from presage.kernels.tables import earlier_record
 
 # The other side of `since` is found by the whole tuple, by an index, or is all rows.
 BY_TUPLE, EVERY = -1, -2

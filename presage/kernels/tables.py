@@ -6,8 +6,9 @@ The arrays of a table:
 * `RECORDS`: of each row its latest interval, `FROM` and `TO`; `EARLIER`: which of the nodes has the one before it,
   `LAST` if there is none, `FREE` for a row not in use (these are chained through `FROM`)
 * `NODES`: a pool of the same records for earlier intervals, chained from later to earlier: a stream adds and looks up
-  at its end. Intervals of a row neither overlap nor touch
-* `SLOTS`: open-addressing hash of tuples, holding rows; `EMPTY` or `GONE` otherwise
+  at its end. Intervals of a row neither overlap nor touch. `LINK` of the first of them is a stack of those not in use
+* `SLOTS`: open-addressing hash of tuples, holding rows; `EMPTY` or `GONE` otherwise. `BY_NUMBER` says of tuples of one
+  column that the row is the column, and nothing has to be searched for
 * `WHEEL`: rows chained by when they can be forgotten, through `LINK`; a row is in one chain, or `UNLINKED`
 * `AHEAD_COLUMNS`, `AHEAD_LOW`, `AHEAD_HIGH`: what lies later than `BEYOND`, put aside for whoever empties them
 * `PASSES`: whether the table only passes on what comes and is emptied with its log; its tuples need not differ
@@ -22,8 +23,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
+from presage.kernels.finding import FREE, find_place
 from presage.kernels.groups import add_to_indexes, indexes_have_room
-from presage.kernels.hashing import EMPTY, GONE, first_place, hash_tuple, stride
+from presage.kernels.hashing import GONE
 from presage.kernels.layout import (
     AHEAD,
     AHEAD_CAPACITY,
@@ -32,6 +34,7 @@ from presage.kernels.layout import (
     AHEAD_LOW,
     BEYOND,
     BUCKET,
+    BY_NUMBER,
     CAPACITY,
     COLUMNS,
     CUTOFF,
@@ -73,50 +76,8 @@ from presage.kernels.layout import (
     put32,
 )
 
-LAST, FREE = -1, -2
+LAST = -1
 UNLINKED = -2
-
-
-@njit(cache=True)
-def find_row(table, wanted):  # type: ignore[no-untyped-def]
-    """The row of the tuple at an address, or -1."""
-    columns, slots, width, mask = get(table, COLUMNS), get(table, SLOTS), get(table, WIDTH), get(table, SLOT_MASK)
-    code = hash_tuple(wanted, width)
-    at = first_place(code, mask)
-    step = np.int64(0)
-    while True:
-        held = get32(slots, at)
-        if held == EMPTY:
-            return np.int64(-1)
-        if held >= 0:
-            same = True
-            for column in range(width):
-                if get32(columns, held * width + column) != get32(wanted, column):
-                    same = False
-                    break
-            if same:
-                return held
-        if step == 0:
-            step = stride(code)
-        at = (at + step) & mask
-
-
-@njit(cache=True)
-def rehash(table):  # type: ignore[no-untyped-def]
-    """Fills empty slots from the rows in use."""
-    columns, slots, records = get(table, COLUMNS), get(table, SLOTS), get(table, RECORDS)
-    width, mask = get(table, WIDTH), get(table, SLOT_MASK)
-    for row in range(get(table, ROWS)):
-        if get32(records + row * RECORD_BYTES, EARLIER) == FREE:
-            continue
-        code = hash_tuple(columns + 4 * row * width, width)
-        at = first_place(code, mask)
-        if get32(slots, at) != EMPTY:
-            step = stride(code)
-            while get32(slots, at) != EMPTY:
-                at = (at + step) & mask
-        put32(slots, at, row)
-    put(table, GRAVES, 0)
 
 
 @njit(cache=True)
@@ -173,7 +134,7 @@ def insert(table, indexes, tuples, starts, ends, begin, count):  # type: ignore[
         get(table, CUTOFF),
     )
     from_zero, forgets, indexed = get(table, FROM_ZERO), get(table, FORGETS), get(table, INDEXED)
-    beyond = get(table, BEYOND)
+    beyond, by_number = get(table, BEYOND), get(table, BY_NUMBER)
     index = begin
     while index < count:
         start, end = get(starts, index), get(ends, index)
@@ -188,47 +149,33 @@ def insert(table, indexes, tuples, starts, ends, begin, count):  # type: ignore[
             continue
         if log == log_capacity:
             break
-        wanted = tuples + 4 * index * width
-        code = hash_tuple(wanted, width)
-        at = first_place(code, mask)
-        grave, row, step = np.int64(-1), np.int64(-1), np.int64(0)
-        while True:
-            held = get32(slots, at)
-            if held == EMPTY:
+        wanted, at = tuples + 4 * index * width, np.int64(0)
+        if by_number:
+            row = np.int64(get32(wanted, 0))
+            if row >= capacity:
                 break
-            if held == GONE:
-                if grave < 0:
-                    grave = at
-            else:
-                same = True
-                for column in range(width):
-                    if get32(columns, held * width + column) != get32(wanted, column):
-                        same = False
+            is_new = get32(records + row * RECORD_BYTES, EARLIER) == FREE
+        else:
+            row, at = find_place(columns, slots, width, mask, wanted)
+            is_new = row < 0
+        if is_new:
+            if not by_number:
+                used = get(table, LIVE) + get(table, GRAVES)
+                if used >= most_used or (indexed >= 0 and not indexes_have_room(indexes, indexed)):
+                    break
+                row = get(table, ROW_FREE)
+                if row >= 0:
+                    put(table, ROW_FREE, get(records + row * RECORD_BYTES, FROM))
+                else:
+                    row = get(table, ROWS)
+                    if row == capacity:
                         break
-                if same:
-                    row = held
-                    break
-            if step == 0:
-                step = stride(code)
-            at = (at + step) & mask
-        if row < 0:
-            used = get(table, LIVE) + get(table, GRAVES)
-            if used >= most_used or (indexed >= 0 and not indexes_have_room(indexes, indexed)):
-                break
-            row = get(table, ROW_FREE)
-            if row >= 0:
-                put(table, ROW_FREE, get(records + row * RECORD_BYTES, FROM))
-            else:
-                row = get(table, ROWS)
-                if row == capacity:
-                    break
-                put(table, ROWS, row + 1)
-            for column in range(width):
-                put32(columns, row * width + column, get32(wanted, column))
-            if grave >= 0:
-                at = grave
-                put(table, GRAVES, get(table, GRAVES) - 1)
-            put32(slots, at, row)
+                    put(table, ROWS, row + 1)
+                for column in range(width):
+                    put32(columns, row * width + column, get32(wanted, column))
+                if get32(slots, at) == GONE:
+                    put(table, GRAVES, get(table, GRAVES) - 1)
+                put32(slots, at, row)
             put(table, LIVE, get(table, LIVE) + 1)
             record = records + row * RECORD_BYTES
             put(record, FROM, start)
@@ -301,9 +248,10 @@ def _put_aside(table, wanted, start, end):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _new_node(table):  # type: ignore[no-untyped-def]
-    node = get(table, POOL_FREE)
-    if node >= 0:
-        put(table, POOL_FREE, get32(get(table, NODES) + node * RECORD_BYTES, EARLIER))
+    free = get(table, POOL_FREE) - 1
+    if free >= 0:
+        node = np.int64(get32(get(table, NODES) + free * RECORD_BYTES, LINK))
+        put(table, POOL_FREE, free)
     else:
         node = get(table, POOL)
         if node == get(table, POOL_CAPACITY):
@@ -361,9 +309,7 @@ def _insert_before(table, row, start, end, log):  # type: ignore[no-untyped-def]
         if turn > 0:
             other = nodes + earlier * RECORD_BYTES
             own_low, own_high, following = get(other, FROM), get(other, TO), get32(other, EARLIER)
-            put32(other, EARLIER, get(table, POOL_FREE))
-            put(table, POOL_FREE, earlier)
-            put(table, POOL_LIVE, get(table, POOL_LIVE) - 1)
+            _drop_node(table, earlier)
             earlier = following
         if own_high < cursor:
             _note(table, log + pieces, row, max(own_high + 1, start), cursor)
@@ -384,15 +330,20 @@ def earlier_record(nodes, record):  # type: ignore[no-untyped-def]
     return nodes + node * RECORD_BYTES if node >= 0 else np.int64(0)
 
 
+@njit(cache=True, inline="always")
+def _drop_node(table, node):  # type: ignore[no-untyped-def]
+    free = get(table, POOL_FREE)
+    put32(get(table, NODES) + free * RECORD_BYTES, LINK, node)
+    put(table, POOL_FREE, free + 1)
+    put(table, POOL_LIVE, get(table, POOL_LIVE) - 1)
+
+
 @njit(cache=True)
 def drop_nodes(table, node):  # type: ignore[no-untyped-def]
     nodes = get(table, NODES)
     while node >= 0:
-        record = nodes + node * RECORD_BYTES
-        following = get32(record, EARLIER)
-        put32(record, EARLIER, get(table, POOL_FREE))
-        put(table, POOL_FREE, node)
-        put(table, POOL_LIVE, get(table, POOL_LIVE) - 1)
+        following = get32(nodes + node * RECORD_BYTES, EARLIER)
+        _drop_node(table, node)
         node = following
 
 

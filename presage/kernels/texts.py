@@ -1,8 +1,8 @@
 """Texts of whole columns as numbers, without making an object of each.
 
-Texts that have been seen lie one after the other in `bytes`; of each `begins` says where, `lengths` how long it is,
-`codes` what it hashes to, and `numbers` what its number is. `slots` is an open-addressing hash of them. All these are
-given by their addresses. A column has its texts one after the other too, and where each begins.
+Texts that have been seen lie one after the other in `bytes`; `entries` says of each what it hashes to, where it begins,
+how long it is, and what its number is. `slots` is an open-addressing hash of them. All these are given by their
+addresses. A column has its texts one after the other too, and where each begins.
 """
 
 from __future__ import annotations
@@ -11,61 +11,74 @@ import numpy as np
 from numba import njit
 
 from presage.kernels.hashing import scatter
-from presage.kernels.layout import get, get8, get32, get_word, put, put8, put32
+from presage.kernels.layout import get, get8, get32, get_half, get_word, put, put8, put32
 
 EMPTY = -1
-SLOTS, MASK, BYTES, BEGINS, CODES, LENGTHS, NUMBERS, FIELDS = range(8)
+SLOTS, MASK, BYTES, ENTRIES, FIELDS = range(5)
+# An entry: two places for 64 bits, and two for 32.
+CODE, BEGIN, LENGTH, NUMBER = 0, 1, 4, 5
+ENTRY_BYTES = 24
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
+def _rest(place, length):  # type: ignore[no-untyped-def]
+    """All bytes of a text of less than eight, in one number. Nothing beyond it is read; bytes in the middle may come
+    twice."""
+    if length >= 4:
+        first, last = np.uint64(get_half(place, 0)), np.uint64(get_half(place + length - 4, 0))
+        return (first << np.uint64(32)) ^ (last & np.uint64(0xFFFFFFFF))
+    found = np.uint64(0)
+    for byte in range(length):
+        found = (found << np.uint64(8)) | np.uint64(get8(place, byte))
+    return found
+
+
+@njit(cache=True, inline="always")
 def _hash(place, length):  # type: ignore[no-untyped-def]
     code = np.uint64(length) * np.uint64(0x9E3779B97F4A7C15)
     words = length >> 3
     for word in range(words):
         code = (code ^ np.uint64(get_word(place, word))) * np.uint64(0xFF51AFD7ED558CCD)
         code ^= code >> np.uint64(32)
-    for byte in range(words << 3, length):
-        code = (code ^ np.uint64(get8(place, byte))) * np.uint64(0x100000001B3)
+    code = (code ^ _rest(place + (words << 3), length & 7)) * np.uint64(0xFF51AFD7ED558CCD)
     code ^= code >> np.uint64(29)
     code *= np.uint64(0xC4CEB9FE1A85EC53)
     return np.int64(code >> np.uint64(1))
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _same(place, other, length):  # type: ignore[no-untyped-def]
     words = length >> 3
     for word in range(words):
         if get_word(place, word) != get_word(other, word):
             return False
-    byte = words << 3
-    while byte < length and get8(place, byte) == get8(other, byte):
-        byte += 1
-    return byte == length
+    done = words << 3
+    return _rest(place + done, length & 7) == _rest(other + done, length & 7)
 
 
 @njit(cache=True, inline="always")
 def _place_of(table, place, length, code):  # type: ignore[no-untyped-def]
     """The entry of a text; if there is none, where its slot would be, as a negative number."""
-    slots, mask, known, begins = get(table, SLOTS), get(table, MASK), get(table, BYTES), get(table, BEGINS)
-    codes, lengths = get(table, CODES), get(table, LENGTHS)
+    slots, mask, known, entries = get(table, SLOTS), get(table, MASK), get(table, BYTES), get(table, ENTRIES)
     at = (code >> 20) & mask
     while True:
-        entry = np.int64(get32(slots, at))
-        if entry == EMPTY:
+        number = np.int64(get32(slots, at))
+        if number == EMPTY:
             return ~at
+        entry = entries + number * ENTRY_BYTES
         if (
-            get(codes, entry) == code
-            and get32(lengths, entry) == length
-            and _same(known + get(begins, entry), place, length)
+            get(entry, CODE) == code
+            and get32(entry, LENGTH) == length
+            and _same(known + get(entry, BEGIN), place, length)
         ):
-            return entry
+            return number
         at = (at + 1) & mask
 
 
 @njit(cache=True)
 def find(table, places, data, found):  # type: ignore[no-untyped-def]
     """The numbers of a column's texts, -1 where one has not been seen; gives how many have not, and their length."""
-    numbers = get(table, NUMBERS)
+    entries = get(table, ENTRIES)
     unknown, total = 0, 0
     for index in range(len(found)):
         begin = get32(places, index)
@@ -76,7 +89,7 @@ def find(table, places, data, found):  # type: ignore[no-untyped-def]
             total += length
             found[index] = -1
         else:
-            found[index] = get32(numbers, entry)
+            found[index] = get32(entries + entry * ENTRY_BYTES, NUMBER)
     return unknown, total
 
 
@@ -84,8 +97,7 @@ def find(table, places, data, found):  # type: ignore[no-untyped-def]
 def enter(table, places, data, found, count, used):  # type: ignore[no-untyped-def]
     """Enters the texts that were not found, and puts -2 less their entry in their place. There must be room for all
     of them. Gives the rows that made the entries."""
-    slots, known, begins = get(table, SLOTS), get(table, BYTES), get(table, BEGINS)
-    codes, lengths = get(table, CODES), get(table, LENGTHS)
+    slots, known, entries = get(table, SLOTS), get(table, BYTES), get(table, ENTRIES)
     fresh = np.empty(len(found), np.int64)
     made = 0
     for index in range(len(found)):
@@ -99,9 +111,9 @@ def enter(table, places, data, found, count, used):  # type: ignore[no-untyped-d
             slot, entry = ~entry, np.int64(count + made)
             for byte in range(length):
                 put8(known, used + byte, get8(place, byte))
-            put(begins, entry, used)
-            put(codes, entry, code)
-            put32(lengths, entry, length)
+            put(entries + entry * ENTRY_BYTES, CODE, code)
+            put(entries + entry * ENTRY_BYTES, BEGIN, used)
+            put32(entries + entry * ENTRY_BYTES, LENGTH, length)
             put32(slots, slot, entry)
             used += length
             fresh[made] = index
@@ -111,18 +123,19 @@ def enter(table, places, data, found, count, used):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True)
-def take_numbers(numbers, found):  # type: ignore[no-untyped-def]
+def take_numbers(table, found):  # type: ignore[no-untyped-def]
     """Replaces entries, as `enter` leaves them, by their numbers."""
+    entries = get(table, ENTRIES)
     for index in range(len(found)):
         if found[index] < 0:
-            found[index] = numbers[-2 - found[index]]
+            found[index] = get32(entries + (-2 - found[index]) * ENTRY_BYTES, NUMBER)
 
 
 @njit(cache=True)
-def spread(slots, codes, count):  # type: ignore[no-untyped-def]
+def spread(slots, codes):  # type: ignore[no-untyped-def]
     """Fills empty slots."""
     mask = len(slots) - 1
-    for entry in range(count):
+    for entry in range(len(codes)):
         at = (codes[entry] >> 20) & mask
         while slots[at] != EMPTY:
             at = (at + 1) & mask

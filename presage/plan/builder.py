@@ -17,6 +17,7 @@ from presage.model.statements import Head, Rule
 from presage.model.terms import Constant, Now, Variable
 from presage.plan.existential import earliest, frontier, is_timed, obstacle
 from presage.plan.formulas import mirrored, names, positive, reach_of, time
+from presage.plan.fusing import fuse
 from presage.plan.moments import Moment, Moments, conjuncts, is_empty, moments
 from presage.plan.nodes import (
     HERE,
@@ -45,7 +46,9 @@ def plan_of(subject: Subject) -> Plan:
     kinds = {name: (each.arity, each.kind) for name, each in subject.predicates.items()}
     mixed = [name for name, each in subject.predicates.items() if each.is_input and each.kind == "derived"]
     kinds.update({name: (subject.predicates[name].arity, "derived") for name in mixed})
-    return Builder(subject.program, subject.discrete, kinds, bool(mixed)).build()
+    plan = Builder(subject.program, subject.discrete, kinds, bool(mixed)).build()
+    fuse(plan)
+    return plan
 
 
 class Builder(Parts):

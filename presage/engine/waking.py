@@ -1,0 +1,50 @@
+"""When an engine has something to do though nothing arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from presage.analysis.differences import INF
+from presage.engine.runtime import Engine
+from presage.kernels.layout import FAR
+from presage.model.terms import Number
+from presage.plan.nodes import Join
+
+
+def next_wake(engine: Engine) -> Number | None:
+    """The earliest time at which something may be decided though nothing arrives."""
+    times = [time for node in engine.negating if (time := _absence_settled(engine, node)) is not None]
+    for waiting in engine.ahead.values():
+        start = waiting.first()
+        if start is not None and start < FAR:
+            times.append(engine.grid.time(start) - engine.horizon)
+    return min([*times, *_rows_counted(engine)], default=None)
+
+
+def _absence_settled(engine: Engine, node: Join) -> Number | None:
+    """When the earliest row that waits in a join can go on."""
+    start = engine.waiting[id(node)].first()
+    if start is None or start >= FAR:
+        return None
+    wake: Number | None = None
+    for awaited in engine.joins[id(node)].awaited:
+        literal = awaited.literal
+        lag = engine.lags.lag[literal.relation]
+        if lag == INF:
+            return None
+        if isinstance(lag, float):
+            continue
+        cell = awaited.fixed if literal.at is not None else max(start, 0) + awaited.shift
+        if not engine.grid.discrete and cell % 2:
+            cell += 1
+        time = engine.grid.time(cell) + lag
+        wake = time if wake is None else max(wake, time)
+    return wake
+
+
+def _rows_counted(engine: Engine) -> Iterator[Number]:
+    """When rows that wait can be counted, and what follows them shown."""
+    for names, waiting in engine.counting.waiting():
+        start, lag = waiting.first(), max(engine.lags.lag[name] for name in names)
+        if start is not None and start < FAR and not isinstance(lag, float):
+            yield engine.grid.time(start) + lag

@@ -1,0 +1,58 @@
+"""Numbers for tuples that come again: a table from keys to entries.
+
+`keys` has the entries' tuples, all of one width; `slots` is an open-addressing hash of entries. Entries stand in the
+order in which they were made.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from presage.kernels.hashing import EMPTY, scatter
+
+
+@njit(cache=True)
+def _code(keys, entry):  # type: ignore[no-untyped-def]
+    code = np.uint64(0)
+    for column in range(keys.shape[1]):
+        code = scatter(code + np.uint64(keys[entry, column]) + np.uint64(0x9E3779B97F4A7C15))
+    return code
+
+
+@njit(cache=True)
+def spread(slots, keys, count):  # type: ignore[no-untyped-def]
+    """Fills empty slots with the entries."""
+    mask = len(slots) - 1
+    for entry in range(count):
+        at = np.int64(_code(keys, entry) & np.uint64(mask))
+        while slots[at] != EMPTY:
+            at = (at + 1) & mask
+        slots[at] = entry
+
+
+@njit(cache=True)
+def enter(slots, keys, count, wanted, found):  # type: ignore[no-untyped-def]
+    """The entries of keys; those that are new are added, and their count given. There must be room for all."""
+    mask = len(slots) - 1
+    for row in range(len(wanted)):
+        # The next free entry holds the key while it is looked for.
+        for column in range(keys.shape[1]):
+            keys[count, column] = wanted[row, column]
+        at = np.int64(_code(keys, count) & np.uint64(mask))
+        while True:
+            held = slots[at]
+            if held == EMPTY:
+                slots[at] = found[row] = count
+                count += 1
+                break
+            same = True
+            for column in range(keys.shape[1]):
+                if keys[held, column] != wanted[row, column]:
+                    same = False
+                    break
+            if same:
+                found[row] = held
+                break
+            at = (at + 1) & mask
+    return count
