@@ -25,6 +25,7 @@ from presage.hypothesis.clause import (
     When,
 )
 from presage.hypothesis.edges import Edge
+from presage.hypothesis.instances import alternative_pins, may_begin_early
 from presage.hypothesis.places import Place, check_throughout, later, throughout
 from presage.model.formulas import (
     And,
@@ -42,9 +43,10 @@ from presage.model.formulas import (
     Reset,
     Top,
     Windowed,
+    children,
 )
 from presage.model.statements import Rule
-from presage.model.terms import Constant, Now, Number, Term, Variable
+from presage.model.terms import Arithmetic, Constant, Now, Number, Term, Variable
 from presage.model.time import Interval, Pin
 from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow
 
@@ -66,58 +68,17 @@ def clauses(
     expand = _Expand(discrete, static, derived)
     bodies = expand.all(rule.body, Place(When(RULE_TIME)), True)
     instance = tuple(
-        Reach(expand.pin(part.pin), START, 0, None) for formula in rule.body for part in _alternative_pins(formula)
+        Reach(expand.pin(part.pin), START, 0, None) for formula in rule.body for part in alternative_pins(formula)
     )
     found: list[Clause] = []
     for formula in rule.head.atoms:
         atom, when, reaches = expand.head(formula, When(RULE_TIME))
         for body in bodies:
             body += Body(reaches=(*reaches, *instance))
-            if _may_begin_early(when, body):
+            if may_begin_early(when, body):
                 body += Body(reaches=(Reach(When(RULE_TIME), START, 0, None),))
             found.append(Clause(atom, when, body, rule))
     return found
-
-
-def _alternative_pins(formula: Formula, among: bool = False) -> Iterator[Pinned]:
-    """Pins in alternatives: where one lies before the start, the rule has no instance, whichever is chosen."""
-    match formula:
-        case Pinned(formula=inner, pin=pin):
-            if among and pin.base is not None:
-                yield formula
-            yield from _alternative_pins(inner, among)
-        case Or(parts=parts):
-            for part in parts:
-                yield from _alternative_pins(part, True)
-        case Implies(left=left, right=right):
-            for part in (left, right):
-                yield from _alternative_pins(part, True)
-        case And(parts=parts):
-            for part in parts:
-                yield from _alternative_pins(part, among)
-        case Not(formula=inner):
-            # Of what is negated, one part is enough.
-            yield from _alternative_pins(inner, among or isinstance(inner, And))
-        case Metric(formula=inner) | Modal(formula=inner) | Windowed(formula=inner) | Reset(formula=inner):
-            yield from _alternative_pins(inner, True)
-        case _:
-            return
-
-
-def _may_begin_early(head: When, body: Body) -> bool:
-    """Whether nothing yet says that a rule is looked at after the start: its head lies elsewhere, and no fact is asked
-    for at its own time or before."""
-    times = [
-        head,
-        *(each.when for each in body.literals),
-        *(side for each in body.reaches for side in (each.x, each.y)),
-    ]
-    if all(when.base != RULE_TIME for when in times) or (head.base == RULE_TIME and head.offset <= 0):
-        return False
-    return not any(
-        each.positive and each.outside == "false" and each.when.base == RULE_TIME and each.when.offset <= 0
-        for each in body.literals
-    )
 
 
 class _Expand:
@@ -214,14 +175,10 @@ class _Expand:
             case BinaryMetric(operator=operator):
                 raise NoClauses(f"`{operator}` has no premise patterns")
             case Windowed(window=TimeWindow(back=back, ahead=ahead, hop=hop), formula=inner):
+                window = (None if back is None else -plain(back), None if ahead is None else plain(ahead))
                 if hop is not None:
-                    raise NoClauses("a hopping window has no premise patterns: its reach changes with time")
-                window = (
-                    place.when,
-                    None if back is None else -plain(back),
-                    None if ahead is None else plain(ahead),
-                )
-                return self.one(inner, replace(place, windows=(*place.windows, window)), positive)
+                    return self.hopping(inner, place, window, plain(hop), positive)
+                return self.one(inner, _windowed(place, *window), positive)
             case Windowed(window=RowsWindow()):
                 raise NoClauses(
                     "a window of rows has no premise patterns: which times it covers depends on what arrives"
@@ -234,6 +191,24 @@ class _Expand:
                 return self.one(inner, replace(place, windows=(), filters=()), positive)
             case _:
                 raise NoClauses("the body has no premise patterns")
+
+    def hopping(
+        self, inner: Formula, place: Place, window: tuple[Number | None, Number | None], hop: Number, positive: bool
+    ) -> list[Body]:
+        """A window that moves every so often, by cases: how long ago it did."""
+        low, high = window
+        if not self.discrete or not isinstance(hop, int):
+            raise NoClauses("a hopping window has premise patterns on whole time points only")
+        if hop > MOST_ALTERNATIVES:
+            raise NoClauses(f"a window that hops by {hop} has more cases than {MOST_ALTERNATIVES}")
+        found: list[Body] = []
+        for ago in range(hop):
+            moved = _windowed(place, None if low is None else low - ago, None if high is None else high - ago)
+            case = Body(comparisons=((_remainder(place.when, hop, ago), True),))
+            found += [case + body for body in self.one(inner, moved, positive)]
+            if len(found) > MOST_ALTERNATIVES:
+                raise NoClauses("the body has too many alternatives")
+        return found
 
     def atom(self, atom: Atom, place: Place, positive: bool, outside: str) -> list[Body]:
         literal = Body((Literal(atom, place.when, positive, outside, place.stretch),), reaches=self.within(place))
@@ -332,6 +307,8 @@ class _Expand:
 
     def modal(self, inner: Formula, place: Place, some: bool, word: str, positive: bool) -> list[Body]:
         bounds = [(at, low, high) for at, low, high in place.windows]
+        if some and self.discrete and _looks_at_all(inner, positive):
+            return self.at_some(inner, place, word, positive)
         if some:
             chosen = self.fresh()
             reaches = [Reach(chosen, START, 0, None)]
@@ -339,31 +316,54 @@ class _Expand:
             return [
                 Body(reaches=tuple(reaches)) + body for body in self.one(inner, replace(place, when=chosen), positive)
             ]
-        if len({at.base for at, _, _ in bounds}) != 1 or not isinstance(inner, (Atom, Not)):
-            raise NoClauses(f"`{word}` has premise patterns over an atom in a bounded window only")
-        anchor = bounds[0][0]
-        lows = [at.offset - anchor.offset + low for at, low, _ in bounds if low is not None]
-        highs = [at.offset - anchor.offset + high for at, _, high in bounds if high is not None]
+        anchor, low, high = self.span_of(place, word)
         atom, sign = (inner.formula, not positive) if isinstance(inner, Not) else (inner, positive)
-        if not isinstance(atom, Atom):
-            raise NoClauses(f"`{word}` has premise patterns over an atom in a bounded window only")
-        low, high = max(lows, default=None), min(highs, default=None)
         if not self.discrete:
+            if not isinstance(atom, Atom):
+                raise NoClauses(f"`{word}` has premise patterns over an atom only on dense time")
             return self.all_of_window(atom, replace(place, when=anchor, windows=()), (low, high), word, sign)
+        if isinstance(atom, Atom) and not (sign and atom.predicate in self.derived):
 
-        def at(distance: Number, outside: str = "true") -> list[Body]:
-            return self.atom(atom, Place(anchor.later(distance), (), place.filters), sign, outside)
+            def simple(distance: Number) -> list[Body]:
+                return self.atom(atom, Place(anchor.later(distance), (), place.filters), sign, "true")
 
-        if not sign or atom.predicate not in self.derived or low is None or high is None:
-            return self.every(low, high, word, at)
-        # What is derived has no premises before the start, where the window has no times: it may begin inside of it.
-        if high - low >= MOST_ALTERNATIVES:
-            raise NoClauses("the body has too many alternatives")
+            return self.every(low, high, word, simple)
+        # Only an atom can be told apart before the start, where the window has no times: it may begin inside of it.
+        if low is None or high is None or high - low >= MOST_ALTERNATIVES:
+            raise NoClauses(f"`{word}` has premise patterns over an atom in a bounded window only")
         found = []
         for first in range(int(low), int(high) + 1):
             begins = Reach(anchor.later(first), START, 0, None if first == low else 0)
-            rest = self.every(first, high, word, lambda distance: at(distance, "false"))
+            rest = self.every(
+                first, high, word, lambda each: self.one(inner, replace(place, when=anchor.later(each)), positive)
+            )
             found += [Body(reaches=(begins,)) + body for body in rest]
+            if len(found) > MOST_ALTERNATIVES:
+                raise NoClauses("the body has too many alternatives")
+        return found
+
+    def span_of(self, place: Place, word: str) -> tuple[When, Number | None, Number | None]:
+        """A time, and between which distances from it the times lie that are in all of the windows."""
+        bounds = place.windows
+        if len({at.base for at, _, _ in bounds}) != 1:
+            raise NoClauses(f"`{word}` has premise patterns in a bounded window only")
+        anchor = bounds[0][0]
+        lows = [at.offset - anchor.offset + low for at, low, _ in bounds if low is not None]
+        highs = [at.offset - anchor.offset + high for at, _, high in bounds if high is not None]
+        return anchor, max(lows, default=None), min(highs, default=None)
+
+    def at_some(self, inner: Formula, place: Place, word: str, positive: bool) -> list[Body]:
+        """Some time of a window, by cases: what must hold at all times of a window around it is another for each."""
+        anchor, low, high = self.span_of(place, word)
+        if low is None or high is None or high - low >= MOST_ALTERNATIVES:
+            raise NoClauses(f"`{word}` over all times of windows has premise patterns in a bounded window only")
+        found: list[Body] = []
+        for distance in range(int(low), int(high) + 1):
+            when = anchor.later(distance)
+            begun = Body(reaches=(Reach(when, START, 0, None),))
+            found += [begun + body for body in self.one(inner, replace(place, when=when), positive)]
+            if len(found) > MOST_ALTERNATIVES:
+                raise NoClauses("the body has too many alternatives")
         return found
 
     def all_of_window(
@@ -383,6 +383,28 @@ class _Expand:
                 for body in self.atom(atom, replace(whole, when=START), True, "false")
             ),
         ]
+
+
+def _windowed(place: Place, low: Number | None, high: Number | None) -> Place:
+    return replace(place, windows=(*place.windows, (place.when, low, high)))
+
+
+def _remainder(when: When, hop: int, ago: int) -> Comparison:
+    """That a time lies so long after a multiple of a number."""
+    base: Term = Constant(0) if when.base is None else Now() if when.base == RULE_TIME else Variable(when.base)
+    moved = Arithmetic("+", base, Constant(when.offset)) if when.offset else base
+    return Comparison("=", Arithmetic("%", moved, Constant(hop)), Constant(ago))
+
+
+def _looks_at_all(formula: Formula, positive: bool) -> bool:
+    """Whether something in a formula must hold at all times of a window of its own."""
+    if isinstance(formula, Not):
+        return _looks_at_all(formula.formula, not positive)
+    if isinstance(formula, Implies):
+        return _looks_at_all(formula.left, not positive) or _looks_at_all(formula.right, positive)
+    if isinstance(formula, Modal) and (formula.operator == "some") != positive:
+        return True
+    return any(_looks_at_all(each, positive) for each in children(formula))
 
 
 def _negative(value: Distance | None) -> Distance | None:
