@@ -33,7 +33,8 @@ from presage.model.printer import show_number
 from presage.model.program import Program
 from presage.model.terms import Number, number
 from presage.plan.parts import Unsupported
-from presage.supposing import ALL, Choice, Supposing
+from presage.supposing import ALL, Choice
+from presage.supposing_dense import suppose
 
 
 class Reasoner:
@@ -73,8 +74,8 @@ class Reasoner:
         self._only_confirmed = emit == "confirmed" or (emit is None and not (possible and self.subject.discrete))
         self.chase_limit = chase_limit
         self._confirming = self._make_confirming(needed=self._only_confirmed and not possible)
-        suppose = not self._only_confirmed or self._confirming is None or (possible and self._waits_by_instance())
-        self.supposing = Supposing(self.subject, choice) if suppose else None
+        supposes = not self._only_confirmed or self._confirming is None or (possible and self._waits_by_instance())
+        self.supposing = suppose(self.subject, choice) if supposes else None
         self._behind = False
         """Whether the engine was not fed: answers come by columns, and nobody has asked it anything yet."""
         if self._confirming is not None and self.supposing is not None and self.supposing.columns is not None:

@@ -21,7 +21,7 @@ from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.grid import saving as grid_saving
 from presage.hypothesis.grid.engine import Changed, Grids
 from presage.hypothesis.grid.world import layouts
-from presage.hypothesis.literals import Open
+from presage.hypothesis.literals import Open, are_asked
 from presage.hypothesis.settle import Settle
 from presage.hypothesis.unfold import Unfolder
 from presage.hypothesis.ways import Way, texts
@@ -60,11 +60,7 @@ class Supposing:
         try:
             self.engine = Hypotheses(subject, [query.atom for query in subject.queries], Unfolder(subject))
         except NoPatterns as found:
-            lines = "".join(f" (line {subject.line(rule)})" for rule in found.rules)
-            raise PresageError(
-                f"{subject.program.source.name}: the queries have no finite set of premise patterns: "
-                f"{found.reason}{lines}; ask for confirmed answers only (`--emit confirmed`)"
-            ) from None
+            raise no_patterns(subject, found) from None
         self.choice = choice
         simple = shapes(self.engine) if choice == ALL else None
         self.bulk = None if simple is None else Bulk(simple)
@@ -132,7 +128,8 @@ class Supposing:
                 points.append((fact.predicate, fact.arguments, fact.low))
             elif not self.subject.discrete:
                 raise FactError(
-                    "facts over an interval of dense time have no hypothetical answers: use `--emit confirmed`"
+                    "on dense time, facts over an interval have hypothetical answers only where no rule uses `not`, no "
+                    "delay depends on values and all open answers are told: use `--emit confirmed`"
                 )
             else:
                 later.append((fact.predicate, fact.arguments, fact.low, fact.high))
@@ -386,6 +383,15 @@ class Supposing:
         }
 
 
+def no_patterns(subject: Any, found: NoPatterns) -> PresageError:
+    """Says why a program has no hypothetical answers, and what it has."""
+    lines = "".join(f" (line {subject.line(rule)})" for rule in found.rules)
+    return PresageError(
+        f"{subject.program.source.name}: the queries have no finite set of premise patterns: "
+        f"{found.reason}{lines}; ask for confirmed answers only (`--emit confirmed`)"
+    )
+
+
 def asks(query: Query, change: Change) -> bool:
     return query.atom.predicate == change.query and _matches(query, *change.answer)
 
@@ -400,13 +406,8 @@ def asked_by(query: Query, answer: Answer) -> bool:
 
 def _matches(query: Query, arguments: tuple[Any, ...], time: Number | Open) -> bool:
     """Whether a query asks for arguments and time: its constants, its repeated variables, its pin."""
-    values: dict[str, object] = {}
-    for asked, given in zip(query.atom.arguments, arguments, strict=True):
-        if isinstance(asked, Constant):
-            if asked.value != given and not isinstance(given, Open):
-                return False
-        elif isinstance(asked, Variable) and not asked.is_anonymous and values.setdefault(asked.name, given) != given:
-            return False
+    if not are_asked(query.atom.arguments, arguments):
+        return False
     return query.pin is None or query.pin.base is not None or isinstance(time, Open) or time == query.pin.offset
 
 

@@ -133,6 +133,8 @@ def linear(term: Term) -> tuple[dict[str, Fraction], Fraction] | None:
                 if not first[0]:
                     return _scale(second, first[1])
                 return _scale(first, second[1]) if not second[0] else None
+            if operator != "/":
+                return None
             return _scale(first, 1 / second[1]) if not second[0] and second[1] != 0 else None
         case _:
             return None

@@ -1,17 +1,32 @@
 """Rules as clauses that unfolding can use: literals, each at a time that is a variable plus a distance.
 
 A body becomes alternatives of conjunctions. Operators disappear: `once` opens a time variable that
-is bounded by another (`Reach`), `historically` becomes one literal for each time point, negation
-moves inwards until it stands over atoms. What has no such form is refused by name.
+is bounded by another (`Reach`), `historically` becomes one literal for each time point or, on dense time, one
+that holds throughout a stretch, negation moves inwards until it stands over atoms. What has no such form is refused by
+name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count, product
 
 from presage.analysis.timing import offsets, plain
+from presage.hypothesis.clause import (
+    RULE_TIME,
+    START,
+    Body,
+    Clause,
+    Distance,
+    Literal,
+    NoClauses,
+    Reach,
+    When,
+)
+from presage.hypothesis.edges import Edge
+from presage.hypothesis.instances import alternative_pins, may_begin_early
+from presage.hypothesis.places import Place, check_throughout, later, throughout
 from presage.model.formulas import (
     And,
     Atom,
@@ -28,84 +43,15 @@ from presage.model.formulas import (
     Reset,
     Top,
     Windowed,
+    children,
 )
 from presage.model.statements import Rule
-from presage.model.terms import Constant, Now, Number, Term, Variable
+from presage.model.terms import Arithmetic, Constant, Now, Number, Term, Variable
 from presage.model.time import Interval, Pin
 from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow
 
 MOST_ALTERNATIVES = 256
 MOST_POINTS = 1_000
-RULE_TIME = "now"
-"""How the time at which a rule is looked at is called among its time variables."""
-
-
-class NoClauses(Exception):
-    """A rule that has no premise patterns, and why."""
-
-
-@dataclass(frozen=True, slots=True)
-class When:
-    """A time: a variable plus an offset, or without a variable a fixed time."""
-
-    base: str | None
-    offset: Number = 0
-
-    def later(self, distance: Number) -> When:
-        return When(self.base, self.offset + distance)
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """`low` ≤ x − y ≤ `high`; `None` is no bound. Both are times."""
-
-    x: When
-    y: When
-    low: Number | None
-    high: Number | None
-
-
-START = When(None, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    atom: Atom
-    when: When
-    positive: bool = True
-    outside: str = "false"
-    """What it is worth at a time before the stream: `false` for an atom, `true` for a negated one; where it is
-    pinned there the rule's instance does not exist (`false` too); in a window there is no such time (`true`)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    literals: tuple[Literal, ...] = ()
-    comparisons: tuple[tuple[Comparison, bool], ...] = ()
-    """Each with whether it must be true."""
-    reaches: tuple[Reach, ...] = ()
-
-    def __add__(self, other: Body) -> Body:
-        return Body(self.literals + other.literals, self.comparisons + other.comparisons, self.reaches + other.reaches)
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """One head atom of a rule, and one way to make its body true."""
-
-    head: Atom
-    when: When
-    body: Body
-    rule: Rule
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a formula is looked at: its time, and the windows around it as times with distances."""
-
-    when: When
-    windows: tuple[tuple[When, Number | None, Number | None], ...] = ()
-    filters: tuple[tuple[Atom, ...], ...] = ()
 
 
 def clauses(
@@ -120,60 +66,19 @@ def clauses(
     if rule.head.exists:
         raise NoClauses("a rule that invents values has no premise patterns")
     expand = _Expand(discrete, static, derived)
-    bodies = expand.all(rule.body, _Place(When(RULE_TIME)), True)
+    bodies = expand.all(rule.body, Place(When(RULE_TIME)), True)
     instance = tuple(
-        Reach(expand.pin(part.pin), START, 0, None) for formula in rule.body for part in _alternative_pins(formula)
+        Reach(expand.pin(part.pin), START, 0, None) for formula in rule.body for part in alternative_pins(formula)
     )
     found: list[Clause] = []
     for formula in rule.head.atoms:
         atom, when, reaches = expand.head(formula, When(RULE_TIME))
         for body in bodies:
             body += Body(reaches=(*reaches, *instance))
-            if _may_begin_early(when, body):
+            if may_begin_early(when, body):
                 body += Body(reaches=(Reach(When(RULE_TIME), START, 0, None),))
             found.append(Clause(atom, when, body, rule))
     return found
-
-
-def _alternative_pins(formula: Formula, among: bool = False) -> Iterator[Pinned]:
-    """Pins in alternatives: where one lies before the start, the rule has no instance, whichever is chosen."""
-    match formula:
-        case Pinned(formula=inner, pin=pin):
-            if among and pin.base is not None:
-                yield formula
-            yield from _alternative_pins(inner, among)
-        case Or(parts=parts):
-            for part in parts:
-                yield from _alternative_pins(part, True)
-        case Implies(left=left, right=right):
-            for part in (left, right):
-                yield from _alternative_pins(part, True)
-        case And(parts=parts):
-            for part in parts:
-                yield from _alternative_pins(part, among)
-        case Not(formula=inner):
-            # Of what is negated, one part is enough.
-            yield from _alternative_pins(inner, among or isinstance(inner, And))
-        case Metric(formula=inner) | Modal(formula=inner) | Windowed(formula=inner) | Reset(formula=inner):
-            yield from _alternative_pins(inner, True)
-        case _:
-            return
-
-
-def _may_begin_early(head: When, body: Body) -> bool:
-    """Whether nothing yet says that a rule is looked at after the start: its head lies elsewhere, and no fact is asked
-    for at its own time or before."""
-    times = [
-        head,
-        *(each.when for each in body.literals),
-        *(side for each in body.reaches for side in (each.x, each.y)),
-    ]
-    if all(when.base != RULE_TIME for when in times) or (head.base == RULE_TIME and head.offset <= 0):
-        return False
-    return not any(
-        each.positive and each.outside == "false" and each.when.base == RULE_TIME and each.when.offset <= 0
-        for each in body.literals
-    )
 
 
 class _Expand:
@@ -199,7 +104,7 @@ class _Expand:
                 low, high = self.distances(interval)
                 if operator == "historically":
                     low, high = _negative(high), _negative(low)
-                if low == high and low is not None:
+                if low == high and low is not None and not isinstance(low, Edge):
                     return self.head(inner, when.later(low))
                 moved = self.fresh()
                 atom, held, reaches = self.head(inner, moved)
@@ -207,11 +112,15 @@ class _Expand:
             case _:
                 raise NoClauses("the head has no premise patterns")
 
-    def distances(self, interval: Interval) -> tuple[Number | None, Number | None]:
-        if not self.discrete and interval.low != interval.high:
-            raise NoClauses("an operator over a stretch of dense time has no finite premise patterns")
+    def distances(self, interval: Interval) -> tuple[Distance | None, Distance | None]:
         low, high = offsets(interval, self.discrete)
-        return plain(low), None if isinstance(high, float) else plain(high)
+        last = None if isinstance(high, float) else plain(high)
+        if self.discrete:
+            return plain(low), last
+        return (
+            plain(low) if interval.closed_low else Edge(plain(low), 1),
+            last if interval.closed_high or last is None else Edge(last, -1),
+        )
 
     def pin(self, pin: Pin) -> When:
         offset = plain(pin.offset)
@@ -221,7 +130,7 @@ class _Expand:
             return When(RULE_TIME, offset)
         return When(pin.base.name, offset)
 
-    def all(self, formulas: tuple[Formula, ...], place: _Place, positive: bool) -> list[Body]:
+    def all(self, formulas: tuple[Formula, ...], place: Place, positive: bool) -> list[Body]:
         """Alternatives for all of the formulas together."""
         parts = [self.one(formula, place, positive) for formula in formulas]
         size = 1
@@ -231,13 +140,15 @@ class _Expand:
             raise NoClauses("the body has too many alternatives")
         return [sum(chosen, Body()) for chosen in product(*parts)]
 
-    def any(self, formulas: tuple[Formula, ...], place: _Place, positive: bool) -> list[Body]:
+    def any(self, formulas: tuple[Formula, ...], place: Place, positive: bool) -> list[Body]:
         found = [body for formula in formulas for body in self.one(formula, place, positive)]
         if len(found) > MOST_ALTERNATIVES:
             raise NoClauses("the body has too many alternatives")
         return found
 
-    def one(self, formula: Formula, place: _Place, positive: bool) -> list[Body]:
+    def one(self, formula: Formula, place: Place, positive: bool) -> list[Body]:
+        if place.stretch is not None:
+            check_throughout(formula, positive)
         match formula:
             case Atom():
                 return self.atom(formula, place, positive, "false" if positive else "true")
@@ -264,14 +175,10 @@ class _Expand:
             case BinaryMetric(operator=operator):
                 raise NoClauses(f"`{operator}` has no premise patterns")
             case Windowed(window=TimeWindow(back=back, ahead=ahead, hop=hop), formula=inner):
+                window = (None if back is None else -plain(back), None if ahead is None else plain(ahead))
                 if hop is not None:
-                    raise NoClauses("a hopping window has no premise patterns: its reach changes with time")
-                window = (
-                    place.when,
-                    None if back is None else -plain(back),
-                    None if ahead is None else plain(ahead),
-                )
-                return self.one(inner, replace(place, windows=(*place.windows, window)), positive)
+                    return self.hopping(inner, place, window, plain(hop), positive)
+                return self.one(inner, _windowed(place, *window), positive)
             case Windowed(window=RowsWindow()):
                 raise NoClauses(
                     "a window of rows has no premise patterns: which times it covers depends on what arrives"
@@ -285,8 +192,26 @@ class _Expand:
             case _:
                 raise NoClauses("the body has no premise patterns")
 
-    def atom(self, atom: Atom, place: _Place, positive: bool, outside: str) -> list[Body]:
-        literal = Body((Literal(atom, place.when, positive, outside),), reaches=self.within(place))
+    def hopping(
+        self, inner: Formula, place: Place, window: tuple[Number | None, Number | None], hop: Number, positive: bool
+    ) -> list[Body]:
+        """A window that moves every so often, by cases: how long ago it did."""
+        low, high = window
+        if not self.discrete or not isinstance(hop, int):
+            raise NoClauses("a hopping window has premise patterns on whole time points only")
+        if hop > MOST_ALTERNATIVES:
+            raise NoClauses(f"a window that hops by {hop} has more cases than {MOST_ALTERNATIVES}")
+        found: list[Body] = []
+        for ago in range(hop):
+            moved = _windowed(place, None if low is None else low - ago, None if high is None else high - ago)
+            case = Body(comparisons=((_remainder(place.when, hop, ago), True),))
+            found += [case + body for body in self.one(inner, moved, positive)]
+            if len(found) > MOST_ALTERNATIVES:
+                raise NoClauses("the body has too many alternatives")
+        return found
+
+    def atom(self, atom: Atom, place: Place, positive: bool, outside: str) -> list[Body]:
+        literal = Body((Literal(atom, place.when, positive, outside, place.stretch),), reaches=self.within(place))
         filters = () if atom.predicate in self.static else place.filters
         selected = [
             [found for each in patterns if (found := _matching(each, atom)) is not None] for patterns in filters
@@ -301,21 +226,30 @@ class _Expand:
             Body(reaches=(Reach(place.when, at, *side),))
             for at, low, high in place.windows
             if at != place.when
-            for side in _sides_of(low, high)
+            for side in self.sides_of(low, high)
         ]
         # Or the atom is filtered out: of each pattern of a filter, something is not as it asks.
         for options in selected:
             beyond += [Body(comparisons=tuple((each, False) for each in chosen)) for chosen in product(*options)]
         return [literal, *beyond] if all(selected) else [Body()]
 
-    def within(self, place: _Place) -> tuple[Reach, ...]:
+    def sides_of(self, low: Number | None, high: Number | None) -> Iterator[tuple[Distance | None, Distance | None]]:
+        """The distances outside a window."""
+        if low is not None:
+            yield None, low - 1 if self.discrete else Edge(low, -1)
+        if high is not None:
+            yield high + 1 if self.discrete else Edge(high, 1), None
+
+    def within(self, place: Place) -> tuple[Reach, ...]:
+        ends = (place.when,) if place.stretch is None else (place.when, place.stretch.until)
         return tuple(
-            Reach(place.when, at, low, high)
+            Reach(end, at, low, high)
             for at, low, high in place.windows
-            if at != place.when and (low, high) != (None, None)
+            for end in ends
+            if at != end and (low, high) != (None, None)
         )
 
-    def pinned(self, inner: Formula, place: _Place, positive: bool) -> list[Body]:
+    def pinned(self, inner: Formula, place: Place, positive: bool) -> list[Body]:
         """A pinned time lies in the stream and in the current windows, or the pinned formula does not hold."""
         if isinstance(inner, Atom):
             on_timeline = Reach(place.when, START, 0, None)
@@ -330,21 +264,26 @@ class _Expand:
     def moved(
         self,
         inner: Formula,
-        place: _Place,
-        low: Number | None,
-        high: Number | None,
+        place: Place,
+        low: Distance | None,
+        high: Distance | None,
         some: bool,
         word: str,
         positive: bool,
     ) -> list[Body]:
+        if low is not None and low == high:
+            return self.one(inner, later(place, low), positive)
+        if not self.discrete and not positive:
+            raise NoClauses(f"`not` over `{word}` has no premise patterns on dense time")
         if some:
-            if low is not None and low == high:
-                return self.one(inner, replace(place, when=place.when.later(low)), positive)
             if low is None or high is None:
                 raise NoClauses(f"`{word}` without an upper bound opens infinitely many times")
             chosen = self.fresh()
             reach = Body(reaches=(Reach(chosen, place.when, low, high),))
             return [reach + body for body in self.one(inner, replace(place, when=chosen), positive)]
+        if not self.discrete:
+            return self.one(inner, throughout(place, low, high, word), positive)
+        assert not isinstance(low, Edge) and not isinstance(high, Edge)
         return self.every(
             low, high, word, lambda k: self.one(inner, replace(place, when=place.when.later(k)), positive)
         )
@@ -366,8 +305,10 @@ class _Expand:
             found = [before + body for before in found for body in here]
         return found
 
-    def modal(self, inner: Formula, place: _Place, some: bool, word: str, positive: bool) -> list[Body]:
+    def modal(self, inner: Formula, place: Place, some: bool, word: str, positive: bool) -> list[Body]:
         bounds = [(at, low, high) for at, low, high in place.windows]
+        if some and self.discrete and _looks_at_all(inner, positive):
+            return self.at_some(inner, place, word, positive)
         if some:
             chosen = self.fresh()
             reaches = [Reach(chosen, START, 0, None)]
@@ -375,33 +316,98 @@ class _Expand:
             return [
                 Body(reaches=tuple(reaches)) + body for body in self.one(inner, replace(place, when=chosen), positive)
             ]
-        if len({at.base for at, _, _ in bounds}) != 1 or not isinstance(inner, (Atom, Not)):
-            raise NoClauses(f"`{word}` has premise patterns over an atom in a bounded window only")
-        anchor = bounds[0][0]
-        lows = [at.offset - anchor.offset + low for at, low, _ in bounds if low is not None]
-        highs = [at.offset - anchor.offset + high for at, _, high in bounds if high is not None]
+        anchor, low, high = self.span_of(place, word)
         atom, sign = (inner.formula, not positive) if isinstance(inner, Not) else (inner, positive)
-        if not isinstance(atom, Atom):
+        if not self.discrete:
+            if not isinstance(atom, Atom):
+                raise NoClauses(f"`{word}` has premise patterns over an atom only on dense time")
+            return self.all_of_window(atom, replace(place, when=anchor, windows=()), (low, high), word, sign)
+        if isinstance(atom, Atom) and not (sign and atom.predicate in self.derived):
+
+            def simple(distance: Number) -> list[Body]:
+                return self.atom(atom, Place(anchor.later(distance), (), place.filters), sign, "true")
+
+            return self.every(low, high, word, simple)
+        # Only an atom can be told apart before the start, where the window has no times: it may begin inside of it.
+        if low is None or high is None or high - low >= MOST_ALTERNATIVES:
             raise NoClauses(f"`{word}` has premise patterns over an atom in a bounded window only")
-        low, high = max(lows, default=None), min(highs, default=None)
-
-        def at(distance: Number, outside: str = "true") -> list[Body]:
-            return self.atom(atom, _Place(anchor.later(distance), (), place.filters), sign, outside)
-
-        if not sign or atom.predicate not in self.derived or low is None or high is None:
-            return self.every(low, high, word, at)
-        # What is derived has no premises before the start, where the window has no times: it may begin inside of it.
-        if high - low >= MOST_ALTERNATIVES:
-            raise NoClauses("the body has too many alternatives")
         found = []
         for first in range(int(low), int(high) + 1):
             begins = Reach(anchor.later(first), START, 0, None if first == low else 0)
-            rest = self.every(first, high, word, lambda distance: at(distance, "false"))
+            rest = self.every(
+                first, high, word, lambda each: self.one(inner, replace(place, when=anchor.later(each)), positive)
+            )
             found += [Body(reaches=(begins,)) + body for body in rest]
+            if len(found) > MOST_ALTERNATIVES:
+                raise NoClauses("the body has too many alternatives")
         return found
 
+    def span_of(self, place: Place, word: str) -> tuple[When, Number | None, Number | None]:
+        """A time, and between which distances from it the times lie that are in all of the windows."""
+        bounds = place.windows
+        if len({at.base for at, _, _ in bounds}) != 1:
+            raise NoClauses(f"`{word}` has premise patterns in a bounded window only")
+        anchor = bounds[0][0]
+        lows = [at.offset - anchor.offset + low for at, low, _ in bounds if low is not None]
+        highs = [at.offset - anchor.offset + high for at, _, high in bounds if high is not None]
+        return anchor, max(lows, default=None), min(highs, default=None)
 
-def _negative(value: Number | None) -> Number | None:
+    def at_some(self, inner: Formula, place: Place, word: str, positive: bool) -> list[Body]:
+        """Some time of a window, by cases: what must hold at all times of a window around it is another for each."""
+        anchor, low, high = self.span_of(place, word)
+        if low is None or high is None or high - low >= MOST_ALTERNATIVES:
+            raise NoClauses(f"`{word}` over all times of windows has premise patterns in a bounded window only")
+        found: list[Body] = []
+        for distance in range(int(low), int(high) + 1):
+            when = anchor.later(distance)
+            begun = Body(reaches=(Reach(when, START, 0, None),))
+            found += [begun + body for body in self.one(inner, replace(place, when=when), positive)]
+            if len(found) > MOST_ALTERNATIVES:
+                raise NoClauses("the body has too many alternatives")
+        return found
+
+    def all_of_window(
+        self, atom: Atom, place: Place, window: tuple[Number | None, Number | None], word: str, positive: bool
+    ) -> list[Body]:
+        """An atom throughout a window of dense time, which may begin before the stream does."""
+        if not positive:
+            raise NoClauses(f"`not` over or under `{word}` has no premise patterns on dense time")
+        whole = throughout(place, *window, word)
+        assert whole.stretch is not None
+        begun, clipped = Reach(whole.when, START, 0, None), Reach(whole.when, START, None, Edge(0, -1))
+        last = Reach(whole.stretch.until, START, 0, None)
+        return [
+            *(Body(reaches=(begun,)) + body for body in self.atom(atom, whole, True, "false")),
+            *(
+                Body(reaches=(clipped, last)) + body
+                for body in self.atom(atom, replace(whole, when=START), True, "false")
+            ),
+        ]
+
+
+def _windowed(place: Place, low: Number | None, high: Number | None) -> Place:
+    return replace(place, windows=(*place.windows, (place.when, low, high)))
+
+
+def _remainder(when: When, hop: int, ago: int) -> Comparison:
+    """That a time lies so long after a multiple of a number."""
+    base: Term = Constant(0) if when.base is None else Now() if when.base == RULE_TIME else Variable(when.base)
+    moved = Arithmetic("+", base, Constant(when.offset)) if when.offset else base
+    return Comparison("=", Arithmetic("%", moved, Constant(hop)), Constant(ago))
+
+
+def _looks_at_all(formula: Formula, positive: bool) -> bool:
+    """Whether something in a formula must hold at all times of a window of its own."""
+    if isinstance(formula, Not):
+        return _looks_at_all(formula.formula, not positive)
+    if isinstance(formula, Implies):
+        return _looks_at_all(formula.left, not positive) or _looks_at_all(formula.right, positive)
+    if isinstance(formula, Modal) and (formula.operator == "some") != positive:
+        return True
+    return any(_looks_at_all(each, positive) for each in children(formula))
+
+
+def _negative(value: Distance | None) -> Distance | None:
     return None if value is None else -value
 
 
@@ -421,11 +427,3 @@ def _matching(pattern: Atom, atom: Atom) -> tuple[Comparison, ...] | None:
         elif wanted != given:
             equations.append(Comparison("=", given, wanted))
     return tuple(equations)
-
-
-def _sides_of(low: Number | None, high: Number | None) -> Iterator[tuple[Number | None, Number | None]]:
-    """The distances outside a window."""
-    if low is not None:
-        yield None, low - 1
-    if high is not None:
-        yield high + 1, None

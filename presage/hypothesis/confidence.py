@@ -26,7 +26,8 @@ class Unknown(Exception):
 
 
 class Confidence:
-    def __init__(self, delays: Delays, judge: Judge) -> None:
+    def __init__(self, delays: Delays, judge: Judge | None = None) -> None:
+        """Negated premises need a judge."""
         self.delays, self.judge = delays, judge
         self.given = any(each.rate is not None for known in delays.predicates.values() for each in known.inputs)
 
@@ -79,7 +80,7 @@ class Confidence:
 
     def _ways(self, atom: Atom) -> list[frozenset[Lit]]:
         name, arguments, time = atom
-        if isinstance(time, Open):
+        if isinstance(time, Open) or self.judge is None:
             raise Unknown
         standing = self.judge.standings[name]  # type: ignore[index]
         return [piece.needs() for piece in self.judge.ways(standing, arguments, time)]  # type: ignore[arg-type]

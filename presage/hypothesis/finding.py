@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from presage.analysis.strata import Stratification
+from presage.hypothesis.delays import Delays
+from presage.hypothesis.dense.patterns import dense_patterns, uses_stretches
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.patterns import Pattern
 from presage.hypothesis.unfold import Unfolder
@@ -67,4 +69,6 @@ def all_patterns(
             raise patterns
         found[name] = patterns
         todo.extend(each.predicate for pattern in patterns for each in pattern.absences)
+    if not unfolder.subject.discrete and any(uses_stretches(each) for patterns in found.values() for each in patterns):
+        dense_patterns(found, Delays(unfolder.subject.predicates))
     return found

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
+from typing import Any
 
 from presage.analysis.differences import Differences
 from presage.analysis.patterns import Substitution, resolve
 from presage.analysis.subject import Subject
-from presage.hypothesis.bodies import Literal, Reach, When
-from presage.hypothesis.patterns import START, Argument, Condition, Fixed, Lookup, Pattern, Premise, Time
+from presage.hypothesis.clause import Literal, Reach, When
+from presage.hypothesis.edges import Edge
+from presage.hypothesis.patterns import START, Argument, Condition, Fixed, Held, Lookup, Pattern, Premise, Time
 from presage.model.formulas import Atom, Comparison
 from presage.model.statements import Rule
 from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable, number, term_variables
@@ -51,8 +53,10 @@ class Node:
 
     def literal(self, literal: Literal) -> Literal:
         arguments = tuple(resolve(each, self.bindings) for each in literal.atom.arguments)
-        atom = Atom(literal.atom.predicate, arguments)
-        return Literal(atom, self.time(literal.when), literal.positive, literal.outside)
+        atom, stretch = Atom(literal.atom.predicate, arguments), literal.stretch
+        if stretch is not None:
+            stretch = replace(stretch, until=self.time(stretch.until))
+        return Literal(atom, self.time(literal.when), literal.positive, literal.outside, stretch)
 
 
 class Finish:
@@ -87,6 +91,7 @@ class Finish:
                     self.time(resolved.when),
                     literal.positive,
                     literal.outside == "true",
+                    self.held(resolved),
                 )
             )
         opposite = {(each.predicate, each.arguments, each.when, not each.positive) for each in literals}
@@ -119,6 +124,12 @@ class Finish:
             terms,
         )
 
+    def held(self, literal: Literal) -> Held | None:
+        if literal.stretch is None:
+            return None
+        stretch = literal.stretch
+        return Held(self.time(stretch.until), stretch.closed_low, stretch.closed_high)
+
     def before_the_start(self) -> set[tuple[Atom, When]]:
         """Atoms that hold throughout a window and are absent as well: that can be before the start alone, where
         the window has no times and nothing holds."""
@@ -133,8 +144,8 @@ class Finish:
     def reach(self, reach: Reach) -> bool:
         x, y = self.node.time(reach.x), self.node.time(reach.y)
         gap = y.offset - x.offset
-        low = None if reach.low is None else reach.low + gap
-        high = None if reach.high is None else reach.high + gap
+        low: Any = None if reach.low is None else reach.low + gap
+        high: Any = None if reach.high is None else reach.high + gap
         if x.base == y.base:
             return (low is None or low <= 0) and (high is None or high >= 0)
         first, second = x.base or "", y.base or ""
@@ -246,7 +257,7 @@ class Finish:
                 if x != y:
                     high = self.bounds.range(first, second)[1]
                     if not isinstance(high, float):
-                        found[x, y] = number(high)
+                        found[x, y] = high if isinstance(high, Edge) else number(high)
         return found
 
 

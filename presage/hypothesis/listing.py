@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
-from presage.hypothesis.bodies import When
+from presage.hypothesis.clause import When
+from presage.hypothesis.edges import parts_of
 from presage.hypothesis.patterns import START, Argument, Condition, Fixed, Pattern, Premise, Time
 from presage.hypothesis.texts import OPPOSITES
 from presage.hypothesis.unfold import ANSWER_TIME, Unfolder
@@ -132,7 +134,14 @@ class _Writer:
 
     def _literal(self, premise: Premise) -> str:
         atom = show_atom(Atom(premise.predicate, tuple(map(self._argument, premise.arguments))))
-        return f"{'' if premise.positive else 'not '}{atom}@{self._time(premise.when)}"
+        return f"{'' if premise.positive else 'not '}{atom}@{self._when(premise)}"
+
+    def _when(self, premise: Premise) -> str:
+        held = premise.held
+        if held is None:
+            return self._time(premise.when)
+        first, last = "[" if held.closed_low else "(", "]" if held.closed_high else ")"
+        return f"{first}{self._time(premise.when)},{self._time(held.until)}{last}"
 
     def _argument(self, argument: Argument) -> Variable | Constant:
         return Constant(argument.value) if isinstance(argument, Fixed) else Variable(self.slots[argument])
@@ -175,26 +184,28 @@ class _Writer:
 
     def _bounds(self) -> Iterator[str]:
         """The bounds between times that do not follow from the others, nor from where the stream starts."""
-        kept = {(START, x): self._first(x) for x in range(len(self.pattern.time_names))}
+        kept: dict[tuple[int, int], Any] = {(START, x): self._first(x) for x in range(len(self.pattern.time_names))}
         told = {pair: most for pair, most in self.pattern.upper.items() if most < kept.get(pair, most + 1)}
         for pair in sorted(told, reverse=True):
             rest = {other: most for other, most in told.items() if other != pair}
             if _follows(kept | rest, *pair, told[pair]):
                 told = rest
         for (x, y), most in sorted(told.items()):
+            limit, side = parts_of(most)
+            equal = "" if side else "="
             if x == START:
                 name, moved = self.times[y]
-                yield f"{name} >= {show_number(-most - moved)}"
+                yield f"{name} >{equal} {show_number(-limit - moved)}"
             elif y == START:
                 name, moved = self.times[x]
-                yield f"{name} <= {show_number(most - moved)}"
+                yield f"{name} <{equal} {show_number(limit - moved)}"
             else:
                 (first, own), (second, other) = self.times[x], self.times[y]
-                gap = most + other - own
+                gap = limit + other - own
                 if x > y:
-                    yield f"{first} <= {_moved(second, gap, spaced=True)}"
+                    yield f"{first} <{equal} {_moved(second, gap, spaced=True)}"
                 else:
-                    yield f"{second} >= {_moved(first, -gap, spaced=True)}"
+                    yield f"{second} >{equal} {_moved(first, -gap, spaced=True)}"
 
     def _first(self, x: int) -> Number:
         """How far before the start a time variable lies at most, since no literal and no answer lies before it."""
@@ -204,9 +215,9 @@ class _Writer:
         return min(offsets, default=0)
 
 
-def _follows(bounds: dict[tuple[int, int], Number], x: int, y: int, most: Number) -> bool:
+def _follows(bounds: dict[tuple[int, int], Any], x: int, y: int, most: Any) -> bool:
     """Whether x − y ≤ most follows: a shortest path through the other bounds."""
-    best: dict[int, Number] = {x: 0}
+    best: dict[int, Any] = {x: 0}
     for _ in range(len(bounds) + 1):
         for (start, end), length in bounds.items():
             if start in best and (end not in best or best[start] + length < best[end]):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
-from presage.model.terms import Constant, Number, Variable
+from presage.model.terms import Constant, Number, Term, Variable
 from presage.model.values import Value
 
 
@@ -59,6 +60,18 @@ class Lit(NamedTuple):
         """By time, then text; open times last."""
         at = self.time
         return isinstance(at, Open), 0 if isinstance(at, Open) else at, str(self)
+
+
+def are_asked(asked: Sequence[Term], given: Sequence[object]) -> bool:
+    """Whether arguments are among those asked for: by constants, and by variables that are repeated."""
+    values: dict[str, object] = {}
+    for wanted, have in zip(asked, given, strict=True):
+        if isinstance(wanted, Constant):
+            if wanted.value != have and not isinstance(have, Open):
+                return False
+        elif isinstance(wanted, Variable) and not wanted.is_anonymous and values.setdefault(wanted.name, have) != have:
+            return False
+    return True
 
 
 def show(predicate: str, arguments: tuple[Argument, ...]) -> str:

@@ -19,7 +19,7 @@ Mapping = dict[int, Argument]
 
 
 def is_plain(pattern: Pattern) -> bool:
-    if pattern.lookups or pattern.conditions:
+    if pattern.lookups or pattern.conditions or any(each.held for each in pattern.literals):
         return False
     times = {each.when.base for each in pattern.literals} | {pattern.when.base}
     return len(times - {START}) <= 1 and len(times) == 1
@@ -43,7 +43,12 @@ def canonical(pattern: Pattern) -> Hashable:
 
     answer = (renamed(pattern.arguments), moved(pattern.when))
     literals = [
-        replace(each, arguments=renamed(each.arguments), when=moved(each.when))
+        replace(
+            each,
+            arguments=renamed(each.arguments),
+            when=moved(each.when),
+            held=None if each.held is None else replace(each.held, until=moved(each.held.until)),
+        )
         for each in sorted(pattern.literals, key=_shape)
     ]
     lookups = [(each.predicate, renamed(each.arguments), each.positive) for each in pattern.lookups]
@@ -90,7 +95,7 @@ def _embeds(wanted: tuple[Premise, ...], offered: tuple[Premise, ...], start: Ma
         need = wanted[index]
         at = Time(need.when.base, need.when.offset + shift)
         for have in offered:
-            if (have.predicate, have.positive, have.when) == (need.predicate, need.positive, at):
+            if have.held is None and (have.predicate, have.positive, have.when) == (need.predicate, need.positive, at):
                 found = _match(need.arguments, have.arguments, bound)
                 if found is not None and place(index + 1, found):
                     return True

@@ -39,6 +39,15 @@ class Time:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """Until when a premise must hold, on dense time, and whether the ends of that stretch count."""
+
+    until: Time
+    closed_low: bool
+    closed_high: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Premise:
     predicate: str
     arguments: tuple[Argument, ...]
@@ -46,6 +55,8 @@ class Premise:
     positive: bool = True
     outside: bool = False
     """Whether it counts as met at a time before the stream."""
+    held: Held | None = None
+    """Set where it must hold throughout a stretch of dense time, from `when` on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +93,7 @@ class Pattern:
     """Of the slots, as in the rules."""
     time_names: tuple[str, ...]
     upper: dict[tuple[int, int], Number]
-    """(x, y): the most x − y can be. Closed under transitivity."""
+    """(x, y): the most x − y can be, on dense time also an `Edge`. Closed under transitivity."""
     rules: tuple[Rule, ...] = ()
     """The rules it was unfolded through, outermost first."""
     terms: dict[str, int | Time] = field(default_factory=dict)

@@ -82,6 +82,16 @@ class Matcher:
             for record in self.add(binding, met):
                 yield record
 
+    def meeting(self, index: int, arguments: tuple[Value, ...], time: Number) -> Iterator[Record]:
+        """The records in which a premise is this very fact."""
+        alone = self._match(self.pattern.premises[index], arguments, time)
+        if alone is None:
+            return
+        mask = self.masks[index]
+        for bound in list(self.sets):
+            if bound & mask == mask:
+                yield from self._index(bound, mask).get(self._key(alone, mask), ())
+
     def _match(self, premise: Premise, arguments: tuple[Value, ...], time: Number) -> tuple[Slots, Times] | None:
         slots: list[Value | None] = [None] * len(self.pattern.names)
         if not fill(slots, premise.arguments, arguments):

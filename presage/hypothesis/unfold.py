@@ -16,12 +16,13 @@ from itertools import count
 
 from presage.analysis.patterns import unify
 from presage.analysis.subject import Subject
-from presage.hypothesis.bodies import Clause, Literal, NoClauses, Reach, When, clauses
+from presage.hypothesis.bodies import clauses
+from presage.hypothesis.clause import Clause, Literal, NoClauses, Reach, Stretch, When
 from presage.hypothesis.finish import Finish, Goal, Node, NoPatterns
 from presage.hypothesis.minimal import canonical, minimal, subsumed_by
 from presage.hypothesis.patterns import Pattern
 from presage.model.formulas import Atom, Comparison, atoms
-from presage.model.terms import Arithmetic, Negative, Now, Term, Variable
+from presage.model.terms import Arithmetic, Negative, Now, Term, Variable, subterms
 
 MOST_PATTERNS = 2_000
 MOST_GOALS = 20_000
@@ -109,6 +110,8 @@ class Unfolder:
                         "a negated literal at a time that nothing bounds has no premise patterns", node.rules
                     )
                 continue
+            if not self.subject.discrete:
+                raise NoPatterns("`not` at an open time has no premise patterns on dense time", node.rules)
             for distance in range(int(low), int(high) + 1):
                 times = {**node.times, name: When(answered.base, distance)}
                 yield from self._spread(atom, when, replace(node, times=times))
@@ -145,12 +148,40 @@ class Unfolder:
         if len(returns) > MOST_RETURNS:
             rules = tuple(dict.fromkeys(rule for _, rule in returns[-2:]))
             raise NoPatterns("a recursive rule gives ever new premises", rules)
+        if literal.stretch is not None:
+            self._check_throughout(name, here)
         for clause in self.defining.get(name, ()):
             if isinstance(clause, NoPatterns):
                 raise clause
             following = self._apply(clause, goal, node, rest, reaches)
             if following is not None:
                 yield following
+
+    def _check_throughout(self, name: str, literal: Literal) -> None:
+        """What is derived holds throughout a stretch of time exactly if its reasons do, each at its distance, where
+        there is one way to derive it and its reasons bring no values of their own, which could change over time."""
+        where = f"`{name}` has no premise patterns below `historically`, `always` or `all` on dense time"
+        found = self.defining.get(name, ())
+        rules = tuple(dict.fromkeys(each.rule for each in found if isinstance(each, Clause)))
+        if len(found) > 1 or self.subject.predicates[name].is_input:
+            raise NoPatterns(f"{where}: it can come about in several ways", rules)
+        for clause in found:
+            if isinstance(clause, NoPatterns):
+                raise clause
+            known = {each.name for each in clause.head.arguments if isinstance(each, Variable)}
+            used = {
+                each.name for part in clause.body.literals for each in part.atom.arguments if isinstance(each, Variable)
+            }
+            if used - known:
+                raise NoPatterns(f"{where}: values that it does not have itself could change over time", rules)
+            times = {each.when.base for each in clause.body.literals} | {
+                side.base for reach in clause.body.reaches for side in (reach.x, reach.y) if side.base is not None
+            }
+            ends = any(each.high is not None and each.y.base is None for each in clause.body.reaches)
+            if not clause.body.literals or times - {clause.when.base} or clause.when.base is None or ends:
+                raise NoPatterns(f"{where}: its reasons lie at times of their own", rules)
+            if any(True for comparison, _ in clause.body.comparisons for _ in _times_in(comparison, clause)):
+                raise NoPatterns(f"{where}: its reasons compare times", rules)
 
     def _is_leaf(self, literal: Literal) -> bool:
         return not literal.positive or self.subject.predicates[literal.atom.predicate].kind != "derived"
@@ -168,7 +199,16 @@ class Unfolder:
         ancestors = (*goal.ancestors, (goal.literal, clause.rule))
         body = clause.body
         goals = tuple(
-            Goal(Literal(_renamed(each.atom, mark), _marked(each.when, mark), each.positive, each.outside), ancestors)
+            Goal(
+                Literal(
+                    _renamed(each.atom, mark),
+                    _marked(each.when, mark),
+                    each.positive,
+                    each.outside,
+                    _spread_over(goal.literal.stretch, clause, each, mark),
+                ),
+                ancestors,
+            )
             for each in body.literals
         )
         comparisons = tuple((_renamed_comparison(each, mark), wanted) for each, wanted in body.comparisons)
@@ -182,6 +222,28 @@ class Unfolder:
 
 def _marked(when: When, mark: str) -> When:
     return when if when.base is None else When(when.base + mark, when.offset)
+
+
+def _spread_over(outer: Stretch | None, clause: Clause, reason: Literal, mark: str) -> Stretch | None:
+    """How long a clause's reason must hold if its conclusion must hold throughout a stretch, or at one time."""
+    own = reason.stretch
+    if outer is None:
+        return None if own is None else replace(own, until=_marked(own.until, mark))
+    last = reason.when if own is None else own.until
+    return Stretch(
+        outer.until.later(last.offset - clause.when.offset),
+        outer.closed_low and (own is None or own.closed_low),
+        outer.closed_high and (own is None or own.closed_high),
+    )
+
+
+def _times_in(comparison: Comparison, clause: Clause) -> Iterator[str]:
+    """The times that a comparison of a clause speaks of."""
+    times = {clause.when.base} | {each.when.base for each in clause.body.literals}
+    for side in (comparison.left, comparison.right):
+        for term in subterms(side):
+            if isinstance(term, Now) or (isinstance(term, Variable) and term.name in times):
+                yield str(term)
 
 
 def _renamed(atom: Atom, mark: str) -> Atom:

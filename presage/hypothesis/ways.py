@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.pieces import Piece
@@ -65,14 +66,14 @@ def _instances(other: Way, way: Way) -> Iterator[frozenset[Lit]]:
     """The subsets of a way's premises that are another way's premises, its open variables chosen."""
     names = {each for lit in other.needs for each in lit.arguments if isinstance(each, Open)}
     if not names:
-        if other.needs <= way.needs and _within(other, way, {}):
+        if other.needs <= way.needs and stands_for(other, way, {}):
             yield other.needs
         return
     wanted, offered = sorted(other.needs, key=lambda lit: lit.order), list(way.needs)
 
     def place(index: int, values: dict[Open, object], used: frozenset[Lit]) -> Iterator[frozenset[Lit]]:
         if index == len(wanted):
-            if _within(other, way, values):
+            if stands_for(other, way, values):
                 yield used
             return
         lit = wanted[index]
@@ -89,7 +90,17 @@ def _instances(other: Way, way: Way) -> Iterator[frozenset[Lit]]:
     yield from place(0, {}, frozenset())
 
 
-def _within(other: Way, way: Way, values: dict[Open, object]) -> bool:
+class Limited(Protocol):
+    """What stands for all values of its open variables but some."""
+
+    @property
+    def limits(self) -> tuple[Clause, ...]: ...
+
+    @property
+    def unless(self) -> tuple[str, ...]: ...
+
+
+def stands_for(other: Limited, way: Limited, values: dict[Open, object]) -> bool:
     """Whether a way with these values for its variables stands for all that another does."""
 
     def known(name: str) -> Value | None:

@@ -15,8 +15,10 @@ from typing import NamedTuple
 from presage.analysis.subject import Subject
 from presage.errors import PresageError
 from presage.hypothesis.confidence import Confidence
+from presage.hypothesis.dense.patterns import uses_stretches
 from presage.hypothesis.engine import Hypotheses
 from presage.hypothesis.failing import Failing, Failure
+from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.judge import Asker
 from presage.hypothesis.literals import Argument, Lit, Open
 from presage.hypothesis.settle import Settle
@@ -168,6 +170,8 @@ class _Replay:
     def __init__(self, why: Why, name: str, arguments: Values | None, time: Number, at: Number) -> None:
         names = tuple(Variable(each) for each in why.unfolder.argument_names(name))
         self.engine = Hypotheses(why.subject, [Atom(name, names)], why.unfolder)
+        if not self.engine.discrete and any(map(uses_stretches, self.engine.patterns[name])):
+            raise NoPatterns("on dense time, operators make premises of stretches of time")
         for static, row in why.statics:
             self.engine.statics.add(static, row)
         self.arrivals = why.arrivals

@@ -45,6 +45,8 @@ def value_of(term: Term, known: Callable[[str], V | None]) -> Value | V | None:
                     return number(first - second)
                 case "*":
                     return number(first * second)
+                case "%":  # nobody writes it: hopping windows ask for it
+                    return None if second == 0 else number(first % second)
                 case _:
                     return None if second == 0 else number(Fraction(first) / Fraction(second))
         case _:

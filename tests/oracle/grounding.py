@@ -2,9 +2,9 @@
 
 On the discrete timeline 0..end, with a finite domain, a rule is the finite set of its instances, and
 each instance is a conjunction of atoms and negated atoms at times. `once` and `eventually` become
-one instance for each time they look at, `historically` and `always` one conjunction. An atom
-before time 0 is false: below a metric operator it needs no literal. What lies after `end` cannot be
-judged; instances that look there are kept apart.
+one instance for each time they look at, `historically` and `always` one conjunction; so do `some` and
+`all`, for the times of the window around them. An atom before time 0 is false: below a metric operator it
+needs no literal. What lies after `end` cannot be judged; instances that look there are kept apart.
 """
 
 from __future__ import annotations
@@ -24,16 +24,20 @@ from presage.model import (
     Constant,
     Formula,
     Metric,
+    Modal,
     Negative,
     Not,
     Or,
     Pinned,
     Program,
+    Reset,
     Rule,
     Top,
     Variable,
+    Windowed,
 )
 from presage.model.formulas import atoms, variables, walk
+from presage.model.windows import TimeWindow
 
 from .looks import NOW, Binding, Look, World, ground_atom
 from .streams import Ground, Stream, Value
@@ -189,31 +193,52 @@ class _Reader:
     look: Look
     declared: set[str]
 
-    def read(self, formula: Formula, binding: Binding, at: int, positive: bool) -> list[Conjunction]:
+    def read(
+        self, formula: Formula, binding: Binding, at: int, positive: bool, seen: range | None = None
+    ) -> list[Conjunction]:
+        """`seen` are the times of the windows around the formula."""
         match formula:
             case Top():
                 return [TRUE] if positive else []
             case Comparison():
                 return [TRUE] if self.look.compare(formula, binding) == positive else []
             case Atom():
-                return self.atom(ground_atom(formula, binding), at, positive)
+                ground = ground_atom(formula, binding)
+                if seen is not None and at not in seen and ground[0] not in self.declared:
+                    return [] if positive else [TRUE]
+                return self.atom(ground, at, positive)
             case Pinned(formula=inner, pin=pin):
                 place = self.look.pinned(pin, binding)
                 assert place is not None
-                return self.read(inner, binding, place, positive)
+                if seen is not None and place not in seen:
+                    return [] if positive else [TRUE]
+                return self.read(inner, binding, place, positive, seen)
             case Not(formula=inner):
-                return self.read(inner, binding, at, not positive)
+                return self.read(inner, binding, at, not positive, seen)
             case And(parts=parts) | Or(parts=parts):
                 every = isinstance(formula, And) == positive
                 ordered = sorted(parts, key=self.rank)
-                return _combine((self.read(part, binding, at, positive) for part in ordered), every)
+                return _combine((self.read(part, binding, at, positive, seen) for part in ordered), every)
+            case Windowed(window=TimeWindow(back=back, ahead=ahead, hop=hop), formula=inner):
+                pivot = at if hop is None else at // hop * hop  # type: ignore[operator]
+                first, last = max(0, pivot - back), pivot + (ahead or 0)  # type: ignore[operator]
+                if seen is not None:
+                    first, last = max(first, seen.start), min(last, seen.stop - 1)
+                return self.read(inner, binding, at, positive, range(first, last + 1))
+            case Reset(formula=inner):
+                return self.read(inner, binding, at, positive)
+            case Modal(operator=operator, formula=inner) if seen is not None:
+                every = (operator == "all") == positive
+                return _combine((self.read(inner, binding, each, positive, seen) for each in seen), every)
             case Metric(operator=name, interval=interval, formula=inner):
                 if interval.high is None:
                     raise NotImplementedError("hypothetical answers are judged for bounded intervals only")
                 sign = -1 if name in ("once", "historically") else 1
                 every = (name in ("historically", "always")) == positive
                 offsets = self.look.line.reach(interval, False)
-                return _combine((self.read(inner, binding, at + sign * each, positive) for each in offsets), every)
+                return _combine(
+                    (self.read(inner, binding, at + sign * each, positive, seen) for each in offsets), every
+                )
         raise NotImplementedError(f"hypothetical answers are not judged for {formula}")
 
     def rank(self, formula: Formula) -> int:

@@ -1,0 +1,84 @@
+"""What a clause consists of: literals at times, and how far apart those times may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from presage.hypothesis.edges import Edge
+from presage.model.formulas import Atom, Comparison
+from presage.model.statements import Rule
+from presage.model.terms import Number
+
+Distance = Number | Edge
+RULE_TIME = "now"
+"""How the time at which a rule is looked at is called among its time variables."""
+
+
+class NoClauses(Exception):
+    """A rule that has no premise patterns, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A time: a variable plus an offset, or without a variable a fixed time."""
+
+    base: str | None
+    offset: Number = 0
+
+    def later(self, distance: Number) -> When:
+        return When(self.base, self.offset + distance)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """`low` ≤ x − y ≤ `high`; `None` is no bound, and an `Edge` one that is not attained. x and y are times."""
+
+    x: When
+    y: When
+    low: Distance | None
+    high: Distance | None
+
+
+START = When(None, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """How a stretch of dense time goes on from the time it begins at."""
+
+    until: When
+    closed_low: bool = True
+    closed_high: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    atom: Atom
+    when: When
+    positive: bool = True
+    outside: str = "false"
+    """What it is worth at a time before the stream: `false` for an atom, `true` for a negated one; where it is
+    pinned there the rule's instance does not exist (`false` too); in a window there is no such time (`true`)."""
+    stretch: Stretch | None = None
+    """Set where it must hold throughout a stretch of dense time, from `when` on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    literals: tuple[Literal, ...] = ()
+    comparisons: tuple[tuple[Comparison, bool], ...] = ()
+    """Each with whether it must be true."""
+    reaches: tuple[Reach, ...] = ()
+
+    def __add__(self, other: Body) -> Body:
+        return Body(self.literals + other.literals, self.comparisons + other.comparisons, self.reaches + other.reaches)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One head atom of a rule, and one way to make its body true."""
+
+    head: Atom
+    when: When
+    body: Body
+    rule: Rule

@@ -1,0 +1,58 @@
+"""Where a formula is looked at: at a time or, on dense time, throughout a stretch of it; and inside which windows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from presage.hypothesis.clause import Distance, NoClauses, Stretch, When
+from presage.hypothesis.edges import Edge
+from presage.model.formulas import Atom, Formula, Implies, Metric, Modal, Not, Or, Pinned, Windowed
+from presage.model.terms import Number
+from presage.model.windows import TimeWindow
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a formula is looked at: its time, and the windows around it as times with distances."""
+
+    when: When
+    windows: tuple[tuple[When, Number | None, Number | None], ...] = ()
+    filters: tuple[tuple[Atom, ...], ...] = ()
+    stretch: Stretch | None = None
+    """Set where it must hold throughout."""
+
+
+def check_throughout(formula: Formula, positive: bool) -> None:
+    """What holds throughout a stretch of dense time can be told of its parts only where there is one way to hold."""
+    refused = "has no premise patterns below `historically`, `always` or `all` on dense time"
+    match formula:
+        case Not() | Implies() | Or() | Pinned() | Modal() | Windowed(window=TimeWindow()):
+            names = {"Not": "not", "Implies": "implies", "Or": "or", "Pinned": "@"}
+            word = formula.operator if isinstance(formula, Modal) else names.get(type(formula).__name__, "window")
+            raise NoClauses(f"`{word}` {refused}")
+        case Metric(operator=("once" | "eventually") as word, interval=interval) if interval.low != interval.high:
+            raise NoClauses(f"`{word}` {refused}")
+        case _ if not positive:
+            raise NoClauses(f"`not` {refused}")
+
+
+def throughout(place: Place, low: Distance | None, high: Distance | None, word: str) -> Place:
+    """The stretch of dense time that an operator asks for, or that all of a stretch together ask for."""
+    if low is None or high is None:
+        raise NoClauses(f"`{word}` without an upper bound asks for infinitely many times")
+    before = place.stretch or Stretch(place.when)
+    first, last = (each.value if isinstance(each, Edge) else each for each in (low, high))
+    stretch = Stretch(
+        before.until.later(last),
+        before.closed_low and not isinstance(low, Edge),
+        before.closed_high and not isinstance(high, Edge),
+    )
+    return replace(place, when=place.when.later(first), stretch=stretch)
+
+
+def later(place: Place, distance: Distance) -> Place:
+    assert not isinstance(distance, Edge)
+    stretch = place.stretch
+    if stretch is not None:
+        stretch = replace(stretch, until=stretch.until.later(distance))
+    return replace(place, when=place.when.later(distance), stretch=stretch)
