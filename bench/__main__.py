@@ -1,6 +1,6 @@
 """All comparisons in one run, and a table of them at the end.
 
-    python -m bench [--data DIR] [--chasebench DIR] [--only NAME …] [--network N]
+    python -m bench [--data DIR] [--chasebench DIR] [--only NAME …] [--network N] [--history N]
 
 Answers are compared, times are not judged: nothing here passes or fails by its speed.
 """
@@ -22,11 +22,18 @@ def spark() -> Iterator[Row]:
     return measure()
 
 
+def history(facts: int) -> Iterator[Row]:
+    from bench.history import measure
+
+    return measure(facts)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Presage beside its peers, in one run.")
     parser.add_argument("--data", type=Path, metavar="DIR", help="where S2.jsonl.gz, the ShortStop stream of [MTL], is")
     parser.add_argument("--chasebench", type=Path, metavar="DIR", help="ChaseBench's scenarios/deep/100")
     parser.add_argument("--network", type=int, default=100_000, metavar="N", help="facts of the network example")
+    parser.add_argument("--history", type=int, default=50_000_000, metavar="N", help="facts of the batch on Spark")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="some of them by name")
     options = parser.parse_args()
     parts: dict[str, Callable[[], Iterator[Row]]] = {
@@ -39,6 +46,7 @@ def main() -> None:
         "windows": windows.measure,
         "existential": lambda: existential.measure(options.chasebench),
         "spark": spark,
+        "history": lambda: history(options.history),
         "answer_streams": answer_streams.measure,
     }
     unknown = set(options.only or ()) - set(parts)

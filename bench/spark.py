@@ -34,7 +34,6 @@ ROWS, BATCHES = 1_000_000, 5
 FILES = 2
 """In a micro-batch: a task reads one."""
 FEW, MANY_BATCHES = 1_000, 24
-HISTORY = 50_000_000
 SOME = 20_000
 WARM = 2
 """Micro-batches that are not counted."""
@@ -213,7 +212,6 @@ def measure() -> Iterator[Row]:
             warnings.simplefilter("ignore")
             yield from _streams(spark, folder)
             yield _state(spark, folder)
-            yield _history(spark, folder)
     finally:
         spark.stop()
         shutil.rmtree(folder, ignore_errors=True)
@@ -263,30 +261,3 @@ def _state(spark: Any, folder: Path) -> Row:
         f"state written, {10 * SOME:,} devices remembered", f"{many / 1e3:,.0f} kB a micro-batch",
         f"{SOME:,} devices {few / 1e3:,.0f} kB", many / few, f"{SOME // 4:,} facts each",
     )  # fmt: skip
-
-
-def _history(spark: Any, folder: Path) -> Row:
-    """A table of many facts, to a sink that counts them."""
-    parts = HISTORY // ROWS
-    write_readings(folder / "history", ROWS, parts, files=1)
-    frame = spark.read.schema(SCHEMA).parquet(str(folder / "history"))
-    before, begin = cpu_seconds(), time.monotonic()
-    presage.spark.answers(presage.parse(TURBINES), {"temp": frame}, shards=SHARDS).write.format("noop").mode(
-        "overwrite"
-    ).save()
-    cpu, wall = cpu_seconds() - before, time.monotonic() - begin
-    return Row(
-        f"a table of {HISTORY:,} facts", f"{HISTORY / wall:,.0f} facts/s", "", None,
-        f"share of {CORES} cores: {HISTORY / cpu * CORES:,.0f} facts/s; workers at most {peak_of_workers() >> 20:,} MB",
-    )  # fmt: skip
-
-
-def peak_of_workers() -> int:
-    """The most memory that a Python process below this one has had."""
-    peaks = [0]
-    for pid in descendants():
-        with contextlib.suppress(OSError):
-            status = Path(f"/proc/{pid}/status").read_text()
-            if "python" in status.splitlines()[0]:
-                peaks.append(int(status.partition("VmHWM:")[2].split()[0]) * 1024)
-    return max(peaks)

@@ -488,6 +488,13 @@ def test_wrong_rows_are_named(columns: dict[str, Any], said: str) -> None:
     assert said in str(found.value)
 
 
+def test_a_text_that_is_missing_outside_of_the_key_is_named() -> None:
+    job = job_of(Case(TURBINES), "changes", 4, ("time",))
+    assert job is not None and job.sources[0].key == (0,)
+    with pytest.raises(FactError, match="`temp`, the column `level`: 1 rows have no value"):
+        mark(pa.table({"c0": ["a"], "c1": pa.nulls(1, pa.string()), "c2": [0]}), job.sources[0], job)
+
+
 def test_what_compares_all_open_answers_is_not_sharded() -> None:
     report = check_text(TURBINES)
     assert _key(report, "changes", 4)[0] == {"temp": ["device"]}

@@ -51,6 +51,9 @@ def mark(batch: Any, source: Source, job: Job) -> Marked:
     checker, table = job.checker, pa.table(batch)
     known = checker.predicates[source.predicate]
     arguments = [table.column(place) for place in range(source.arguments)]
+    for place, column in enumerate(arguments):
+        if column.null_count:
+            raise FactError(f"{_column(source, place, known)}: {column.null_count} rows have no value (null)")
     columns: dict[str, Any] = {str(place): column for place, column in enumerate(arguments)}
     when = [table.column(source.arguments + index) for index in range(len(source.when))]
     shards = np.zeros(table.num_rows, np.uint64)
@@ -136,22 +139,24 @@ def _times(times: list[Number | None], kind: Any) -> Any:
         raise FactError(f"times up to {most} are more than can be counted: choose a coarser unit") from None
 
 
+def _column(source: Source, place: int, known: Predicate) -> str:
+    name = known.columns[place].name if place < len(known.columns) else str(place + 1)
+    return f"`{source.predicate}`, the column `{name}`"
+
+
 def _values(column: Any, source: Source, place: int, checker: Checker) -> tuple[list[Value], Ints]:
     """The distinct values of an argument, checked, and for each row which it has."""
     known = checker.predicates[source.predicate]
-    name = known.columns[place].name if place < len(known.columns) else str(place + 1)
-    where = f"`{source.predicate}`, the column `{name}`"
+    where = _column(source, place, known)
     chunk = column.combine_chunks()
     encoded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
-    if encoded.null_count:
-        raise FactError(f"{where}: {encoded.null_count} rows have no value (null)")
     cells = cells_of(encoded.dictionary, where)
     return [checker.value(cell, known, place, where) for cell in cells], encoded.indices.to_numpy().astype(np.int64)
 
 
 def _hashes(column: Any, source: Source, place: int, checker: Checker) -> Any:
     """The same on every machine for equal values, and only by chance for others."""
-    if _is_plain_text(column, checker.predicates[source.predicate], place) and not column.null_count:
+    if _is_plain_text(column, checker.predicates[source.predicate], place):
         return _text_hashes(whole(column), TEXT)
     distinct, places = _values(column, source, place, checker)
     texts = pa.array([str(value) for value in distinct], pa.string())

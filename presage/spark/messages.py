@@ -16,9 +16,12 @@ from presage.errors import PresageError, brief
 
 UNTOLD = "Spark does not say why"
 _OURS = re.compile(r"^presage\.\S+Error: (.+?)(?=^\s*$|^\s+at |^\S*Traceback|\Z)", re.MULTILINE | re.DOTALL)
-
-
+_OF_STATE = re.compile(r"\[[A-Z_.]*(?:STATE|CHECKPOINT)[A-Z_.]*\]")
+"""Errors of Spark about what a stream remembers, by their names."""
+_OF_FILE = re.compile(r"\[FAILED_READ_FILE[A-Z_.]*\] (.+)")
 _CAUSE = re.compile(r"^Caused by: (?:[\w$.]+\.)?(\w+(?:Exception|Error)): (.+)$", re.MULTILINE)
+_PYTHON = re.compile(r"^(?:\w+\.)*(\w+(?:Exception|Error): .+)$", re.MULTILINE)
+"""The last line of a traceback."""
 _CLASS = re.compile(r"^(?:\[[A-Z0-9_.]+\] |(?:[\w$]+\.)+\w*(?:Exception|Error): )+")
 _STREAM = re.compile(
     r"^\[STREAM_FAILED\].*?terminated with exception: |^An error occurred while calling \S+\n: ", re.DOTALL
@@ -32,13 +35,34 @@ def own_words(found: BaseException) -> str:
     return str(said[-1]).strip() if said else ""
 
 
+def is_sparks(found: BaseException) -> bool:
+    """Whether Spark says it, from Python or from Java."""
+    return isinstance(found, PySparkException) or "Py4J" in type(found).__name__
+
+
+def about_state(found: BaseException) -> bool:
+    return _OF_STATE.search(str(found).partition("=== Streaming Query")[0]) is not None
+
+
+def before_sinks(found: BaseException) -> bool:
+    """Whether it is no sink that failed to write, though Spark reads and reasons only when one wants to."""
+    return bool(own_words(found) or about_state(found) or _OF_FILE.search(str(found)))
+
+
 def reason(found: BaseException) -> str:
     """Why something failed, in a sentence: Presage's own if there is one, else what is below Spark's wrapping."""
     text = str(found)
     ours = own_words(found)
     if ours:
         return ours
+    file = _OF_FILE.search(text)
+    if file is not None:
+        return _STATE.sub("", file[1]).strip().rstrip(".")
     causes = _CAUSE.findall(text)
+    _, traced, below = text.rpartition("Traceback (most recent call last):")
+    in_python = _PYTHON.search(below) if traced else None
+    if in_python is not None:
+        return brief(in_python[1]).rstrip(".")
     said = causes[-1][1] if causes else _STREAM.sub("", text)
     first = _CLASS.sub("", _STATE.sub("", said).strip().split("\n")[0])
     return brief(first.strip()).rstrip(".") or UNTOLD

@@ -96,10 +96,19 @@ class SparkMetrics:
             gauge = codahale.DefaultSettableGauge(float(value))
             self.gauges[name + labels] = self.registry.register(_plain(name, labels), gauge)
         self.codahale = codahale
-        _metrics_system(spark).registerSource(self)
+        system = _metrics_system(spark)
+        # Measures of the session's pipeline before this one stay until here; two of a name would be refused.
+        earlier = system.getSourcesByName(self.sourceName())
+        for place in range(earlier.size()):
+            system.removeSource(earlier.apply(place))
+        system.registerSource(self)
 
     def sourceName(self) -> str:
         return "presage"
+
+    def equals(self, other: Any) -> bool:
+        """Asked by Java when a source is removed."""
+        return other is self
 
     def metricRegistry(self) -> Any:
         return self.registry

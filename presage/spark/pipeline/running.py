@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -31,7 +30,7 @@ from presage.pipeline.metrics import Measures, Shown
 from presage.pipeline.reading import Pipeline
 from presage.rewrite.units import Units
 from presage.spark.call import all_rows
-from presage.spark.messages import UNTOLD, own_words, reason
+from presage.spark.messages import UNTOLD, about_state, is_sparks, own_words, reason
 from presage.spark.pipeline.listening import Listener, SparkMetrics, counted
 from presage.spark.pipeline.sinks import Lines, Sinks
 from presage.spark.pipeline.sources import Sources
@@ -74,7 +73,9 @@ class Running:
             self._run(stop, shown)
         except PresageError as found:
             raise PresageError(self.pipeline.hidden(str(found))) from None
-        except PySparkException as found:
+        except Exception as found:
+            if not is_sparks(found):
+                raise
             raise PresageError(self.pipeline.hidden(reason(found))) from None
         finally:
             shown.close()
@@ -146,10 +147,8 @@ class Running:
         writer = rows.writeStream.queryName(self.pipeline.name).foreachBatch(write).trigger(**self.pipeline.trigger)
         try:
             query = writer.option("checkpointLocation", folder).start()
-        except PySparkException as found:
-            raise self._of_checkpoint(found, folder) from None
         except Exception as found:
-            if "Py4J" not in type(found).__name__:
+            if not is_sparks(found):
                 raise
             raise self._of_checkpoint(found, folder) from None
         sinks.run, listener.query = str(query.id), str(query.runId)
@@ -184,7 +183,7 @@ class Running:
         if isinstance(self.failure, PresageError):
             raise self.failure
         if self.failure is not None:
-            raise PresageError(f"the pipeline failed: {reason(self.failure)}")
+            raise self._why(self.failure)
         return True
 
     def _why(self, found: BaseException) -> PresageError:
@@ -194,14 +193,9 @@ class Running:
         why = reason(found)
         folder = self.pipeline.local(str(self.pipeline.values["checkpoint"]))
         gone_on = not self.measures.batches and any((Path(folder) / "commits").glob("[0-9]*"))
-        about_state = _OF_STATE.search(str(found).partition("=== Streaming Query")[0])
-        if folder in why or about_state or (gone_on and why == UNTOLD):
+        if folder in why or about_state(found) or (gone_on and why == UNTOLD):
             return self._of_checkpoint(found, folder)
         return PresageError(f"the pipeline failed: {why}")
-
-
-_OF_STATE = re.compile(r"\[[A-Z_.]*(?:STATE|CHECKPOINT)[A-Z_.]*\]")
-"""Errors of Spark about what a stream remembers, by their names."""
 
 
 def session(pipeline: Pipeline) -> Any:

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from presage.errors import PresageError
 from presage.pipeline.reading import Part, Pipeline
 from presage.spark.call import late_facts
-from presage.spark.messages import reason
+from presage.spark.messages import before_sinks, is_sparks, reason
 
 Lines = Callable[[Part, list[dict[str, Any]]], None]
 """Shows lines to whoever started the pipeline."""
@@ -39,10 +38,8 @@ class Sinks:
             for part in self.pipeline.parts["sinks"]:
                 try:
                     self._write(part, self._of(part, rows), batch)
-                except PySparkException as found:
-                    raise PresageError(f"[{part.place}] {_target(part)}: {reason(found)}") from None
                 except Exception as found:
-                    if "Py4J" not in type(found).__name__:
+                    if not is_sparks(found) or before_sinks(found):
                         raise
                     raise PresageError(f"[{part.place}] {_target(part)}: {reason(found)}") from None
         finally:
