@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -15,10 +16,12 @@ from pyspark.sql import DataFrame
 from presage.checking import Report
 from presage.errors import PresageError
 from presage.model.program import Program
+from presage.plan.relational import obstacles
 from presage.spark.batch import batch_rows
 from presage.spark.frames import Frames, PerPredicate
 from presage.spark.history import as_uri
 from presage.spark.job import Job
+from presage.spark.relational import relational_rows
 from presage.spark.rows import late_fields
 from presage.spark.streaming import stream_rows
 from presage.supposing import ALL, Choice
@@ -128,11 +131,21 @@ def all_rows(
     if not facts:
         raise PresageError("there are no facts: give a DataFrame for at least one input")
     job = Job(program.source.text or str(program), program.source.name, emit, choice)
-    key, everywhere = _key(job.report, emit, shards, choice)
+    streaming = _streams(facts)
+    division = division_of(job.report, emit, choice)
+    as_frames = False
+    if division.reasons and shards > 1:
+        others = _why_not_frames(job, streaming, state)
+        as_frames = not others
+        if others:
+            why = "; ".join(dict.fromkeys(division.reasons))
+            told = f"{program.source.name} runs as one shard: {why}. Nor does it run as DataFrames: {'; '.join(others)}"
+            warnings.warn(told, stacklevel=3)
+    key = division.columns
     frames = Frames(job.checker, columns or {}, time, arrives)
     given = [frames.source(name, frame, key.get(name, [])) for name, frame in facts.items()]
-    streaming = _streams(facts)
-    known = [row for name, frame in (static or {}).items() for row in frames.static(name, frame)]
+    tables = {name: frames.static(name, frame) for name, frame in (static or {}).items()}
+    known = [] if as_frames else [row for name, frame in tables.items() for row in frames.static_facts(name, frame)]
     job = Job(
         text=job.text,
         name=job.name,
@@ -141,7 +154,7 @@ def all_rows(
         shards=shards if key else 1,
         sources=tuple(source for source, _ in given),
         static=tuple(dict.fromkeys(known)),
-        everywhere=everywhere if key else frozenset(),
+        everywhere=division.everywhere,
         each_step=each_step,
         state=None if state is None else as_uri(state),
     )
@@ -154,7 +167,7 @@ def all_rows(
         if state is not None and until is not None:
             raise PresageError("`until` ends a run for good: with `state` a stream is to go on from it")
         end = None if until is None else job.checker.time(until, "until")
-        rows = batch_rows(job, given, end)
+        rows = relational_rows(job, given, tables, end) if as_frames else batch_rows(job, given, end)
     elif until is not None:
         raise PresageError("`until` is for batch runs: a stream has no last step")
     else:
@@ -172,8 +185,16 @@ def _streams(facts: Mapping[str, DataFrame]) -> bool:
     return True in kinds
 
 
-def _key(report: Report, emit: str, shards: int, choice: Choice = ALL) -> tuple[dict[str, list[str]], frozenset[str]]:
-    """For each input the columns to shard on, none where the program runs as one shard; and what is known to all."""
+@dataclass(frozen=True, slots=True)
+class Division:
+    """For each input the columns to shard on and what all shards know; or why there are none."""
+
+    columns: dict[str, list[str]]
+    everywhere: frozenset[str]
+    reasons: tuple[str, ...] = ()
+
+
+def division_of(report: Report, emit: str, choice: Choice = ALL) -> Division:
     assert report.findings is not None
     subject, found = report.findings.subject, report.findings.partition
     reasons = [f"line {subject.line(each.rule)}: {each.reason}" for each in found.blockers]
@@ -191,8 +212,19 @@ def _key(report: Report, emit: str, shards: int, choice: Choice = ALL) -> tuple[
         if rule.head is not None and rule.head.exists
     ]
     if found.columns is not None and not reasons:
-        return found.columns, found.everywhere
-    if shards > 1:
-        why = "; ".join(dict.fromkeys(reasons)) or "no input has a column to shard on"
-        warnings.warn(f"{report.source.name} runs as one shard: {why}", stacklevel=4)
-    return {}, frozenset()
+        return Division(found.columns, found.everywhere)
+    return Division({}, frozenset(), tuple(reasons or ["no input has a column to shard on"]))
+
+
+def _why_not_frames(job: Job, streaming: bool, state: str | Path | None) -> list[str]:
+    """What keeps a run from being worked out as DataFrames; nothing, if it can be."""
+    if streaming:
+        return ["it is a stream"]
+    if state is not None:
+        return ["a stream is to go on from its `state`"]
+    if job.emit != "confirmed":
+        return ['they have what is entailed only, `emit="confirmed"`']
+    reasoner = job.reasoner()
+    if reasoner.supposing is not None:
+        return ["how late a fact may be differs from fact to fact, and something rests on absence"]
+    return obstacles(reasoner.subject)

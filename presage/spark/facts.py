@@ -136,7 +136,7 @@ def _times(times: list[Number | None], kind: Any) -> Any:
         raise FactError(f"times up to {most} are more than can be counted: choose a coarser unit") from None
 
 
-def _values(column: Any, source: Source, place: int, checker: Checker) -> tuple[list[Value], Ints]:
+def values_of(column: Any, source: Source, place: int, checker: Checker) -> tuple[list[Value], Ints]:
     """The distinct values of an argument, checked, and for each row which it has."""
     known = checker.predicates[source.predicate]
     name = known.columns[place].name if place < len(known.columns) else str(place + 1)
@@ -153,7 +153,7 @@ def _hashes(column: Any, source: Source, place: int, checker: Checker) -> Any:
     """The same on every machine for equal values, and only by chance for others."""
     if _is_plain_text(column, checker.predicates[source.predicate], place) and not column.null_count:
         return _text_hashes(whole(column), TEXT)
-    distinct, places = _values(column, source, place, checker)
+    distinct, places = values_of(column, source, place, checker)
     texts = pa.array([str(value) for value in distinct], pa.string())
     is_text = np.array([isinstance(value, str) for value in distinct], bool)
     return np.where(is_text, _text_hashes(texts, TEXT), _text_hashes(texts, NUMBER))[places]
@@ -173,7 +173,7 @@ def by_arrival(job: Job, tables: Sequence[tuple[int, Any]], least: Number) -> It
         table = own[0] if len(own) == 1 else pa.concat_tables(own)
         if not source.stays_table(job):
             times: dict[Number, list[Fact]] = {}
-            for fact in _facts(table, source, job):
+            for fact in facts_of(table, source, job):
                 times.setdefault(max(fact.arrival, least), []).append(fact)
             yield from times.items()
             continue
@@ -195,11 +195,11 @@ def arrival_of(job: Job, time: Number, parts: Iterable[Part]) -> Arrival:
         if isinstance(part, list):
             facts.extend(part)
         else:
-            tables.append(_columns(part[1], job.sources[part[0]], job.checker))
+            tables.append(columns_of(part[1], job.sources[part[0]], job.checker))
     return Arrival(time, facts, tables)
 
 
-def _columns(table: Any, source: Source, checker: Checker) -> Columns:
+def columns_of(table: Any, source: Source, checker: Checker) -> Columns:
     known = checker.predicates[source.predicate]
     arguments: list[Column] = []
     for place in range(source.arguments):
@@ -207,7 +207,7 @@ def _columns(table: Any, source: Source, checker: Checker) -> Columns:
         if _is_plain_text(column, known, place):
             arguments.append(Texts(whole(column)))
         else:
-            arguments.append(Coded(*_values(column, source, place, checker)))
+            arguments.append(Coded(*values_of(column, source, place, checker)))
     return Columns(source.predicate, arguments, table.column("low").to_numpy())
 
 
@@ -222,10 +222,10 @@ def whole(column: Any) -> Any:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _facts(table: Any, source: Source, job: Job) -> Iterator[Fact]:
+def facts_of(table: Any, source: Source, job: Job) -> Iterator[Fact]:
     columns = []
     for place in range(source.arguments):
-        values, places = _values(table.column(str(place)), source, place, job.checker)
+        values, places = values_of(table.column(str(place)), source, place, job.checker)
         columns.append([values[index] for index in places.tolist()])
     low = _read(table.column("low"), job.discrete)
     high = _read(table.column("high"), job.discrete) if source.spans else low

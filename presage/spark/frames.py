@@ -54,15 +54,20 @@ class Frames:
         source = Source(name, len(chosen), tuple(when), tuple(names.index(column) for column in key))
         return source, _select(frame, [*chosen, *when.values()])
 
-    def static(self, name: str, frame: DataFrame) -> list[tuple[str, tuple[Value, ...]]]:
-        """The facts of a static DataFrame; they go to every shard."""
+    def static(self, name: str, frame: DataFrame) -> DataFrame:
+        """A static DataFrame of just its arguments, in their order."""
         where = f"the DataFrame of `{name}`"
         known = self._known(name, frame, where)
         if not known.is_static:
             raise PresageError(f"{where}: `{name}` is not static: declare `static {name}(…).`, or give it as a stream")
         if frame.isStreaming:
             raise PresageError(f"{where}: static facts are known before the stream: this DataFrame streams")
-        table = _select(frame, self._arguments(known, frame, where)).toArrow()
+        return _select(frame, self._arguments(known, frame, where))
+
+    def static_facts(self, name: str, frame: DataFrame) -> list[tuple[str, tuple[Value, ...]]]:
+        """The facts of such a DataFrame; they go to every shard."""
+        where, known = f"the DataFrame of `{name}`", self.checker.predicates[name]
+        table = frame.toArrow()
         columns = [cells_of(column, where) for column in table.columns]
         rows = zip(*columns, strict=True) if columns else iter([()] * table.num_rows)
         return [
