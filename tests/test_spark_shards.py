@@ -67,7 +67,13 @@ def job_of(case: Case, emit: str, shards: int, when: tuple[str, ...]) -> Job | N
     )
     static = tuple((name, row) for name, row in case.statics if name in predicates)
     job = Job(
-        case.text, "<program>", emit, shards=shards if key else 1, sources=sources, static=static, everywhere=division.everywhere
+        case.text,
+        "<program>",
+        emit,
+        shards=shards if key else 1,
+        sources=sources,
+        static=static,
+        everywhere=division.everywhere,
     )
     try:
         job.reasoner()

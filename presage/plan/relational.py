@@ -26,17 +26,15 @@ def obstacles(subject: Subject) -> list[str]:
         return ["the timeline is dense"]
     try:
         plan = plan_of(subject)
-    except Unsupported as found:
-        return [str(found)]
+    except Unsupported as refused:
+        return [str(refused)]
     lags = lags_of(subject, plan, horizon_of(subject, plan))
 
     def told(rule: Rule | None, reason: str) -> str:
         return reason if rule is None else f"line {subject.line(rule)}: {reason}"
 
     early = _early(plan)
-    found = (
-        told(node.rule, reason) for node in needed(plan, subject) for reason in _reasons(node, plan, lags, early)
-    )
+    found = (told(node.rule, reason) for node in needed(plan, subject) for reason in _reasons(node, plan, lags, early))
     return list(dict.fromkeys(found))
 
 

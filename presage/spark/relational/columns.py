@@ -90,10 +90,11 @@ def absorbed(known: DataFrame, found: DataFrame, arity: int, shape: Shape) -> Da
 
 def eroded(source: DataFrame, arity: int, near: Number | None, far: Number | None, clips: bool) -> DataFrame:
     """Where a settled relation holds all the time from `far` to `near` before."""
-    distances = -ENDLESS if near is None else int(near), ENDLESS if far is None else int(far)
+    nearest, farthest = -ENDLESS if near is None else int(near), ENDLESS if far is None else int(far)
 
     def work(table: Any, starts: Any) -> Any:
-        found = held_throughout(starts, *_times_of(table), *distances, clips)
+        low, high, now = _times_of(table)
+        found = held_throughout(starts, low, high, now, nearest, farthest, clips)
         return _rows(table, starts, arity, found[0], dict(zip(TIMES, found[1:], strict=True)))
 
     return in_order(source, arity).mapInArrow(_by_tuple(arity, work), schema_of(arity))
@@ -164,5 +165,6 @@ def pieces_of(table: Any, arity: int, starts: Any = None) -> Any:
     known = np.zeros(table.num_rows, bool)
     if "known" in table.column_names:
         known = table.column("known").to_numpy(zero_copy_only=False)
-    group, low, high, now, news = earliest(starts, *_times_of(table), known)
+    given_low, given_high, given_now = _times_of(table)
+    group, low, high, now, news = earliest(starts, given_low, given_high, given_now, known)
     return _rows(table, starts, arity, group, {"low": low, "high": high, "now": now, "news": news})

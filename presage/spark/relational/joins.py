@@ -1,8 +1,8 @@
 """A join of a plan as joins of DataFrames.
 
-Every literal becomes a DataFrame of bindings at the rule's own time: a column for each variable, and when. Bindings that
-hold at time points are joined by their time too; where stretches of time meet, what they have in common is kept. What
-follows is known at the last step of its reasons.
+Every literal becomes a DataFrame of bindings at the rule's own time: a column for each variable, and when. Bindings
+that hold at time points are joined by their time too; where stretches of time meet, what they have in common is kept.
+What follows is known at the last step of its reasons.
 """
 
 from __future__ import annotations
@@ -85,15 +85,17 @@ class Joins:
         return self._waiting(frame, int(lag + literal.offset), least)
 
     def _waiting(self, frame: DataFrame, wait: int, least: int) -> DataFrame:
-        """Of each row the cells from `least` on are known `wait` after their time at the earliest: what is known at once
-        stays one piece, each of the others is known at a step of its own."""
+        """Of each row the cells from `least` on are known `wait` after their time at the earliest: what is known at
+        once stays one piece, each of the others is known at a step of its own."""
         low, high, now = (F.col(name) for name in TIMES)
         at_once = F.greatest(now - F.lit(wait), F.lit(least - 1))
         first, last = F.greatest(low, at_once + 1), F.least(high, F.lit(self.end - wait))
         later = F.when(first <= last, F.sequence(first, last)).otherwise(F.array().cast("array<bigint>"))
         pieces = F.concat(
             F.array(F.struct(low.alias("low"), F.least(high, at_once).alias("high"), now.alias("now"))),
-            F.transform(later, lambda cell: F.struct(cell.alias("low"), cell.alias("high"), (cell + wait).alias("now"))),
+            F.transform(
+                later, lambda cell: F.struct(cell.alias("low"), cell.alias("high"), (cell + wait).alias("now"))
+            ),
         )
         rest = [name for name in frame.columns if name not in TIMES]
         found = frame.select(*rest, F.explode(pieces).alias("piece"))

@@ -1,8 +1,8 @@
 """A plan worked off as DataFrames, component by component, each to its fixpoint.
 
-A component that does not depend on itself is one expression, left to Spark as a whole. One that does goes in rounds: what
-a round has found that was not known before is joined with everything, until a round finds nothing. Each round is cut
-off from what made it, so that plans do not grow; nothing but the number of findings comes to the driver.
+A component that does not depend on itself is one expression, left to Spark as a whole. One that does goes in rounds:
+what a round has found that was not known before is joined with everything, until a round finds nothing. Each round is
+cut off from what made it, so that plans do not grow; the driver only learns whether there was anything.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from pyspark.sql import functions as F
 
 from presage.plan.lags import Lags
 from presage.plan.nodes import Dilate, Erode, Hop, Join, Known, Literal, Node, Plan, reads
-from presage.plan.relational import is_predicate
-from presage.model.terms import Variable
 from presage.spark.relational.columns import ENDLESS, Held, Shape, absorbed, eroded, moved, places, schema_of, settled
 from presage.spark.relational.joins import Joins
 from presage.spark.relational.values import written
@@ -47,13 +45,13 @@ class Rounds:
                 self._to_fixpoint(names, own)
             else:
                 for name in names:
-                    self._once(name, [node for node in own if node.head == name], used)
+                    self._once(name, own)
         return {name: self.held[name] for name in wanted}
 
-    def _once(self, name: str, nodes: list[Node], used: set[str]) -> None:
-        frame = self._found(name, nodes)
+    def _once(self, name: str, nodes: list[Node]) -> None:
+        frame = self._found(name, [node for node in nodes if node.head == name])
         readers = sum(source == name for node in self.nodes for source, _ in reads(node))
-        if readers > 1 and nodes:
+        if readers > 1 and self.shapes[name] is not Shape.ALWAYS:
             frame = _cut_off(frame)
         self._hold(name, frame)
 

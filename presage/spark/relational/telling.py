@@ -20,7 +20,8 @@ from presage.stepping import clip
 
 def told(job: Job, query: Query, held: Held, end: int) -> DataFrame:
     """The lines of a query's answers."""
-    frame, found = held.frame, {}
+    frame = held.frame
+    found: dict[str, str] = {}
     for column, term in zip(places(held.arity), query.atom.arguments, strict=False):
         if isinstance(term, Constant):
             frame = frame.where(F.col(column) == F.lit(written(term.value)))

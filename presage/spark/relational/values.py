@@ -1,8 +1,8 @@
 """Constants in the columns of DataFrames, and what compares or computes them.
 
-A constant is text of its own: `n` before a number in lowest terms, `t` before a text. So equal columns are equal values,
-in whichever type they came, and Spark joins by them. Comparisons of magnitude and arithmetic are left to workers, with
-the exact numbers of every other engine.
+A constant is text of its own: `n` before a number in lowest terms, `t` before a text. So equal columns are equal
+values, in whichever type they came, and Spark joins by them. Comparisons of magnitude and arithmetic are left to
+workers, with the exact numbers of every other engine.
 """
 
 from __future__ import annotations
@@ -101,7 +101,11 @@ def _ready(comparison: Comparison, names: dict[str, str]) -> tuple[str | None, C
     if comparison.operator == "=" and len(missing) == 1:
         (name,) = missing
         for side, other in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
-            if isinstance(side, Variable) and side.name == name and all(each.name != name for each in term_variables(other)):
+            if (
+                isinstance(side, Variable)
+                and side.name == name
+                and all(each.name != name for each in term_variables(other))
+            ):
                 return name, comparison
     return None
 
