@@ -36,6 +36,7 @@ def answers(
     arrives: PerPredicate = ...,
     columns: Mapping[str, Mapping[str, str]] | None = ...,
     static: Mapping[str, DataFrame] | None = ...,
+    tables: Mapping[str, DataFrame] | None = ...,
     emit: str = ...,
     shards: int = ...,
     until: Any = ...,
@@ -56,6 +57,7 @@ def answers(
     arrives: PerPredicate = ...,
     columns: Mapping[str, Mapping[str, str]] | None = ...,
     static: Mapping[str, DataFrame] | None = ...,
+    tables: Mapping[str, DataFrame] | None = ...,
     emit: str = ...,
     shards: int = ...,
     until: Any = ...,
@@ -75,6 +77,7 @@ def answers(
     arrives: PerPredicate = None,
     columns: Mapping[str, Mapping[str, str]] | None = None,
     static: Mapping[str, DataFrame] | None = None,
+    tables: Mapping[str, DataFrame] | None = None,
     emit: str = "changes",
     shards: int = 8,
     until: Any = None,
@@ -87,14 +90,15 @@ def answers(
     """The answers of a program over DataFrames, one for each input; streaming if they stream.
 
     `time` names the column of a fact's time, for all or per input; `arrives` the one of its arrival, if there is one;
-    `columns` says for an input which column is which argument, where names differ. `emit` is `changes` or `confirmed`.
-    Facts are divided among `shards` by the program's partition key. `until` ends a batch run early. `state` is
-    a folder: a batch run leaves there what a stream with the same `state` goes on from. `clock` is a stream with a
-    column of times that pass though no fact comes. Without `each_step` a stream tells of an answer once in a
+    `columns` says for an input which column is which argument, where names differ. `static` has what is always so,
+    `tables` what changes while a stream runs: they are read again at each micro-batch. `emit` is `changes` or
+    `confirmed`. Facts are divided among `shards` by the program's partition key. `until` ends a batch run early.
+    `state` is a folder: a batch run leaves there what a stream with the same `state` goes on from. `clock` is a stream
+    with a column of times that pass though no fact comes. Without `each_step` a stream tells of an answer once in a
     micro-batch, where it can. With `late` a second DataFrame has the facts that came too late."""
     discrete, rows = all_rows(
-        program, facts, time=time, arrives=arrives, columns=columns, static=static, emit=emit, shards=shards,
-        until=until, state=state, clock=clock, choice=choice, each_step=each_step,
+        program, facts, time=time, arrives=arrives, columns=columns, static=static, tables=tables, emit=emit,
+        shards=shards, until=until, state=state, clock=clock, choice=choice, each_step=each_step,
     )  # fmt: skip
     told = rows.where("late is null").drop("late")
     if not late:
@@ -115,6 +119,7 @@ def all_rows(
     arrives: PerPredicate = None,
     columns: Mapping[str, Mapping[str, str]] | None = None,
     static: Mapping[str, DataFrame] | None = None,
+    tables: Mapping[str, DataFrame] | None = None,
     emit: str = "changes",
     shards: int = 8,
     until: Any = None,
@@ -144,19 +149,24 @@ def all_rows(
     key = division.columns
     frames = Frames(job.checker, columns or {}, time, arrives)
     given = [frames.source(name, frame, key.get(name, [])) for name, frame in facts.items()]
-    tables = {name: frames.static(name, frame) for name, frame in (static or {}).items()}
-    known = [] if as_frames else [row for name, frame in tables.items() for row in frames.static_facts(name, frame)]
+    changing = [
+        (len(given) + place, *frames.table(name, frame, key.get(name, [])))
+        for place, (name, frame) in enumerate((tables or {}).items())
+    ]
+    always = {name: frames.static(name, frame) for name, frame in (static or {}).items()}
+    known = [] if as_frames else [row for name, frame in always.items() for row in frames.static_facts(name, frame)]
     job = Job(
         text=job.text,
         name=job.name,
         emit=emit,
         choice=choice,
         shards=shards if key else 1,
-        sources=tuple(source for source, _ in given),
+        sources=(*(source for source, _ in given), *(source for _, source, _ in changing)),
         static=tuple(dict.fromkeys(known)),
         everywhere=division.everywhere,
         each_step=each_step,
         state=None if state is None else as_uri(state),
+        changing=bool(changing),
     )
     job.reasoner()  # Says what it does not run, before Spark does anything.
     if not streaming:
@@ -164,14 +174,19 @@ def all_rows(
             raise PresageError("`each_step=False` is for streams: a table has no micro-batches")
         if clock is not None:
             raise PresageError("`clock` is for streams: a table's last time is known")
+        if changing:
+            raise PresageError(
+                "`tables` is for streams: in a batch run a table does not change. Give it with the facts, with columns "
+                "`from` and `to`, or declare it static"
+            )
         if state is not None and until is not None:
             raise PresageError("`until` ends a run for good: with `state` a stream is to go on from it")
         end = None if until is None else job.checker.time(until, "until")
-        rows = relational_rows(job, given, tables, end) if as_frames else batch_rows(job, given, end)
+        rows = relational_rows(job, given, always, end) if as_frames else batch_rows(job, given, end)
     elif until is not None:
         raise PresageError("`until` is for batch runs: a stream has no last step")
     else:
-        rows = stream_rows(job, given, clock=None if clock is None else frames.clock(clock))
+        rows = stream_rows(job, given, clock=None if clock is None else frames.clock(clock), tables=changing)
     return job.discrete, rows
 
 

@@ -53,10 +53,7 @@ def mark(batch: Any, source: Source, job: Job) -> Marked:
     arguments = [table.column(place) for place in range(source.arguments)]
     columns: dict[str, Any] = {str(place): column for place, column in enumerate(arguments)}
     when = [table.column(source.arguments + index) for index in range(len(source.when))]
-    shards = np.zeros(table.num_rows, np.uint64)
-    for place in source.key:
-        shards = shards * np.uint64(1_000_003) + _hashes(arguments[place], source, place, checker)
-    numbered = (shards % np.uint64(job.shards)).astype(np.int64)
+    numbered = shards_of(table, source, job)
     counted = [_whole(column, source, checker) for column in when] if source.stays_table(job) else [None]
     if all(times is not None for times in counted):
         low, *rest = [times for times in counted if times is not None]
@@ -85,6 +82,15 @@ def mark(batch: Any, source: Source, job: Job) -> Marked:
         columns["arrives"] = _times(arrivals, kind)
     parts = None if checker.discrete else [_parts(time[0], time[1]) for time in times]
     return Marked(pa.table(columns), numbered, arrivals, parts)
+
+
+def shards_of(table: Any, source: Source, job: Job) -> Ints:
+    """The shard of each row of a table that has the arguments first."""
+    shards = np.zeros(table.num_rows, np.uint64)
+    for place in source.key:
+        shards = shards * np.uint64(1_000_003) + _hashes(table.column(place), source, place, job.checker)
+    found: Ints = (shards % np.uint64(job.shards)).astype(np.int64)
+    return found
 
 
 def units_of(arrivals: list[Number] | Ints) -> Ints:
