@@ -109,6 +109,7 @@ ALLOWED: dict[str, set[str]] = {
         "kernels",
         "model",
         "pipeline",
+        "plan",
         "reasoner",
         "rewrite",
         "stepping",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import random
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,7 +29,7 @@ from presage.io.facts import Fact, FactError
 from presage.io.rows import column_names
 from presage.plan.parts import Unsupported
 from presage.spark import batch, history, live, streaming
-from presage.spark.call import _key
+from presage.spark.call import division_of
 from presage.spark.facts import mark
 from presage.spark.job import Job, Source
 from presage.spark.packs import clock_packer, packer
@@ -58,9 +57,8 @@ def job_of(case: Case, emit: str, shards: int, when: tuple[str, ...]) -> Job | N
     report = check_text(case.text)
     if report.findings is None or not report.findings.strata.stratified:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        key, everywhere = _key(report, emit, shards)
+    division = division_of(report, emit)
+    key = division.columns
     predicates = report.findings.subject.predicates
     inputs = [each for each in predicates.values() if each.is_input and not each.is_static]
     sources = tuple(
@@ -69,7 +67,13 @@ def job_of(case: Case, emit: str, shards: int, when: tuple[str, ...]) -> Job | N
     )
     static = tuple((name, row) for name, row in case.statics if name in predicates)
     job = Job(
-        case.text, "<program>", emit, shards=shards if key else 1, sources=sources, static=static, everywhere=everywhere
+        case.text,
+        "<program>",
+        emit,
+        shards=shards if key else 1,
+        sources=sources,
+        static=static,
+        everywhere=division.everywhere,
     )
     try:
         job.reasoner()
@@ -497,18 +501,19 @@ def test_a_text_that_is_missing_outside_of_the_key_is_named() -> None:
 
 def test_what_compares_all_open_answers_is_not_sharded() -> None:
     report = check_text(TURBINES)
-    assert _key(report, "changes", 4)[0] == {"temp": ["device"]}
-    with pytest.warns(UserWarning, match="compare the answers of all shards"):
-        assert _key(report, "changes", 4, Choice(max_open=5)) == ({}, frozenset())
+    assert division_of(report, "changes").columns == {"temp": ["device"]}
+    division = division_of(report, "changes", Choice(max_open=5))
+    assert not division.columns and "compare the answers of all shards" in division.reasons[0]
 
 
 def test_absence_prevents_shards_only_where_answers_are_possible() -> None:
     report = check_text(
         "timeline discrete.\ninput p(x).\ninput q(x).\nd(X)@T+1 :- p(X)@T+1, not q(X)@T.\nquery d(X).\n"
     )
-    assert _key(report, "confirmed", 4)[0] == {"p": ["x"], "q": ["x"]}
-    with pytest.warns(UserWarning, match="line 4: what may come true because of an absence alone"):
-        assert _key(report, "changes", 4)[0] == {}
+    assert division_of(report, "confirmed").columns == {"p": ["x"], "q": ["x"]}
+    division = division_of(report, "changes")
+    assert not division.columns
+    assert division.reasons[0].startswith("line 4: what may come true because of an absence alone")
 
 
 def test_a_checkpoint_of_another_run_is_refused() -> None:

@@ -22,7 +22,7 @@ SUMMARY = "show what must arrive for each query, and how the program is evaluate
 DESCRIPTION = """\
 Prints the premise patterns of each query: the sets of input facts, and of atoms that must stay false, from which an
 answer follows. Atoms that occur negated have patterns of their own, listed as auxiliary queries. Then the
-evaluation plan: the joins and interval operators that derive the query.
+evaluation plan: the joins and interval operators that derive the query, and how Spark works it off.
 
 With --rewriting or --grounding it prints the program as existential rules without time instead, which the rule engine
 Nemo reads: facts of the stream are added as all_p(arguments, 0, time), static ones as they are."""
@@ -189,9 +189,22 @@ def to_json(found: Findings, line: Line) -> dict[str, Any]:
     shown["plan"] = None
     if line.nodes is not None:
         shown["plan"] = [_node(found, node) for node in line.nodes]
+        shown["on_spark"] = on_spark(found)
     else:
         shown["no_plan"] = line.no_plan
     return shown
+
+
+def on_spark(found: Findings) -> str:
+    """Which way a batch run of what is entailed takes on Spark."""
+    from presage.plan.relational import obstacles
+
+    columns = found.partition.columns
+    if columns is not None:
+        keys = (f"{name}({', '.join(names)})" for name, names in sorted(columns.items()))
+        return f"shards, by {', '.join(keys)}"
+    others = obstacles(found.watched)
+    return f"one shard: {'; '.join(others)}" if others else "DataFrames"
 
 
 def to_text(found: Findings, line: Line) -> Iterator[str]:
@@ -222,6 +235,7 @@ def to_text(found: Findings, line: Line) -> Iterator[str]:
         yield "  plan"
         for node in line.nodes:
             yield f"    {_node(found, node)}"
+        yield f"  on Spark: {on_spark(found)}"
 
 
 def _node(found: Findings, node: Node) -> str:

@@ -14,5 +14,6 @@ except ImportError:
 
 from presage.spark.call import answers
 from presage.spark.session import local_session
+from presage.spark.tables import reread
 
-__all__ = ["answers", "local_session"]
+__all__ = ["answers", "local_session", "reread"]

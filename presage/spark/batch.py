@@ -60,7 +60,7 @@ class Clock:
 def batch_rows(job: Job, frames: list[tuple[Source, DataFrame]], until: Number | None) -> DataFrame:
     """Rows of answers and of late facts."""
     with told_plainly():
-        clock = _clock(job, frames, until)
+        clock = clock_of(job, frames, until)
     packs = [frame.mapInArrow(packer(job, index, source, clock), PACK) for index, (source, frame) in enumerate(frames)]
     spark = frames[0][1].sparkSession
     # All shards run where each is to leave its state; otherwise the first does, for what is not about facts.
@@ -101,7 +101,7 @@ def _packs(job: Job, index: int, source: Source, clock: Clock, given: Any) -> An
 # The first pass
 
 
-def _clock(job: Job, frames: list[tuple[Source, DataFrame]], until: Number | None) -> Clock:
+def clock_of(job: Job, frames: list[tuple[Source, DataFrame]], until: Number | None) -> Clock:
     times = reduce(DataFrame.union, [_times(job, source, frame) for source, frame in frames])
     settling = job.reasoner().longest_lag if job.state is None else 0
     names = {source.predicate: F.col("predicate") == source.predicate for source, _ in frames}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -15,10 +16,12 @@ from pyspark.sql import DataFrame
 from presage.checking import Report
 from presage.errors import PresageError
 from presage.model.program import Program
+from presage.plan.relational import obstacles
 from presage.spark.batch import batch_rows
 from presage.spark.frames import Frames, PerPredicate
 from presage.spark.history import as_uri
 from presage.spark.job import Job
+from presage.spark.relational import relational_rows
 from presage.spark.rows import late_fields
 from presage.spark.streaming import stream_rows
 from presage.supposing import ALL, Choice
@@ -33,6 +36,7 @@ def answers(
     arrives: PerPredicate = ...,
     columns: Mapping[str, Mapping[str, str]] | None = ...,
     static: Mapping[str, DataFrame] | None = ...,
+    tables: Mapping[str, DataFrame] | None = ...,
     emit: str = ...,
     shards: int = ...,
     until: Any = ...,
@@ -53,6 +57,7 @@ def answers(
     arrives: PerPredicate = ...,
     columns: Mapping[str, Mapping[str, str]] | None = ...,
     static: Mapping[str, DataFrame] | None = ...,
+    tables: Mapping[str, DataFrame] | None = ...,
     emit: str = ...,
     shards: int = ...,
     until: Any = ...,
@@ -72,6 +77,7 @@ def answers(
     arrives: PerPredicate = None,
     columns: Mapping[str, Mapping[str, str]] | None = None,
     static: Mapping[str, DataFrame] | None = None,
+    tables: Mapping[str, DataFrame] | None = None,
     emit: str = "changes",
     shards: int = 8,
     until: Any = None,
@@ -84,14 +90,15 @@ def answers(
     """The answers of a program over DataFrames, one for each input; streaming if they stream.
 
     `time` names the column of a fact's time, for all or per input; `arrives` the one of its arrival, if there is one;
-    `columns` says for an input which column is which argument, where names differ. `emit` is `changes` or `confirmed`.
-    Facts are divided among `shards` by the program's partition key. `until` ends a batch run early. `state` is
-    a folder: a batch run leaves there what a stream with the same `state` goes on from. `clock` is a stream with a
-    column of times that pass though no fact comes. Without `each_step` a stream tells of an answer once in a
+    `columns` says for an input which column is which argument, where names differ. `static` has what is always so,
+    `tables` what changes while a stream runs: they are read again at each micro-batch. `emit` is `changes` or
+    `confirmed`. Facts are divided among `shards` by the program's partition key. `until` ends a batch run early.
+    `state` is a folder: a batch run leaves there what a stream with the same `state` goes on from. `clock` is a stream
+    with a column of times that pass though no fact comes. Without `each_step` a stream tells of an answer once in a
     micro-batch, where it can. With `late` a second DataFrame has the facts that came too late."""
     discrete, rows = all_rows(
-        program, facts, time=time, arrives=arrives, columns=columns, static=static, emit=emit, shards=shards,
-        until=until, state=state, clock=clock, choice=choice, each_step=each_step,
+        program, facts, time=time, arrives=arrives, columns=columns, static=static, tables=tables, emit=emit,
+        shards=shards, until=until, state=state, clock=clock, choice=choice, each_step=each_step,
     )  # fmt: skip
     told = rows.where("late is null").drop("late")
     if not late:
@@ -112,6 +119,7 @@ def all_rows(
     arrives: PerPredicate = None,
     columns: Mapping[str, Mapping[str, str]] | None = None,
     static: Mapping[str, DataFrame] | None = None,
+    tables: Mapping[str, DataFrame] | None = None,
     emit: str = "changes",
     shards: int = 8,
     until: Any = None,
@@ -128,22 +136,37 @@ def all_rows(
     if not facts:
         raise PresageError("there are no facts: give a DataFrame for at least one input")
     job = Job(program.source.text or str(program), program.source.name, emit, choice)
-    key, everywhere = _key(job.report, emit, shards, choice)
+    streaming = _streams(facts)
+    division = division_of(job.report, emit, choice)
+    as_frames = False
+    if division.reasons and shards > 1:
+        others = _why_not_frames(job, streaming, state)
+        as_frames = not others
+        if others:
+            why = "; ".join(dict.fromkeys(division.reasons))
+            told = f"{program.source.name} runs as one shard: {why}. Nor does it run as DataFrames: {'; '.join(others)}"
+            warnings.warn(told, stacklevel=3)
+    key = division.columns
     frames = Frames(job.checker, columns or {}, time, arrives)
     given = [frames.source(name, frame, key.get(name, [])) for name, frame in facts.items()]
-    streaming = _streams(facts)
-    known = [row for name, frame in (static or {}).items() for row in frames.static(name, frame)]
+    changing = [
+        (len(given) + place, *frames.table(name, frame, key.get(name, [])))
+        for place, (name, frame) in enumerate((tables or {}).items())
+    ]
+    always = {name: frames.static(name, frame) for name, frame in (static or {}).items()}
+    known = [] if as_frames else [row for name, frame in always.items() for row in frames.static_facts(name, frame)]
     job = Job(
         text=job.text,
         name=job.name,
         emit=emit,
         choice=choice,
         shards=shards if key else 1,
-        sources=tuple(source for source, _ in given),
+        sources=(*(source for source, _ in given), *(source for _, source, _ in changing)),
         static=tuple(dict.fromkeys(known)),
-        everywhere=everywhere if key else frozenset(),
+        everywhere=division.everywhere,
         each_step=each_step,
         state=None if state is None else as_uri(state),
+        changing=bool(changing),
     )
     job.reasoner()  # Says what it does not run, before Spark does anything.
     if not streaming:
@@ -151,14 +174,19 @@ def all_rows(
             raise PresageError("`each_step=False` is for streams: a table has no micro-batches")
         if clock is not None:
             raise PresageError("`clock` is for streams: a table's last time is known")
+        if changing:
+            raise PresageError(
+                "`tables` is for streams: in a batch run a table does not change. Give it with the facts, with columns "
+                "`from` and `to`, or declare it static"
+            )
         if state is not None and until is not None:
             raise PresageError("`until` ends a run for good: with `state` a stream is to go on from it")
         end = None if until is None else job.checker.time(until, "until")
-        rows = batch_rows(job, given, end)
+        rows = relational_rows(job, given, always, end) if as_frames else batch_rows(job, given, end)
     elif until is not None:
         raise PresageError("`until` is for batch runs: a stream has no last step")
     else:
-        rows = stream_rows(job, given, clock=None if clock is None else frames.clock(clock))
+        rows = stream_rows(job, given, clock=None if clock is None else frames.clock(clock), tables=changing)
     return job.discrete, rows
 
 
@@ -172,8 +200,16 @@ def _streams(facts: Mapping[str, DataFrame]) -> bool:
     return True in kinds
 
 
-def _key(report: Report, emit: str, shards: int, choice: Choice = ALL) -> tuple[dict[str, list[str]], frozenset[str]]:
-    """For each input the columns to shard on, none where the program runs as one shard; and what is known to all."""
+@dataclass(frozen=True, slots=True)
+class Division:
+    """For each input the columns to shard on and what all shards know; or why there are none."""
+
+    columns: dict[str, list[str]]
+    everywhere: frozenset[str]
+    reasons: tuple[str, ...] = ()
+
+
+def division_of(report: Report, emit: str, choice: Choice = ALL) -> Division:
     assert report.findings is not None
     subject, found = report.findings.subject, report.findings.partition
     reasons = [f"line {subject.line(each.rule)}: {each.reason}" for each in found.blockers]
@@ -191,8 +227,19 @@ def _key(report: Report, emit: str, shards: int, choice: Choice = ALL) -> tuple[
         if rule.head is not None and rule.head.exists
     ]
     if found.columns is not None and not reasons:
-        return found.columns, found.everywhere
-    if shards > 1:
-        why = "; ".join(dict.fromkeys(reasons)) or "no input has a column to shard on"
-        warnings.warn(f"{report.source.name} runs as one shard: {why}", stacklevel=4)
-    return {}, frozenset()
+        return Division(found.columns, found.everywhere)
+    return Division({}, frozenset(), tuple(reasons or ["no input has a column to shard on"]))
+
+
+def _why_not_frames(job: Job, streaming: bool, state: str | Path | None) -> list[str]:
+    """What keeps a run from being worked out as DataFrames; nothing, if it can be."""
+    if streaming:
+        return ["it is a stream"]
+    if state is not None:
+        return ["a stream is to go on from its `state`"]
+    if job.emit != "confirmed":
+        return ['they have what is entailed only, `emit="confirmed"`']
+    reasoner = job.reasoner()
+    if reasoner.supposing is not None:
+        return ["how late a fact may be differs from fact to fact, and something rests on absence"]
+    return obstacles(reasoner.subject)

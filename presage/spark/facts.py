@@ -56,10 +56,7 @@ def mark(batch: Any, source: Source, job: Job) -> Marked:
             raise FactError(f"{_column(source, place, known)}: {column.null_count} rows have no value (null)")
     columns: dict[str, Any] = {str(place): column for place, column in enumerate(arguments)}
     when = [table.column(source.arguments + index) for index in range(len(source.when))]
-    shards = np.zeros(table.num_rows, np.uint64)
-    for place in source.key:
-        shards = shards * np.uint64(1_000_003) + _hashes(arguments[place], source, place, checker)
-    numbered = (shards % np.uint64(job.shards)).astype(np.int64)
+    numbered = shards_of(table, source, job)
     counted = [_whole(column, source, checker) for column in when] if source.stays_table(job) else [None]
     if all(times is not None for times in counted):
         low, *rest = [times for times in counted if times is not None]
@@ -88,6 +85,15 @@ def mark(batch: Any, source: Source, job: Job) -> Marked:
         columns["arrives"] = _times(arrivals, kind)
     parts = None if checker.discrete else [_parts(time[0], time[1]) for time in times]
     return Marked(pa.table(columns), numbered, arrivals, parts)
+
+
+def shards_of(table: Any, source: Source, job: Job) -> Ints:
+    """The shard of each row of a table that has the arguments first."""
+    shards = np.zeros(table.num_rows, np.uint64)
+    for place in source.key:
+        shards = shards * np.uint64(1_000_003) + _hashes(table.column(place), source, place, job.checker)
+    found: Ints = (shards % np.uint64(job.shards)).astype(np.int64)
+    return found
 
 
 def units_of(arrivals: list[Number] | Ints) -> Ints:
@@ -144,7 +150,7 @@ def _column(source: Source, place: int, known: Predicate) -> str:
     return f"`{source.predicate}`, the column `{name}`"
 
 
-def _values(column: Any, source: Source, place: int, checker: Checker) -> tuple[list[Value], Ints]:
+def values_of(column: Any, source: Source, place: int, checker: Checker) -> tuple[list[Value], Ints]:
     """The distinct values of an argument, checked, and for each row which it has."""
     known = checker.predicates[source.predicate]
     where = _column(source, place, known)
@@ -158,7 +164,7 @@ def _hashes(column: Any, source: Source, place: int, checker: Checker) -> Any:
     """The same on every machine for equal values, and only by chance for others."""
     if _is_plain_text(column, checker.predicates[source.predicate], place):
         return _text_hashes(whole(column), TEXT)
-    distinct, places = _values(column, source, place, checker)
+    distinct, places = values_of(column, source, place, checker)
     texts = pa.array([str(value) for value in distinct], pa.string())
     is_text = np.array([isinstance(value, str) for value in distinct], bool)
     return np.where(is_text, _text_hashes(texts, TEXT), _text_hashes(texts, NUMBER))[places]
@@ -178,7 +184,7 @@ def by_arrival(job: Job, tables: Sequence[tuple[int, Any]], least: Number) -> It
         table = own[0] if len(own) == 1 else pa.concat_tables(own)
         if not source.stays_table(job):
             times: dict[Number, list[Fact]] = {}
-            for fact in _facts(table, source, job):
+            for fact in facts_of(table, source, job):
                 times.setdefault(max(fact.arrival, least), []).append(fact)
             yield from times.items()
             continue
@@ -200,11 +206,11 @@ def arrival_of(job: Job, time: Number, parts: Iterable[Part]) -> Arrival:
         if isinstance(part, list):
             facts.extend(part)
         else:
-            tables.append(_columns(part[1], job.sources[part[0]], job.checker))
+            tables.append(columns_of(part[1], job.sources[part[0]], job.checker))
     return Arrival(time, facts, tables)
 
 
-def _columns(table: Any, source: Source, checker: Checker) -> Columns:
+def columns_of(table: Any, source: Source, checker: Checker) -> Columns:
     known = checker.predicates[source.predicate]
     arguments: list[Column] = []
     for place in range(source.arguments):
@@ -212,7 +218,7 @@ def _columns(table: Any, source: Source, checker: Checker) -> Columns:
         if _is_plain_text(column, known, place):
             arguments.append(Texts(whole(column)))
         else:
-            arguments.append(Coded(*_values(column, source, place, checker)))
+            arguments.append(Coded(*values_of(column, source, place, checker)))
     return Columns(source.predicate, arguments, table.column("low").to_numpy())
 
 
@@ -227,10 +233,10 @@ def whole(column: Any) -> Any:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _facts(table: Any, source: Source, job: Job) -> Iterator[Fact]:
+def facts_of(table: Any, source: Source, job: Job) -> Iterator[Fact]:
     columns = []
     for place in range(source.arguments):
-        values, places = _values(table.column(str(place)), source, place, job.checker)
+        values, places = values_of(table.column(str(place)), source, place, job.checker)
         columns.append([values[index] for index in places.tolist()])
     low = _read(table.column("low"), job.discrete)
     high = _read(table.column("high"), job.discrete) if source.spans else low

@@ -19,6 +19,7 @@ from presage.io.facts import Checker
 from presage.io.rows import column_names
 from presage.io.tables import cells_of
 from presage.spark.job import Source
+from presage.spark.tables import OVER_TIME
 
 PerPredicate = str | Mapping[str, str] | None
 
@@ -54,15 +55,34 @@ class Frames:
         source = Source(name, len(chosen), tuple(when), tuple(names.index(column) for column in key))
         return source, _select(frame, [*chosen, *when.values()])
 
-    def static(self, name: str, frame: DataFrame) -> list[tuple[str, tuple[Value, ...]]]:
-        """The facts of a static DataFrame; they go to every shard."""
+    def table(self, name: str, frame: DataFrame, key: list[str]) -> tuple[Source, DataFrame]:
+        """A table that changes: what it gives to an input, and the DataFrame of just its arguments."""
+        where = f"the DataFrame of `{name}`"
+        known = self._known(name, frame, where)
+        if known.is_static or not known.is_input:
+            raise PresageError(
+                f"{where}: a table that changes is declared `input {name}(…).`, since it is not always so"
+            )
+        if frame.isStreaming:
+            raise PresageError(f"{where}: this DataFrame streams: give it with the other facts")
+        chosen, names = self._arguments(known, frame, where), column_names(known)
+        source = Source(name, len(chosen), OVER_TIME, tuple(names.index(column) for column in key))
+        return source, _select(frame, chosen)
+
+    def static(self, name: str, frame: DataFrame) -> DataFrame:
+        """A static DataFrame of just its arguments, in their order."""
         where = f"the DataFrame of `{name}`"
         known = self._known(name, frame, where)
         if not known.is_static:
             raise PresageError(f"{where}: `{name}` is not static: declare `static {name}(…).`, or give it as a stream")
         if frame.isStreaming:
             raise PresageError(f"{where}: static facts are known before the stream: this DataFrame streams")
-        table = _select(frame, self._arguments(known, frame, where)).toArrow()
+        return _select(frame, self._arguments(known, frame, where))
+
+    def static_facts(self, name: str, frame: DataFrame) -> list[tuple[str, tuple[Value, ...]]]:
+        """The facts of such a DataFrame; they go to every shard."""
+        where, known = f"the DataFrame of `{name}`", self.checker.predicates[name]
+        table = frame.toArrow()
         columns = [cells_of(column, where) for column in table.columns]
         rows = zip(*columns, strict=True) if columns else iter([()] * table.num_rows)
         return [

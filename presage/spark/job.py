@@ -62,6 +62,8 @@ class Job:
     """Whether every change is told, or for each micro-batch the last of each answer."""
     state: str | None = None
     """Where a run over history leaves what a stream goes on from."""
+    changing: bool = False
+    """Whether tables are read again at each micro-batch."""
 
     @property
     def report(self) -> Report:
@@ -107,9 +109,12 @@ class Job:
         """Refuses state of a run that would give other answers."""
         changed = [name for name, value in self.fingerprints.items() if of.get(name) != value]
         if changed:
+            hint = ""
+            if changed == ["static facts"]:
+                hint = ". A table that changes while a stream runs is declared `input`, and given with `tables`"
             raise PresageError(
                 f"{what} belongs to another run: {' and '.join(changed)} changed since it was written. What "
-                "is remembered there would give wrong answers: go on as before, or start with a new one"
+                f"is remembered there would give wrong answers: go on as before, or start with a new one{hint}"
             )
 
 

@@ -29,6 +29,7 @@ from presage.spark.job import Job, Source
 from presage.spark.live import Live, drop, keep, kept
 from presage.spark.packs import PACK, Delivery, clock_packer, packer, time_of
 from presage.spark.rows import row_schema, spark_schema, unpacked
+from presage.spark.tables import beside_tables, held_over
 
 FORMAT = 2
 CHUNK = 1 << 20
@@ -43,15 +44,22 @@ ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvide
 
 
 def stream_rows(
-    job: Job, frames: list[tuple[Source, DataFrame]], kind: type[Live] = Live, clock: DataFrame | None = None
+    job: Job,
+    frames: list[tuple[Source, DataFrame]],
+    kind: type[Live] = Live,
+    clock: DataFrame | None = None,
+    tables: list[tuple[int, Source, DataFrame]] | None = None,
 ) -> DataFrame:
-    """Rows of answers and of late facts. `clock` has times that move the clock, and no facts."""
+    """Rows of answers and of late facts. `clock` has times that move the clock, and no facts; `tables` change while the
+    stream runs."""
     spark = frames[0][1].sparkSession
     _prepare(spark, job.shards)
     parts = [frame.mapInArrow(packer(job, index, source), PACK) for index, (source, frame) in enumerate(frames)]
     if clock is not None:
         parts.append(clock.mapInArrow(clock_packer(job), PACK))
     packs = reduce(DataFrame.union, parts)
+    if tables:
+        packs = beside_tables(job, packs, tables)
     told = packs.groupBy("shard").transformWithState(
         statefulProcessor=Shard(job, kind),
         outputStructType=f"payload binary, {PULSE}",
@@ -112,6 +120,9 @@ class Shard(StatefulProcessor):
         payloads = tuple(
             sorted((pack["source"], bytes(pack["payload"])) for pack in packs if pack["payload"] is not None)
         )
+        first = min(time_of(pack["first"]) for pack in packs)
+        if self.job.changing:
+            payloads += tuple(held_over(self.job, packs[0]["tables"], first if before is None else before, clock))
         if before is not None and clock <= before:
             clock = before
             if not payloads:
@@ -119,7 +130,6 @@ class Shard(StatefulProcessor):
                     yield self._pulse(meta, 0.0)
                 return
         begin = perf_counter()
-        first = min(time_of(pack["first"]) for pack in packs)
         live = live or self._live(shard, meta)
         drop(live)
         delivery = Delivery(before, clock, first, payloads, uuid.uuid4().hex)

@@ -1,0 +1,130 @@
+"""Pieces of time, each with the step at which it became known: of whole columns, tuple by tuple.
+
+Rows come in groups, one for each tuple, ordered by where they begin. What holds at a cell is known from the least step
+that any row says, so that a group is a function from cells to steps, written as pieces that do not overlap.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from presage.kernels.layout import FAR
+from presage.kernels.operators import plus
+
+
+@njit(cache=True)
+def _sift_up(heap, keys, at):  # type: ignore[no-untyped-def]
+    while at > 0:
+        above = (at - 1) // 2
+        if keys[heap[above]] <= keys[heap[at]]:
+            return
+        heap[above], heap[at] = heap[at], heap[above]
+        at = above
+
+
+@njit(cache=True)
+def _drop_top(heap, keys, size):  # type: ignore[no-untyped-def]
+    """Takes the least row off a heap of so many; gives how many are left."""
+    size -= 1
+    heap[0] = heap[size]
+    at = 0
+    while 2 * at + 1 < size:
+        below = 2 * at + 1
+        if below + 1 < size and keys[heap[below + 1]] < keys[heap[below]]:
+            below += 1
+        if keys[heap[at]] <= keys[heap[below]]:
+            break
+        heap[at], heap[below] = heap[below], heap[at]
+        at = below
+    return size
+
+
+@njit(cache=True)
+def earliest(starts, low, high, step, known):  # type: ignore[no-untyped-def]
+    """The pieces of each group, each with the least step; touching ones of the same step are one. `starts` says where
+    groups begin, and where the last one ends. Gives for each piece its group, its ends, its step, and whether it is
+    news: not `known` already, or known from a later step only."""
+    most = 2 * len(low)
+    group, out_low, out_high = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    out_step, news = np.empty(most, np.int64), np.empty(most, np.bool_)
+    # What is known comes before news of the same step.
+    keys = np.where(known, 2 * step, 2 * step + 1)
+    heap = np.empty(len(low), np.int64)
+    count = 0
+    for number in range(len(starts) - 1):
+        row, end = starts[number], starts[number + 1]
+        size, first, cell = 0, count, np.int64(0)
+        while row < end or size:
+            if not size:
+                cell = low[row]
+            while row < end and low[row] <= cell:
+                if high[row] >= cell:
+                    heap[size] = row
+                    _sift_up(heap, keys, size)
+                    size += 1
+                row += 1
+            while size and high[heap[0]] < cell:
+                size = _drop_top(heap, keys, size)
+            if not size:
+                continue
+            best = heap[0]
+            stop = high[best] if row == end else min(high[best], low[row] - 1)
+            is_news = not known[best]
+            joins = count > first and out_high[count - 1] == cell - 1
+            if joins and out_step[count - 1] == step[best] and news[count - 1] == is_news:
+                out_high[count - 1] = stop
+            else:
+                group[count], out_low[count], out_high[count] = number, cell, stop
+                out_step[count], news[count] = step[best], is_news
+                count += 1
+            cell = stop + 1
+    return group[:count], out_low[:count], out_high[:count], out_step[:count], news[:count]
+
+
+@njit(cache=True)
+def held_throughout(starts, low, high, step, near, far, clips):  # type: ignore[no-untyped-def]
+    """Where the pieces of a group hold all the time from `far` to `near` before, each with the step from which that is
+    known: the greatest of that time. Pieces do not overlap. With `clips` what began with the stream had always been."""
+    most = 2 * len(low) + 1
+    group, out_low, out_high = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    out_step = np.empty(most, np.int64)
+    queue = np.empty(len(low), np.int64)
+    count = 0
+    for number in range(len(starts) - 1):
+        begin = starts[number]
+        while begin < starts[number + 1]:
+            last = begin
+            while last + 1 < starts[number + 1] and low[last + 1] == high[last] + 1:
+                last += 1
+            since = np.int64(-2 * FAR) if clips and low[begin] <= 0 else low[begin]
+            if far >= FAR and since > -FAR:
+                cell = np.int64(2 * FAR)
+            else:
+                cell = np.int64(-2 * FAR) if since <= -FAR else plus(since, far)
+            if near <= -FAR and high[last] < FAR:
+                stop = np.int64(-2 * FAR)
+            else:
+                stop = np.int64(2 * FAR) if high[last] >= FAR else plus(high[last], near)
+            if clips:
+                cell = max(cell, near)
+            # A queue of pieces in the window, each with a greater step than all after it.
+            head, tail, coming = 0, 0, begin
+            while cell <= stop:
+                while coming <= last and plus(low[coming], near) <= cell:
+                    while tail > head and step[queue[tail - 1]] <= step[coming]:
+                        tail -= 1
+                    queue[tail] = coming
+                    tail += 1
+                    coming += 1
+                while plus(high[queue[head]], far) < cell:
+                    head += 1
+                until = min(stop, plus(high[queue[head]], far))
+                if coming <= last:
+                    until = min(until, plus(low[coming], near) - 1)
+                group[count], out_low[count], out_high[count] = number, cell, until
+                out_step[count] = step[queue[head]]
+                count += 1
+                cell = until + 1
+            begin = last + 1
+    return group[:count], out_low[:count], out_high[:count], out_step[:count]

@@ -1,0 +1,120 @@
+"""Which plans can be worked out as tables joined as wholes, as Spark does, with the lines a run step by step gives.
+
+Each fact then carries the step at which the run would have known it: what follows from several facts is known with the
+last of them, and what rests on absence when that is final. That is so as long as the engine wakes exactly when
+something becomes final. It wakes later in corners before the start of the stream; those are refused here, with all
+that is no join and no operator on the pieces of a single relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from presage.analysis.differences import INF
+from presage.analysis.subject import Subject
+from presage.model.statements import Rule
+from presage.plan.builder import plan_of
+from presage.plan.lags import NEVER, Lags, horizon_of, lags_of
+from presage.plan.nodes import Invent, Join, LastRows, Literal, Node, Plan, Since, reads
+from presage.plan.parts import Unsupported
+from presage.plan.show import needed_by
+
+
+def obstacles(subject: Subject) -> list[str]:
+    """What prevents it, with the lines of the rules; nothing, if it can be done."""
+    if not subject.discrete:
+        return ["the timeline is dense"]
+    try:
+        plan = plan_of(subject)
+    except Unsupported as refused:
+        return [str(refused)]
+    lags = lags_of(subject, plan, horizon_of(subject, plan))
+
+    def told(rule: Rule | None, reason: str) -> str:
+        return reason if rule is None else f"line {subject.line(rule)}: {reason}"
+
+    early = _early(plan)
+    found = (told(node.rule, reason) for node in needed(plan, subject) for reason in _reasons(node, plan, lags, early))
+    return list(dict.fromkeys(found))
+
+
+def needed(plan: Plan, subject: Subject) -> list[Node]:
+    """The nodes that some query hangs on."""
+    wanted = {id(node) for query in subject.queries for node in needed_by(plan, query.atom.predicate)}
+    return [node for node in plan.nodes if id(node) in wanted]
+
+
+def is_predicate(plan: Plan, name: str) -> bool:
+    """Whether a relation is one of the program's own, of which nothing holds before time 0."""
+    return plan.sources[name].kind in ("input", "derived")
+
+
+def wait(lags: Lags, literal: Literal) -> float:
+    """How long after a rule's time the absence of a literal is final; minus infinity where it always is."""
+    lag = lags.lag[literal.relation]
+    if lag == NEVER:
+        return -INF
+    return lag + (literal.offset if literal.at is None else literal.at)  # type: ignore[return-value]
+
+
+def _reasons(node: Node, plan: Plan, lags: Lags, early: frozenset[str]) -> Iterator[str]:
+    match node:
+        case Since(ahead=ahead):
+            yield f"`{'until' if ahead else 'since'}` relates each time to all between"
+        case Invent():
+            yield "it invents values"
+        case LastRows():
+            yield "which rows are the last ones is counted along time"
+        case Join(negated=negated) if negated:
+            yield from _about_absence(node, plan, lags, early)
+
+
+def _about_absence(node: Join, plan: Plan, lags: Lags, early: frozenset[str]) -> Iterator[str]:
+    waits = {literal: wait(lags, literal) for literal in node.negated}
+    for literal in node.negated:
+        if lags.component[literal.relation] == lags.component[node.head]:
+            yield f"`{_shown(literal)}` depends on its own absence, which is worked off along time"
+        elif waits[literal] == INF:
+            yield f"the absence of `{_shown(literal)}` is never final"
+        elif waits[literal] == -INF or literal.at is not None:
+            continue
+        elif is_predicate(plan, literal.relation):
+            reaches_back = literal.offset < 0 and (node.least is None or node.least + literal.offset < 0)
+            others = [other for other, value in waits.items() if other != literal and value != -INF]
+            if reaches_back and any(other.at is not None or waits[other] < waits[literal] for other in others):
+                yield "of two absences, one is about times before the start"
+        if waits[literal] != -INF and _is_early(node, early):
+            if not is_predicate(plan, literal.relation) or literal.offset > 0:
+                yield f"the absence of `{_shown(literal)}` is asked for before the start"
+
+
+def _shown(literal: Literal) -> str:
+    return "what is negated" if literal.relation.startswith("#") else literal.relation
+
+
+def _early(plan: Plan) -> frozenset[str]:
+    """The relations that may hold before time 0."""
+    found = {name for name, source in plan.sources.items() if source.kind == "static"}
+    while True:
+        more = {
+            node.head
+            for node in plan.nodes
+            if not is_predicate(plan, node.head)
+            and (_is_early(node, found) if isinstance(node, Join) else _moves_back(node, plan, found))
+        }
+        if more <= found:
+            return frozenset(found)
+        found |= more
+
+
+def _is_early(node: Join, early: frozenset[str] | set[str]) -> bool:
+    """Whether a body may hold at a time before 0."""
+    if node.least is not None and node.least >= 0:
+        return False
+    return all(each.at is not None or each.relation in early or each.offset > 0 for each in node.literals)
+
+
+def _moves_back(node: Node, plan: Plan, early: set[str]) -> bool:
+    reach = getattr(node, "reach", None)
+    back = reach is not None and (reach.near is None or reach.near < 0)
+    return any(name in early or back for name, _ in reads(node))

@@ -1,0 +1,201 @@
+"""Batch runs as DataFrames: the kernels against counting cell by cell, which programs run so, and on a real Spark the
+lines of the embedded run."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import presage
+from presage.checking import check_text
+from presage.kernels.pieces import earliest, held_throughout
+from presage.plan.relational import obstacles
+from tests import random_programs
+from tests.conftest import skip_without_spark
+from tests.random_programs import Case
+from tests.test_spark_shards import embedded, given_by, job_of, plain, tables
+
+LAST = 25
+LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+
+
+def pieces(chance: random.Random, count: int) -> list[tuple[int, int, int, int, bool]]:
+    """Group, first and last cell, step, and whether it is known; ordered."""
+    found = []
+    for _ in range(count):
+        low = chance.randrange(LAST)
+        found.append((chance.randrange(3), low, low + chance.randrange(6), chance.randrange(5), chance.random() < 0.4))
+    return sorted(found)
+
+
+def as_arrays(rows: list[tuple[int, int, int, int, bool]]) -> tuple[Any, ...]:
+    groups = np.array([row[0] for row in rows])
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(groups)) + 1, [len(rows)]]).astype(np.int64)
+    low, high, step = (np.array([row[place] for row in rows], np.int64) for place in (1, 2, 3))
+    return groups[starts[:-1]], starts, low, high, step, np.array([row[4] for row in rows], bool)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_cell_is_known_from_the_least_step(seed: int) -> None:
+    chance = random.Random(seed)
+    rows = pieces(chance, chance.randint(1, 25))
+    names, *given = as_arrays(rows)
+    found = list(zip(*(column.tolist() for column in earliest(*given)), strict=True))
+    cells = {(int(names[group]), cell): (step, news) for group, low, high, step, news in found
+             for cell in range(low, high + 1)}  # fmt: skip
+    assert sum(high - low + 1 for _, low, high, _, _ in found) == len(cells), "pieces do not overlap"
+    for before, after in pairwise(found):
+        assert before[0] != after[0] or before[2] + 1 < after[1] or before[3:] != after[3:], "what touches is joined"
+    expected: dict[tuple[int, int], tuple[int, bool]] = {}
+    for group, low, high, step, known in rows:
+        for cell in range(low, high + 1):
+            best = expected.get((group, cell), (99, False))
+            expected[group, cell] = min(best, (step, not known))
+    assert cells == expected
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_holds_throughout_is_known_with_its_last_cell(seed: int) -> None:
+    chance = random.Random(seed)
+    rows = pieces(chance, chance.randint(1, 25))
+    names, starts, low, high, step, _ = as_arrays(rows)
+    group, low, high, step, _ = earliest(starts, low, high, step, np.zeros(len(low), bool))
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(group)) + 1, [len(group)]]).astype(np.int64)
+    near = chance.randint(-3, 2)
+    far, clips = near + chance.randint(0, 3), chance.random() < 0.5
+    cells = {(int(names[g]), c): s for g, a, b, s in zip(group, low, high, step, strict=True) for c in range(a, b + 1)}
+    found: dict[tuple[int, int], int] = {}
+    for g, a, b, s in zip(*held_throughout(starts, low, high, step, near, far, clips), strict=True):
+        for cell in range(max(int(a), -9), min(int(b), 99) + 1):
+            assert (int(names[g]), cell) not in found
+            found[int(names[g]), cell] = int(s)
+    expected = {}
+    for name in set(names.tolist()):
+        for cell in range(-9, 60):
+            window = [c for c in range(cell - far, cell - near + 1) if not clips or c >= 0]
+            if window and all((name, c) in cells for c in window):
+                expected[name, cell] = max(cells[name, c] for c in window)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        ("d(X) :- p(X), q(Y), X != Y.", None),
+        ("d(X)@T+1 :- d(X)@T, p(Y)@T.", None),
+        ("d(X) :- p(X), not once[0,3] q(Y), s(Y).", None),
+        ("d(X) :- p(X) since[0,3] q(X).", "line 5: `since` relates each time to all between"),
+        ("d(X) :- s(X), p(Y), not d(X)@T-1, p(Y)@T.", "a rule with more than one time variable"),
+        ("d(X)@T+1 :- s(X), p(Y)@T, not d(X)@T.", "line 5: `d` depends on its own absence"),
+        ("d(X) :- once[0,5] (s(X) and not once[0,2] p(X)), q(X).", "line 5: the absence of `what is negated` is asked"),
+    ],
+)
+def test_what_runs_as_dataframes(rule: str, reason: str | None) -> None:
+    report = check_text(
+        f"timeline discrete.\ninput p(x) delay 1.\ninput q(x).\nstatic s(x).\n{rule}\nquery d(X).\n"
+    ).or_raise()
+    assert report.findings is not None
+    found = obstacles(report.findings.watched)
+    assert not found if reason is None else reason in found[0]
+
+
+skip_without_spark()
+on_spark = pytest.mark.xdist_group("spark")
+
+
+def lines(frame: Any) -> Counter[str]:
+    return Counter(plain(row.asDict(recursive=True)) for row in frame.collect())
+
+
+PATHS = """
+timeline discrete.
+input edge(x, y) delay 1.
+input closed(x).
+static gate(x).
+reach(X, Y) :- edge(X, Y).
+reach(X, Z) :- reach(X, Y), edge(Y, Z), not closed(Y).
+way(X) :- once[0,2] reach(X, Y), gate(Y), not historically[0,1] closed(X).
+query reach(X, Y).
+query way(X).
+"""
+
+
+@on_spark
+@pytest.mark.filterwarnings("error:.*runs as one shard")
+def test_paths_through_time_are_those_of_the_embedded_run(spark: Any) -> None:
+    chance, case = random.Random(7), Case(PATHS, end=6)
+    for time in range(case.end):
+        for _ in range(4):
+            row = (chance.choice("abcdef"), chance.choice("abcdef"))
+            case.facts.append((("edge", row, time), time + chance.choice([0, 0, 1, 2])))
+        if chance.random() < 0.6:
+            case.facts.append((("closed", (chance.choice("abcdef"),), time), time))
+    case.statics = [("gate", ("a",)), ("gate", ("e",))]
+    given = given_by(case, early=True)
+    schemas = {"edge": "x string, y string, time long, arrives long", "closed": "x string, time long, arrives long"}
+    frames = {
+        name: spark.createDataFrame(
+            [(*row, time, arrives) for each, row, time, arrives in given if each == name], schema
+        )
+        for name, schema in schemas.items()
+    }
+    answers, late = presage.spark.answers(
+        presage.parse(PATHS), frames, arrives="arrives", emit="confirmed", late=True,
+        static={"gate": spark.createDataFrame([(row[0],) for _, row in case.statics], "x string")},
+    )  # fmt: skip
+    job = job_of(case, "confirmed", 1, ("time", "arrives"))
+    assert job is not None
+    found = lines(answers)
+    assert found == Counter(plain(answer.to_json()) for answer in embedded(job, given))
+    assert {line.split('"answer": "')[1].split("(")[0] for line in found} == {"reach", "way"}
+    assert Counter(late.select("fact", "now").collect()) == Counter(
+        (f"edge({row[0]}, {row[1]})@{time}", arrives) for name, row, time, arrives in given if arrives > time + 1
+    )
+
+
+@on_spark
+def test_recursion_through_time_ends_with_the_run(spark: Any) -> None:
+    text = "timeline discrete.\ninput p(x).\nup(X)@T+1 :- p(X)@T.\nup(Y)@T+2 :- up(X)@T, up(Y)@T.\nquery up(X).\n"
+    case = Case(text)
+    case.facts = [(("p", ("a",), 0), 0), (("p", ("b",), 1), 1)]
+    frame = spark.createDataFrame([("a", 0), ("b", 1)], "x string, time long")
+    answers = presage.spark.answers(presage.parse(text), {"p": frame}, emit="confirmed", until=5)
+    job = job_of(case, "confirmed", 1, ("time",))
+    assert job is not None
+    assert lines(answers) == Counter(plain(answer.to_json()) for answer in embedded(job, given_by(case, early=True), 5))
+
+
+@on_spark
+@pytest.mark.parametrize("seed", range(300) if LONG else [34])
+def test_random_programs_are_those_of_the_embedded_run(spark: Any, seed: int) -> None:
+    """Operators, absence, computed values, recursion, facts over intervals."""
+    from presage.spark.relational import relational_rows
+
+    case = random_programs.make_case(seed, dense=False)
+    job = job_of(case, "confirmed", 1, ("from", "to", "bounds", "arrives"))
+    if job is None or job.reasoner().supposing is not None or obstacles(job.reasoner().subject):
+        pytest.skip("not a program that runs so")
+    given = given_by(case, early=True)
+    frames = [(source, spark.createDataFrame(table)) for _, source, table in tables(job, given)]
+    static = {"s": spark.createDataFrame([row for _, row in case.statics], "c0 string")} if case.statics else {}
+    rows = relational_rows(replace(job, static=()), frames, static, None)
+    assert lines(rows.where("late is null")) == Counter(plain(each.to_json()) for each in embedded(job, given))
+
+
+@on_spark
+def test_what_prevents_dataframes_is_told(spark: Any) -> None:
+    text = "timeline discrete.\ninput p(x).\ninput q(y).\nd(X, Y) :- p(X) since[0,2] p(X), q(Y).\nquery d(X, Y).\n"
+    frames = {
+        "p": spark.createDataFrame([("a", 0)], "x string, time long"),
+        "q": spark.createDataFrame([("b", 1)], "y string, time long"),
+    }
+    said = r"runs as one shard: line 4: .*\. Nor does it run as DataFrames: line 4: `since` relates each time"
+    with pytest.warns(UserWarning, match=said):
+        presage.spark.answers(presage.parse(text), frames, emit="confirmed")
