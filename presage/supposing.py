@@ -383,13 +383,18 @@ class Supposing:
         }
 
 
-def no_patterns(subject: Any, found: NoPatterns) -> PresageError:
-    """Says why a program has no hypothetical answers, and what it has."""
+class NoHypotheses(PresageError):
+    """A program without hypothetical answers; `reason` says why."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name}: {reason}; ask for confirmed answers only (`--emit confirmed`)")
+        self.reason = reason
+
+
+def no_patterns(subject: Any, found: NoPatterns) -> NoHypotheses:
     lines = "".join(f" (line {subject.line(rule)})" for rule in found.rules)
-    return PresageError(
-        f"{subject.program.source.name}: the queries have no finite set of premise patterns: "
-        f"{found.reason}{lines}; ask for confirmed answers only (`--emit confirmed`)"
-    )
+    reason = f"the queries have no finite set of premise patterns: {found.reason}{lines}"
+    return NoHypotheses(subject.program.source.name, reason)
 
 
 def asks(query: Query, change: Change) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -14,11 +15,21 @@ from presage.errors import PresageError
 
 if TYPE_CHECKING:
     from presage.analysis.predicates import Predicate
+    from presage.checking import Findings
     from presage.io.facts import Fact
     from presage.model.statements import Query
 
 CORES = 2
 SHARDS = 8
+
+
+def _emit(asked: str | None, findings: Findings) -> str:
+    """What is told: what was asked for, or what the program has."""
+    without = [each.hypothetical.reason for each in findings.queries if not each.hypothetical.possible]
+    if asked is None and without:
+        print(f"note: only confirmed answers are told: {without[0]}", file=sys.stderr)
+        return "confirmed"
+    return asked or "changes"
 
 
 def run_on_spark(options: argparse.Namespace) -> int:
@@ -54,7 +65,7 @@ def run_on_spark(options: argparse.Namespace) -> int:
             time=times,
             arrives=arrivals,
             static={name: frame for name, frame in frames.items() if predicates[name].is_static},
-            emit=options.emit,
+            emit=_emit(options.emit, report.findings),
             shards=SHARDS,
             until=options.until,
             choice=Choice(options.min_confidence, options.top, options.max_open, options.confidence_step),

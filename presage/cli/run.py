@@ -15,10 +15,12 @@ from presage.errors import PresageError
 
 if TYPE_CHECKING:
     from presage.answers import Answer
+    from presage.checking import Report
     from presage.io.facts import Fact
     from presage.model.terms import Number
     from presage.models.stepping import AnswerStreamSteps
     from presage.reasoner import Reasoner
+    from presage.supposing import Choice
 
 SUMMARY = "feed facts to a program and print the answers"
 DESCRIPTION = """\
@@ -39,9 +41,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--emit",
         choices=("changes", "snapshot", "confirmed"),
-        default="changes",
-        help="changes: answers whose status, evidence or premises changed (default); snapshot: at each step all that "
-        "are possible or just confirmed; confirmed: only what is entailed",
+        help="changes: answers whose status, evidence or premises changed (default, where the program has hypothetical "
+        "answers); snapshot: at each step all that are possible or just confirmed; confirmed: only what is entailed",
     )
     which = command.add_mutually_exclusive_group()
     which.add_argument(
@@ -113,15 +114,14 @@ def run(options: argparse.Namespace) -> int:
     from presage.cli.progress import watched
     from presage.cli.reasons import evidence_of
     from presage.io.output import open_output
-    from presage.stepping import make_stepper, steps
+    from presage.stepping import steps
     from presage.supposing import Choice
 
     if options.because and options.emit != "confirmed":
         wrong_call("--because goes with --emit confirmed: the other answer lines say it anyway")
     report = check_text(read_file(options.program), str(options.program), chase_limit=options.chase_limit)
     choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
-    emit = "confirmed" if options.emit == "confirmed" else "changes"
-    reasoner = make_stepper(report, emit, choice, options.chase_limit, brave=options.brave)
+    reasoner = _stepper(report, options, choice)
     facts, known = take_facts(reasoner, options.facts, options.static)
     until = last_step_asked(reasoner, options.until)
     pull = _pull_asked(reasoner, options.every)
@@ -146,6 +146,22 @@ def run(options: argparse.Namespace) -> int:
                     out.write(answer)
     _tell_what_was_left_out(reasoner)
     return FINE
+
+
+def _stepper(report: Report, options: argparse.Namespace, choice: Choice) -> Reasoner | AnswerStreamSteps:
+    """What runs the program. Who has not said what to tell is told what there is: of a program without hypothetical
+    answers, what is confirmed."""
+    from presage.stepping import make_stepper
+    from presage.supposing import NoHypotheses
+
+    emit = "confirmed" if options.emit == "confirmed" else "changes"
+    try:
+        return make_stepper(report, emit, choice, options.chase_limit, brave=options.brave)
+    except NoHypotheses as found:
+        if options.emit is not None:
+            raise
+        print(f"note: only confirmed answers are told: {found.reason}", file=sys.stderr)
+        return make_stepper(report, "confirmed", choice, options.chase_limit, brave=options.brave)
 
 
 def take_facts(
