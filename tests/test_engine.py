@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from presage.checking import check_text
-from presage.engine import compiling, relation, runtime
+from presage.engine import compiling, relation, runtime, sweeping
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.parser import parse
@@ -113,12 +113,14 @@ def compare(case: Case, dense: bool) -> None:
 
 @pytest.fixture(autouse=True)
 def rooms(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every other case finds so little room that joins have to stop and go on, and tables to grow, everywhere."""
+    """Every other case finds so little room that joins have to stop and go on, and tables to grow, everywhere;
+    what can be forgotten is looked for at every step."""
     if "seed" in request.fixturenames and request.getfixturevalue("seed") % 2:
         monkeypatch.setattr(compiling, "MOST_ENTRIES", 2)
         monkeypatch.setattr(compiling, "FEWEST_ENTRIES", 2)
         monkeypatch.setattr(runtime, "SOME", 3)
         monkeypatch.setattr(relation, "FEW", 1)
+        monkeypatch.setattr(sweeping, "FEW_ROWS", -1000)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

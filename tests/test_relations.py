@@ -1,4 +1,4 @@
-"""Tables against sets of points: rows by hash and by number, growing, forgetting, and changing to the other kind."""
+"""Tables against sets of points: rows by hash and by number, growing, forgetting, changing from one to the other."""
 
 from __future__ import annotations
 

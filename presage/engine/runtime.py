@@ -24,6 +24,7 @@ from presage.engine.inventing import Invention, Inventor
 from presage.engine.joining import OutsideJoin, Rows
 from presage.engine.paths import only_passed_on
 from presage.engine.relation import Delta, Ints, Store, Symbols32, finer
+from presage.engine.sweeping import Sweeps
 from presage.engine.symbols import Symbols
 from presage.engine.waiting import Waiting
 from presage.kernels import driver, layout
@@ -84,6 +85,7 @@ class Engine:
         rows = [node for node in plan.nodes if isinstance(node, LastRows)]
         self.counting = Counting(rows, self.relations, symbols)
         self.counted = {name for node in rows for name in node.counted}
+        self.sweeps = Sweeps(plan, lags, self.store, self.waiting)
         self._compile()
         self.start()
 
@@ -209,6 +211,7 @@ class Engine:
         if self.counting:
             self.counting.forget(min(map(self.final_cap, [*self.counted, *self.counting.followers])))
         forget(self.store.address, self.store.indexes_address, self._cells(now) - self.keeps)
+        self.sweeps.run(self._surely_final, self._cells, now)
         return new
 
     def forget_news(self) -> None:
@@ -229,6 +232,11 @@ class Engine:
         if lag == INF or self.now is None:
             return self._final_at_start(name)
         return max(self._cells(self.now - lag), self._final_at_start(name))
+
+    def _surely_final(self, name: str) -> int:
+        """The last cell up to which a relation is final, at the end of a step."""
+        inner = self.lags.component[name] in self.lags.internal_negation
+        return min(self.final[name], self.final_cap(name)) if inner else self.final_cap(name)
 
     def is_read(self, name: str) -> bool:
         """Whether anything depends on a relation; the others need not be remembered."""
@@ -292,13 +300,12 @@ class Engine:
         trigger[driver.SEEN] = seen
         tuples, low, high = self.output
         # These are the kernels' own: whatever is kept of them is copied on the way.
-        found = tuples[: count * join.width].reshape(-1, join.width), low[:count], high[:count]
+        found = Rows(tuples[: count * join.width].reshape(-1, join.width), low[:count], high[:count])
         if isinstance(join, Invention):
-            bindings, low, high = found
-            rows = self.inventor.apply(join, Rows(bindings.copy(), low.copy(), high.copy()))
+            rows = self.inventor.apply(join, Rows(found.bindings.copy(), found.low.copy(), found.high.copy()))
             self.insert(join.node.head, rows.bindings, rows.low, rows.high)
         else:
-            self._conclude(join, join.finish(Rows(*found)))
+            self._conclude(join, join.finish(found))
 
     def _final_for(self, join: OutsideJoin, final: dict[str, int]) -> int:
         """Up to which cell of the rule's time all that it negates is final."""

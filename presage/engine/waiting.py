@@ -81,6 +81,14 @@ class Waiting:
             for number, parts in self.buckets.items()
         )
 
+    def keep_only(self, live: set[tuple[int, ...]]) -> None:
+        """Drops the rows whose tuple is not among these."""
+        parts = self.everything()
+        self.buckets, self.size = {}, 0
+        for rows, low, high in parts:
+            wanted = np.array([tuple(row) in live for row in rows.tolist()], bool)
+            self.put(rows[wanted], low[wanted], high[wanted])
+
     def _widen(self) -> None:
         parts = self.everything()
         self.buckets, self.size, self.bucket = {}, 0, 4 * self.bucket

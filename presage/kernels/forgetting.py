@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from presage.kernels.finding import FREE
+from presage.kernels.finding import FREE, find_row
 from presage.kernels.groups import remove_from_indexes
 from presage.kernels.hashing import EMPTY, GONE, first_place, hash_tuple, stride
 from presage.kernels.layout import (
@@ -59,7 +59,7 @@ from presage.kernels.layout import (
     put,
     put32,
 )  # fmt: skip
-from presage.kernels.tables import LAST, UNLINKED, drop_nodes, link
+from presage.kernels.tables import LAST, UNLINKED, drop_nodes, earlier_record, link
 
 
 @njit(cache=True)
@@ -137,13 +137,7 @@ def _forget_chain(table, indexes, row, cutoff):  # type: ignore[no-untyped-def]
         put32(record, LINK, UNLINKED)
         end = get(record, TO)
         if end < cutoff:
-            drop_nodes(table, get32(record, EARLIER))
-            put32(record, EARLIER, FREE)
-            put(table, LIVE, get(table, LIVE) - 1)
-            if not get(table, BY_NUMBER):
-                _remove_row(table, indexes, row)
-                put(record, FROM, get(table, ROW_FREE))
-                put(table, ROW_FREE, row)
+            _free_row(table, indexes, row)
         else:
             # The first that ended too early, and all before it, go; the row is looked at again when the next can.
             last = record
@@ -158,6 +152,18 @@ def _forget_chain(table, indexes, row, cutoff):  # type: ignore[no-untyped-def]
             if end < FAR:
                 link(table, row, end)
         row = following
+
+
+@njit(cache=True)
+def _free_row(table, indexes, row):  # type: ignore[no-untyped-def]
+    record = get(table, RECORDS) + row * RECORD_BYTES
+    drop_nodes(table, get32(record, EARLIER))
+    put32(record, EARLIER, FREE)
+    put(table, LIVE, get(table, LIVE) - 1)
+    if not get(table, BY_NUMBER):
+        _remove_row(table, indexes, row)
+        put(record, FROM, get(table, ROW_FREE))
+        put(table, ROW_FREE, row)
 
 
 @njit(cache=True)
@@ -191,3 +197,46 @@ def link_all(table):  # type: ignore[no-untyped-def]
                 node = get32(nodes + node * RECORD_BYTES, EARLIER)
             if end < FAR:
                 link(table, row, end)
+
+
+@njit(cache=True)
+def held_rows(table, left, places, limit, kept):  # type: ignore[no-untyped-def]
+    """Marks the rows whose latest interval has not ended before `limit`, or since whose end a row of another table,
+    found by the columns at `places`, has held up to there. An earlier interval is never held when the latest is not."""
+    columns, width, records = get(table, COLUMNS), get(table, WIDTH), get(table, RECORDS)
+    wanted = np.zeros(len(places), np.int32)
+    for row in range(get(table, ROWS)):
+        record = records + row * RECORD_BYTES
+        if get32(record, EARLIER) == FREE or kept[row]:
+            continue
+        end = get(record, TO)
+        if end >= limit:
+            kept[row] = True
+            continue
+        for place in range(len(places)):
+            wanted[place] = get32(columns, row * width + places[place]) if places[place] >= 0 else 0
+        partner = find_row(left, wanted.ctypes.data)
+        other = get(left, RECORDS) + partner * RECORD_BYTES if partner >= 0 else np.int64(0)
+        while other and get(other, FROM) > end + 1:
+            other = earlier_record(get(left, NODES), other)
+        kept[row] = other != 0 and get(other, TO) >= limit
+
+
+@njit(cache=True)
+def forget_rows(table, indexes, kept, cutoff, earliest):  # type: ignore[no-untyped-def]
+    """Drops the rows that are not marked and ended before a cutoff. Of the others' intervals that ended before
+    `earliest` the last stays: it says what those before it say."""
+    records, nodes = get(table, RECORDS), get(table, NODES)
+    for row in range(get(table, ROWS)):
+        record = records + row * RECORD_BYTES
+        if get32(record, EARLIER) == FREE:
+            continue
+        if not kept[row]:
+            if get(record, TO) < cutoff:
+                _free_row(table, indexes, row)
+            continue
+        while record and get(record, TO) >= earliest:
+            record = earlier_record(nodes, record)
+        if record:
+            drop_nodes(table, get32(record, EARLIER))
+            put32(record, EARLIER, LAST)

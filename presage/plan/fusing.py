@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from presage.analysis.differences import INF
 from presage.model.terms import Variable
 from presage.plan.nodes import HERE, Join, Node, Plan, reads
 
@@ -39,7 +40,11 @@ def fuse(plan: Plan) -> None:
 
 def _copies(node: Join, plan: Plan) -> bool:
     """Whether a rule's head is what its only literal is, and that is no predicate of the program."""
-    if len(node.literals) != 1 or node.negated or node.comparisons or node.least is not None:
+    if len(node.literals) != 1 or node.negated or node.comparisons:
+        return False
+    # Predicates hold from the start of the stream on, whatever is made for them.
+    least = 0 if plan.sources[node.head].kind == "derived" else -INF
+    if node.least is not None and node.least > least:
         return False
     (literal,) = node.literals
     variables = {each for each in literal.arguments if isinstance(each, Variable)}

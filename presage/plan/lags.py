@@ -48,6 +48,13 @@ class Lags:
     """Relations that derive themselves ever later, or values for each time: only as far ahead as the horizon."""
     internal_negation: frozenset[int]
     """Components in which something depends on the absence of something of the same component."""
+    besides: dict[str, Bound]
+    """How long relations are needed, but for what `since` without end needs of its right side while its left holds."""
+
+    def is_held(self, node: Since) -> bool:
+        """Whether what a node needs for ever of its right side is needed by nothing else that long, and only while the
+        left side holds."""
+        return node.reach.far is None and not node.ahead and self.besides[node.right] != INF
 
 
 def far_ahead(reach: Reach) -> Bound:
@@ -141,7 +148,7 @@ def compute(plan: Plan, delays: dict[str, Number], horizon: Bound) -> Lags:
         for name, absent in reads(node)
         if absent and component[name] == component[node.head]
     )
-    return Lags(lag, _keeps(plan, lag), component, clipped, negation)
+    return Lags(lag, _keeps(plan, lag), component, clipped, negation, _keeps(plan, lag, held=False))
 
 
 def _ever_later(plan: Plan, component: dict[str, int]) -> frozenset[str]:
@@ -207,7 +214,7 @@ def literal_lag(lag: dict[str, Bound], literal: Literal) -> Bound:
     return INF if literal.at is not None else lag[literal.relation] + literal.offset
 
 
-def _keeps(plan: Plan, lag: dict[str, Bound]) -> dict[str, Bound]:
+def _keeps(plan: Plan, lag: dict[str, Bound], held: bool = True) -> dict[str, Bound]:
     # What is derived again must be recognised as known, as long as it can be derived at all.
     keep: dict[str, Bound] = dict(lag)
 
@@ -223,6 +230,12 @@ def _keeps(plan: Plan, lag: dict[str, Bound]) -> dict[str, Bound]:
                     length = 1 - reach.near
                 if lag[source] != NEVER:
                     need(source, lag[source] + length)
+            case Since(left=left, right=right, reach=reach, ahead=False) if reach.far is None:
+                # A left side that has ended, and can be joined by nothing that is late, has nothing after it.
+                latest = max(lag[left], lag[right])
+                if latest != NEVER:
+                    need(left, latest)
+                    need(right, INF if held else latest)
             case Since(left=left, right=right, reach=reach, ahead=ahead):
                 far: Bound = INF if reach.far is None else reach.far
                 if lag[left] != NEVER:
