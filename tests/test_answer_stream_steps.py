@@ -303,3 +303,38 @@ def test_a_step_without_a_solver_can_be_made_again(monkeypatch: pytest.MonkeyPat
     assert steps.now == 0
     assert [str(answer) for answer in steps.step([Fact("r", ("v",), 1, 1)], 1)] == ["confirmed c(v)@1"]
     assert [str(answer) for answer in steps.step([Fact("r", ("w",), 2, 2)], 2)] == ["confirmed c(w)@2"]
+
+
+AHEAD = """
+timeline discrete. {horizon}
+input tram(x) delay {delay}.
+exp(X)@T+3 | foo(X)@T+3 :- tram(X)@T.
+bar(X) :- exp(X).
+bar(X) :- foo(X).
+late(X)@T+1 :- bar(X)@T, not tram(X)@T.
+query bar(X).
+query late(X).
+"""
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize(
+    ("horizon", "delay", "expected"),
+    [
+        ("", 0, [(1, "bar(l1)@4"), (4, "late(l1)@5")]),
+        ("horizon 3.", 0, [(1, "bar(l1)@4"), (4, "late(l1)@5")]),
+        ("horizon 1.", 0, [(3, "bar(l1)@4"), (4, "late(l1)@5")]),
+        ("", 1, [(2, "bar(l1)@4"), (5, "late(l1)@5")]),
+    ],
+)
+def test_what_is_final_before_its_time_is_told_then(
+    horizon: str, delay: int, expected: list[tuple[int, str]], fresh: bool
+) -> None:
+    report = check_text(AHEAD.format(horizon=horizon, delay=delay))
+    steps = AnswerStreamSteps(report) if fresh else steps_of(report)
+    assert fresh or isinstance(steps, KeptSteps)
+    found = []
+    for now in range(7):
+        facts = [Fact("tram", ("l1",), 1, 1)] if now == 1 else []
+        found += [(now, answer.answer) for answer in steps.step(facts, now)]
+    assert found == expected
