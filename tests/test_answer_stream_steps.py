@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from presage.checking import Report, check_text
 from presage.errors import PresageError
 from presage.io.facts import Fact
-from presage.models import parts
+from presage.models import parts, stepping
 from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
 from presage.models.stepping_kept import KeptSteps, steps_of
 from presage.models.stepping_one import OneModelSteps
@@ -138,12 +138,54 @@ def test_kept_grounding_gives_what_grounding_anew_gives(seed: int) -> None:
     if pair is None:
         return
     end = writer.random.choice([4, 7])
-    delay = pair[0].lags.rows if pair[0].lags is not None else 0
+    delay = pair[0].lags.rows - pair[0].lead if pair[0].lags is not None else 0
     arrivals = arrivals_of(writer, writer.facts(text, end), delay, end)
     for steps in pair:
         steps.add_static(Fact("s", ("u",), None, None))
     anew = list(told(pair[1], arrivals))
     assert list(told(pair[0], arrivals)) == anew, (text, arrivals)
+
+
+def program_ahead(writer: BoundedWriter) -> str:
+    """Whatever is asked for lies some time after all it hangs on."""
+
+    def literal() -> str:
+        return writer.pick("a(X)", "b(X)", "once[0,1] b(X)", "(a(X) or b(X))", "window(1) some a(X)", "a(X)@now-1")
+
+    away = writer.random.randint(2, 3)
+    lines = ["timeline discrete.", f"input e(x){writer.pick('', ' delay 1')}.", "input d(x).", "static s(x)."]
+    lines.append(f"a(X)@T+{away} | b(X)@T+{away} :- e(X)@T{writer.pick('', ', not d(X)@T')}.")
+    lines.append(writer.pick(f"a(X)@T+{away} :- d(X)@T.", "", f"b(X)@T+{away} :- d(X)@T, s(X)."))
+    lines.append(f"c(X) :- {literal()}, {writer.pick('not b(X)', 'not a(X)', literal(), 's(X)')}.")
+    lines.append(f"c(X) :- {literal()}.")
+    lines.append(writer.pick("c(X)@T+1 :- a(X)@T, not b(X)@T.", "", ":- a(X), d(X)."))
+    return " ".join([*lines, "query c(X).", "query a(X)."])
+
+
+@FEW
+@given(st.integers(0, 10**9))
+def test_what_is_told_before_its_time_would_be_told_later(seed: int) -> None:
+    writer = BoundedWriter(seed)
+    text = program_ahead(writer)
+    report = check_text(text)
+    early = steps_of(report)
+    assert early.lead
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stepping, "lead_of", lambda subject: 0)
+        later = AnswerStreamSteps(report)
+    end = 7
+    arrivals = arrivals_of(writer, writer.facts(text, end), 0, end)
+    arrivals |= {now: [] for now in range(end + 1, end + 4)}
+    since: list[dict[str, int]] = []
+    for steps in (early, later):
+        steps.add_static(Fact("s", ("u",), None, None))
+        lines = list(told(steps, arrivals))
+        if any(status == "inconsistent" for _, answers in lines for status, _ in answers):
+            return
+        since.append({answer: now for now, answers in reversed(lines) for _, answer in answers})
+    assert all(since[0][answer] <= now for answer, now in since[1].items()), (text, arrivals)
+    missing = {answer for answer in since[0] if int(answer.rpartition("@")[2]) <= end} - set(since[1])
+    assert not missing, (text, arrivals, missing)
 
 
 @pytest.mark.parametrize("most", [0, 3])
@@ -303,3 +345,38 @@ def test_a_step_without_a_solver_can_be_made_again(monkeypatch: pytest.MonkeyPat
     assert steps.now == 0
     assert [str(answer) for answer in steps.step([Fact("r", ("v",), 1, 1)], 1)] == ["confirmed c(v)@1"]
     assert [str(answer) for answer in steps.step([Fact("r", ("w",), 2, 2)], 2)] == ["confirmed c(w)@2"]
+
+
+AHEAD = """
+timeline discrete. {horizon}
+input tram(x) delay {delay}.
+exp(X)@T+3 | foo(X)@T+3 :- tram(X)@T.
+bar(X) :- exp(X).
+bar(X) :- foo(X).
+late(X)@T+1 :- bar(X)@T, not tram(X)@T.
+query bar(X).
+query late(X).
+"""
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize(
+    ("horizon", "delay", "expected"),
+    [
+        ("", 0, [(1, "bar(l1)@4"), (4, "late(l1)@5")]),
+        ("horizon 3.", 0, [(1, "bar(l1)@4"), (4, "late(l1)@5")]),
+        ("horizon 1.", 0, [(3, "bar(l1)@4"), (4, "late(l1)@5")]),
+        ("", 1, [(2, "bar(l1)@4"), (5, "late(l1)@5")]),
+    ],
+)
+def test_what_is_final_before_its_time_is_told_then(
+    horizon: str, delay: int, expected: list[tuple[int, str]], fresh: bool
+) -> None:
+    report = check_text(AHEAD.format(horizon=horizon, delay=delay))
+    steps = AnswerStreamSteps(report) if fresh else steps_of(report)
+    assert fresh or isinstance(steps, KeptSteps)
+    found = []
+    for now in range(7):
+        facts = [Fact("tram", ("l1",), 1, 1)] if now == 1 else []
+        found += [(now, answer.answer) for answer in steps.step(facts, now)]
+    assert found == expected

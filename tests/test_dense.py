@@ -221,9 +221,6 @@ def test_stretches_in_lines() -> None:
         "4: possible alarm(a)@(8,9] because high(a)@[4,9] needs hot(a)@T1 unless T1 <= 4 unless T1 > T by 9",
         "4: possible alarm(a)@(9,11] because high(a)@[4,9] needs hot(a)@T1 needs high(a)@(9,T] unless T1 < T - 5 "
         "unless T1 > T by 11",
-        "6: possible alarm(a)@(8,9] because high(a)@[4,9] needs hot(a)@T1 unless T1 <= 6 unless T1 > T by 9",
-        "6: possible alarm(a)@(9,11] because high(a)@[4,9] needs hot(a)@T1 needs high(a)@(9,T] unless T1 <= 6 "
-        "unless T1 > T by 11",
         "9: refuted alarm(a)@(8,11]",
     ]
 

@@ -2,6 +2,9 @@
 
 The lag of an input is its delay; that of a derived predicate follows from what its rules look at. An instance
 of a rule is looked at once everything in its body is final, so that what has been said stays true.
+
+What rules say of later times may be final before those times come. There the clock of a run has a *lead*: it shows a
+later time than it is, and facts are taken to be later by as much. Then nothing is final before its time by that clock.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from presage.model.formulas import (
     children,
     walk,
 )
-from presage.model.statements import Rule
+from presage.model.statements import Horizon, Rule
 from presage.model.terms import Now, Variable
 from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow, Window
 from presage.models.formulas import distances
@@ -45,11 +48,26 @@ class Lags:
     rows: int
 
 
-def lags(subject: Subject) -> Lags:
-    """For each predicate how long after its time it may still change: no shorter than until the last instance
-    of a rule that says something of that time is looked at."""
+MOST_LEAD = 1_000
+
+
+def lead_of(subject: Subject) -> int:
+    """How long before its time an answer may be final at most, within the program's own horizon."""
+    farthest = sum(-edge.high for edge in set(subject.dependencies) if isinstance(edge.high, int) and edge.high < 0)
+    if not farthest:
+        return 0
+    found = lags(subject, farthest).of
+    # What stays at 0 hangs on nothing that arrives: it is told as time passes.
+    leads = [farthest - lag for query in subject.queries if (lag := found[query.atom.predicate]) > 0]
+    declared = subject.program.setting(Horizon)
+    return max(0, min([max([0, *leads]), MOST_LEAD, *([] if declared is None else [length(declared.length)])]))
+
+
+def lags(subject: Subject, lead: int = 0) -> Lags:
+    """For each predicate how long after its time it may still change, by a clock with a lead: no shorter than until
+    the last instance of a rule that says something of that time is looked at."""
     known = subject.predicates.items()
-    found = {name: length(each.delay) if each.is_input and each.delay else 0 for name, each in known}
+    found = {name: length(each.delay or 0) + lead if each.is_input else 0 for name, each in known}
     rows = max([0, *found.values()])
     for _ in range(len(found) + 1):
         before = dict(found)

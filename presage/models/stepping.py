@@ -23,7 +23,7 @@ from presage.model.terms import Number
 from presage.models.evaluation import Evaluation, facts_at_times
 from presage.models.expressions import TRUE, Candidate, Literal
 from presage.models.grounding import GroundProgram, bounds, ground_program
-from presage.models.settling import Lags, lags, longest_wait
+from presage.models.settling import Lags, lags, lead_of, longest_wait
 from presage.models.solving import consequences
 from presage.models.streams import Facts, extend
 from presage.models.times import FAR
@@ -70,9 +70,12 @@ class AnswerStreamSteps:
         self.checker = Checker(self.subject.program, self.subject.predicates, self.subject.discrete)
         self.lags: Lags | None = None
         self.longest_lag = 0
+        self.lead = 0
+        """How much later than it is the clock shows that rules are looked at by."""
         if self.subject.reading == "every":
-            self.lags = lags(self.subject)
-            self.longest_lag = longest_wait(self.subject, self.lags)
+            self.longest_lag = longest_wait(self.subject, lags(self.subject))
+            self.lead = lead_of(self.subject)
+            self.lags = lags(self.subject, self.lead)
         self.now: int | None = None
         self.late: list[Fact] = []
         self._given: list[Fact] = []
@@ -103,8 +106,8 @@ class AnswerStreamSteps:
 
     @property
     def looks_ahead(self) -> bool:
-        """With `reading now` what is expected later is an answer now."""
-        return self.lags is None
+        """With `reading now` what is expected later is an answer now; else where it is final before its time."""
+        return self.lags is None or self.lead > 0
 
     def next_decision(self) -> Number | None:
         """The next tick, unless nothing holds that a rule could go by before something arrives."""
@@ -119,7 +122,7 @@ class AnswerStreamSteps:
         before, given, late, idle = self.now, list(self._given), len(self.late), self._is_idle
         moment = self.take(facts, now)
         try:
-            found = self._evaluated(moment) if self.lags is None else self._settled(moment)
+            found = self._evaluated(moment) if self.lags is None else self._settled(moment + self.lead)
         except PresageError:
             self.now, self._given, self._is_idle = before, given, idle
             del self.late[late:]
@@ -200,5 +203,5 @@ class AnswerStreamSteps:
         for candidate in confirmed:
             (predicate, arguments), time = candidate
             values = tuple(value for value in arguments if not isinstance(value, Invented))
-            for query in self._queries_for(candidate, now):
+            for query in self._asking(candidate):
                 yield Answer(now, "confirmed", predicate, values, bindings_of(query, values), time=time)

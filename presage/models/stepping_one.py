@@ -46,7 +46,7 @@ class OneModelSteps(AnswerStreamSteps):
         for candidate in sorted(confirmed, key=lambda each: (each[1], repr(each[0]))):
             (predicate, arguments), time = candidate
             values = tuple(Variable(self.nulls.of(each)) if isinstance(each, Invented) else each for each in arguments)
-            for query in self._queries_for(candidate, now):
+            for query in self._asking(candidate):
                 found = bindings_of(query, values)
                 bindings = {name: each.name if isinstance(each, Variable) else each for name, each in found.items()}
                 yield Answer(now, "confirmed", shown_name(predicate), values, bindings, time=time)

@@ -126,11 +126,14 @@ class DenseHypotheses:
         """When to look again though nothing arrives: as soon as a choice of times is gone, and when all that make up a
         way are."""
         self.wakes.pop(key, None)
-        if not any(each.status in ("possible", "unsupported") for each in self.told.get(key, ())):
+        still_open = [each.times for each in self.told.get(key, ()) if each.status in ("possible", "unsupported")]
+        if not still_open:
             return
         changes: list[Number] = []
         gone: list[Number] = []
         for piece in pieces:
+            if not common([piece.times], still_open):
+                continue  # nothing was told of those times
             for need in piece.needs:
                 delay = self.delays.of(need.predicate, need.arguments)
                 low, high = _extent(piece.zone, need.low)

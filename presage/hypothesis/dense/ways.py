@@ -87,6 +87,8 @@ def _with_ends(pieces: list[Piece]) -> list[Piece]:
 
 def _beaten(piece: Piece, other: Piece, is_preferred: bool) -> Iterator[Zone]:
     """Where another piece needs less, or the same and is preferred."""
+    if not {each.predicate for each in other.needs} <= {each.predicate for each in piece.needs}:
+        return
     size = piece.zone.size
     places = [ANSWER, *range(size, size + other.zone.size - 2)]
     whole = size + other.zone.size - 2

@@ -73,12 +73,12 @@ class Zone:
                 behind.append((each, upper[y, each]))
         for first, (away, strict) in before:
             for last, (further, also) in behind:
-                total = (number(away + bound[0] + further), min(strict, bound[1], also))
+                total = (away + bound[0] + further, min(strict, bound[1], also))
                 if first == last:
                     if total < (0, 0):
                         return False
-                elif (first, last) not in upper or total < upper[first, last]:
-                    upper[first, last] = total
+                elif (old := upper.get((first, last))) is None or total < old:
+                    upper[first, last] = (number(total[0]), total[1])
         return True
 
     def constraints(self) -> list[Constraint]:
