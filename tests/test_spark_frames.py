@@ -15,7 +15,7 @@ import pytest
 
 import presage
 from presage.checking import check_text
-from presage.kernels.pieces import earliest, held_throughout
+from presage.kernels.pieces import earliest, held_throughout, meeting, outside
 from presage.plan.relational import obstacles
 from tests import random_programs
 from tests.conftest import skip_without_spark
@@ -83,6 +83,44 @@ def test_what_holds_throughout_is_known_with_its_last_cell(seed: int) -> None:
             if window and all((name, c) in cells for c in window):
                 expected[name, cell] = max(cells[name, c] for c in window)
     assert found == expected
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rows_meet_and_leave_gaps_as_cells_do(seed: int) -> None:
+    chance = random.Random(seed)
+    rows = pieces(chance, chance.randint(1, 25))
+    names, starts, low, high, _, first = as_arrays(rows)
+    group = {row: number for number in range(len(names)) for row in range(starts[number], starts[number + 1])}
+
+    def meet(one: int, other: int) -> bool:
+        return group[one] == group[other] and low[one] <= high[other] and low[other] <= high[one]
+
+    found = sorted(zip(*(column.tolist() for column in meeting(starts, low, high, first)), strict=True))
+    assert found == [
+        (one, other)
+        for one in range(len(rows)) if first[one]
+        for other in range(len(rows)) if not first[other] and meet(one, other)
+    ]  # fmt: skip
+    # What leaves gaps does not overlap: it is settled.
+    others = [row for row in rows if not row[4]]
+    settled = []
+    if others:
+        known, *given = as_arrays(others)
+        pieces_of = earliest(*given[:-1], np.zeros(len(others), bool))
+        settled = [(int(known[g]), int(a), int(b), 0, False) for g, a, b, _, _ in zip(*pieces_of, strict=True)]
+    rows = sorted([row for row in rows if row[4]] + settled)
+    _, starts, low, high, _, first = as_arrays(rows)
+    left = [
+        (int(row), cell)
+        for row, a, b in zip(*outside(starts, low, high, first), strict=True)
+        for cell in range(int(a), int(b) + 1)
+    ]
+    taken = {(row[0], cell) for row in settled for cell in range(row[1], row[2] + 1)}
+    assert sorted(left) == [
+        (place, cell)
+        for place, row in enumerate(rows) if row[4]
+        for cell in range(row[1], row[2] + 1) if (row[0], cell) not in taken
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
