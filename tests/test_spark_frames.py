@@ -15,7 +15,7 @@ import pytest
 
 import presage
 from presage.checking import check_text
-from presage.kernels.pieces import earliest, held_throughout
+from presage.kernels.pieces import earliest, held_throughout, meeting, outside
 from presage.plan.relational import obstacles
 from tests import random_programs
 from tests.conftest import skip_without_spark
@@ -85,6 +85,44 @@ def test_what_holds_throughout_is_known_with_its_last_cell(seed: int) -> None:
     assert found == expected
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_rows_meet_and_leave_gaps_as_cells_do(seed: int) -> None:
+    chance = random.Random(seed)
+    rows = pieces(chance, chance.randint(1, 25))
+    names, starts, low, high, _, first = as_arrays(rows)
+    group = {row: number for number in range(len(names)) for row in range(starts[number], starts[number + 1])}
+
+    def meet(one: int, other: int) -> bool:
+        return group[one] == group[other] and low[one] <= high[other] and low[other] <= high[one]
+
+    found = sorted(zip(*(column.tolist() for column in meeting(starts, low, high, first)), strict=True))
+    assert found == [
+        (one, other)
+        for one in range(len(rows)) if first[one]
+        for other in range(len(rows)) if not first[other] and meet(one, other)
+    ]  # fmt: skip
+    # What leaves gaps does not overlap: it is settled.
+    others = [row for row in rows if not row[4]]
+    settled = []
+    if others:
+        known, *given = as_arrays(others)
+        pieces_of = earliest(*given[:-1], np.zeros(len(others), bool))
+        settled = [(int(known[g]), int(a), int(b), 0, False) for g, a, b, _, _ in zip(*pieces_of, strict=True)]
+    rows = sorted([row for row in rows if row[4]] + settled)
+    _, starts, low, high, _, first = as_arrays(rows)
+    left = [
+        (int(row), cell)
+        for row, a, b in zip(*outside(starts, low, high, first), strict=True)
+        for cell in range(int(a), int(b) + 1)
+    ]
+    taken = {(row[0], cell) for row in settled for cell in range(row[1], row[2] + 1)}
+    assert sorted(left) == [
+        (place, cell)
+        for place, row in enumerate(rows) if row[4]
+        for cell in range(row[1], row[2] + 1) if (row[0], cell) not in taken
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("rule", "reason"),
     [
@@ -130,13 +168,13 @@ query way(X).
 @on_spark
 @pytest.mark.filterwarnings("error:.*runs as one shard")
 def test_paths_through_time_are_those_of_the_embedded_run(spark: Any) -> None:
-    chance, case = random.Random(7), Case(PATHS, end=6)
+    chance, case = random.Random(7), Case(PATHS, end=4)
     for time in range(case.end):
         for _ in range(4):
-            row = (chance.choice("abcdef"), chance.choice("abcdef"))
+            row = (chance.choice("abcde"), chance.choice("abcde"))
             case.facts.append((("edge", row, time), time + chance.choice([0, 0, 1, 2])))
         if chance.random() < 0.6:
-            case.facts.append((("closed", (chance.choice("abcdef"),), time), time))
+            case.facts.append((("closed", (chance.choice("abcde"),), time), time))
     case.statics = [("gate", ("a",)), ("gate", ("e",))]
     given = given_by(case, early=True)
     schemas = {"edge": "x string, y string, time long, arrives long", "closed": "x string, time long, arrives long"}

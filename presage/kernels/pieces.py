@@ -128,3 +128,67 @@ def held_throughout(starts, low, high, step, near, far, clips):  # type: ignore[
                 cell = until + 1
             begin = last + 1
     return group[:count], out_low[:count], out_high[:count], out_step[:count]
+
+
+@njit(cache=True)
+def meeting(starts, low, high, first):  # type: ignore[no-untyped-def]
+    """Pairs of rows of a group that hold at some time together, one of the `first` kind and one of the other."""
+    pairs = np.empty((2, max(16, len(low))), np.int64)
+    running = np.empty((2, len(low)), np.int64)
+    count = 0
+    for number in range(len(starts) - 1):
+        sizes = np.zeros(2, np.int64)
+        for row in range(starts[number], starts[number + 1]):
+            own = 0 if first[row] else 1
+            other, kept = 1 - own, 0
+            for place in range(sizes[other]):
+                partner = running[other, place]
+                if high[partner] < low[row]:
+                    continue
+                running[other, kept] = partner
+                kept += 1
+                if count == pairs.shape[1]:
+                    more = np.empty((2, 2 * count), np.int64)
+                    more[:, :count] = pairs
+                    pairs = more
+                pairs[own, count], pairs[other, count] = row, partner
+                count += 1
+            sizes[other] = kept
+            running[own, sizes[own]] = row
+            sizes[own] += 1
+    return pairs[0, :count], pairs[1, :count]
+
+
+@njit(cache=True)
+def outside(starts, low, high, first):  # type: ignore[no-untyped-def]
+    """The parts of rows of the `first` kind in which no row of the other kind of their group holds; those do not
+    overlap. Gives for each part its row and its ends."""
+    most = 16 + 2 * len(low)
+    source, out_low, out_high = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    others = np.empty(len(low), np.int64)
+    count = 0
+    for number in range(len(starts) - 1):
+        size, begin = 0, 0
+        for row in range(starts[number], starts[number + 1]):
+            if not first[row]:
+                others[size] = row
+                size += 1
+        for row in range(starts[number], starts[number + 1]):
+            if not first[row]:
+                continue
+            while begin < size and high[others[begin]] < low[row]:
+                begin += 1
+            cell, place = low[row], begin
+            while cell <= high[row]:
+                hole = place < size and low[others[place]] <= high[row]
+                stop = low[others[place]] - 1 if hole else high[row]
+                if cell <= stop:
+                    if count == len(source):
+                        source = np.concatenate((source, np.empty(count, np.int64)))
+                        out_low = np.concatenate((out_low, np.empty(count, np.int64)))
+                        out_high = np.concatenate((out_high, np.empty(count, np.int64)))
+                    source[count], out_low[count], out_high[count] = row, cell, stop
+                    count += 1
+                cell = high[others[place]] + 1 if hole else high[row] + 1
+                place += 1
+    return source[:count], out_low[:count], out_high[:count]

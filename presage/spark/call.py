@@ -136,8 +136,11 @@ def all_rows(
     if not facts:
         raise PresageError("there are no facts: give a DataFrame for at least one input")
     job = Job(program.source.text or str(program), program.source.name, emit, choice)
-    streaming = _streams(facts)
     division = division_of(job.report, emit, choice)
+    key = division.columns
+    frames = Frames(job.checker, columns or {}, time, arrives)
+    given = [frames.source(name, frame, key.get(name, [])) for name, frame in facts.items()]
+    streaming = _streams(facts)
     as_frames = False
     if division.reasons and shards > 1:
         others = _why_not_frames(job, streaming, state)
@@ -146,9 +149,6 @@ def all_rows(
             why = "; ".join(dict.fromkeys(division.reasons))
             told = f"{program.source.name} runs as one shard: {why}. Nor does it run as DataFrames: {'; '.join(others)}"
             warnings.warn(told, stacklevel=3)
-    key = division.columns
-    frames = Frames(job.checker, columns or {}, time, arrives)
-    given = [frames.source(name, frame, key.get(name, [])) for name, frame in facts.items()]
     changing = [
         (len(given) + place, *frames.table(name, frame, key.get(name, [])))
         for place, (name, frame) in enumerate((tables or {}).items())

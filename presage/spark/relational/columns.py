@@ -93,7 +93,7 @@ def eroded(source: DataFrame, arity: int, near: Number | None, far: Number | Non
     nearest, farthest = -ENDLESS if near is None else int(near), ENDLESS if far is None else int(far)
 
     def work(table: Any, starts: Any) -> Any:
-        low, high, now = _times_of(table)
+        low, high, now = times_of(table)
         found = held_throughout(starts, low, high, now, nearest, farthest, clips)
         return _rows(table, starts, arity, found[0], dict(zip(TIMES, found[1:], strict=True)))
 
@@ -114,7 +114,7 @@ def _by_tuple(arity: int, work: Callable[[Any, Any], Any]) -> Callable[[Iterator
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for table in whole_tuples(batches, arity):
-            yield from work(table, _starts(table, arity)).to_batches()
+            yield from work(table, starts_of(table, arity)).to_batches()
 
     return run
 
@@ -129,7 +129,7 @@ def whole_tuples(batches: Iterator[Any], arity: int) -> Iterator[Any]:
         if _tuple_at(held[0], 0, arity) == _tuple_at(batch, batch.num_rows - 1, arity):
             continue
         table = pa.Table.from_batches(held)
-        cut = int(_starts(table, arity)[-2])
+        cut = int(starts_of(table, arity)[-2])
         yield table.slice(0, cut)
         held = table.slice(cut).to_batches()
     if held:
@@ -140,7 +140,7 @@ def _tuple_at(batch: Any, row: int, arity: int) -> list[Any]:
     return [batch.column(place)[row].as_py() for place in range(arity)]
 
 
-def _starts(table: Any, arity: int) -> Any:
+def starts_of(table: Any, arity: int) -> Any:
     """Where tuples begin, and where the last one ends."""
     differs = np.zeros(max(0, table.num_rows - 1), bool)
     for place in range(arity):
@@ -149,7 +149,7 @@ def _starts(table: Any, arity: int) -> Any:
     return np.concatenate([[0], np.flatnonzero(differs) + 1, [table.num_rows]]).astype(np.int64)
 
 
-def _times_of(table: Any) -> list[Any]:
+def times_of(table: Any) -> list[Any]:
     return [table.column(name).to_numpy().astype(np.int64) for name in TIMES]
 
 
@@ -161,10 +161,10 @@ def _rows(table: Any, starts: Any, arity: int, group: Any, columns: dict[str, An
 
 def pieces_of(table: Any, arity: int, starts: Any = None) -> Any:
     """The settled pieces of ordered rows, and whether they are `news`."""
-    starts = _starts(table, arity) if starts is None else starts
+    starts = starts_of(table, arity) if starts is None else starts
     known = np.zeros(table.num_rows, bool)
     if "known" in table.column_names:
         known = table.column("known").to_numpy(zero_copy_only=False)
-    given_low, given_high, given_now = _times_of(table)
+    given_low, given_high, given_now = times_of(table)
     group, low, high, now, news = earliest(starts, given_low, given_high, given_now, known)
     return _rows(table, starts, arity, group, {"low": low, "high": high, "now": now, "news": news})

@@ -20,6 +20,7 @@ from presage.plan.lags import NEVER, Lags
 from presage.plan.nodes import Argument, Join, Literal, Plan
 from presage.plan.relational import is_predicate
 from presage.spark.relational.columns import ENDLESS, TIMES, Held, Shape, moved, places
+from presage.spark.relational.meeting import overlapping, uncovered
 from presage.spark.relational.values import Compared, written
 
 
@@ -174,7 +175,12 @@ def _all(conditions: list[Column]) -> Column:
 
 
 def _pair(left: Bindings, right: Bindings, names: dict[str, str]) -> Bindings:
-    on = _alike(left.variables & right.variables, names) + _meets(left.shape, right.shape)
+    shared = left.variables & right.variables
+    if Shape.SPANS in (left.shape, right.shape) and Shape.ALWAYS not in (left.shape, right.shape) and shared:
+        found = overlapping(left.frame, right.frame, sorted(names[name] for name in shared))
+        shape = Shape.POINTS if Shape.POINTS in (left.shape, right.shape) else Shape.SPANS
+        return Bindings(found, left.variables | right.variables, shape)
+    on = _alike(shared, names) + _meets(left.shape, right.shape)
     joined = left.frame.join(_beside(right, names), _all(on))
     low, high = F.col("low"), F.col("high")
     other_low, other_high = F.col("r_low"), F.col("r_high")
@@ -202,18 +208,10 @@ def _meets(left: Shape, right: Shape) -> list[Column]:
 def _without(body: Bindings, held: Held, literal: Literal, names: dict[str, str]) -> Bindings:
     """The parts of bindings in which a literal does not hold."""
     absent = _seen(held, literal, names)
-    on = _all(_alike(absent.variables, names) + _meets(body.shape, absent.shape))
-    if body.shape is Shape.POINTS or absent.shape is Shape.ALWAYS or literal.at is not None:
+    fixed = absent.shape is Shape.ALWAYS or literal.at is not None
+    if fixed or (body.shape is Shape.POINTS and (absent.shape is Shape.POINTS or not absent.variables)):
+        on = _all(_alike(absent.variables, names) + _meets(body.shape, absent.shape))
         return Bindings(body.frame.join(_beside(absent, names), on, "left_anti"), body.variables, body.shape)
-    beside = body.frame.join(_beside(absent, names), on, "left")
-    hole = F.when(F.col("r_low").isNotNull(), F.struct(F.col("r_low").alias("low"), F.col("r_high").alias("high")))
-    holes = F.sort_array(F.collect_list(hole)).alias("holes")
-    columns = body.frame.columns
-    found = beside.groupBy(*columns).agg(holes)
-    gaps = F.arrays_zip(
-        F.concat(F.array("low"), F.transform("holes", lambda each: each["high"] + 1)).alias("low"),
-        F.concat(F.transform("holes", lambda each: each["low"] - 1), F.array("high")).alias("high"),
-    )
-    rest = [name for name in columns if name not in ("low", "high")]
-    parted = found.select(*rest, F.explode(gaps).alias("gap")).select(*rest, "gap.low", "gap.high")
-    return Bindings(parted.where("low <= high").select(*columns), body.variables, Shape.SPANS)
+    shape = Shape.POINTS if body.shape is Shape.POINTS else Shape.SPANS
+    found = uncovered(body.frame, absent.frame, sorted(names[name] for name in absent.variables))
+    return Bindings(found, body.variables, shape)
