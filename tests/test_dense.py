@@ -315,3 +315,14 @@ def test_confirmed_is_what_the_engine_of_entailed_facts_confirms() -> None:
                         found.setdefault(emit, {}).setdefault(answer.arguments, []).append(times)
         same = [{key: union(times) for key, times in found.get(emit, {}).items()} for emit in ("changes", "confirmed")]
         assert same[0] == same[1], case.text
+
+
+def test_a_premise_inside_another_takes_nothing_away() -> None:
+    """p before T1 may be one that is needed anyway, or one that is there; what is needed is the same."""
+    text = """timeline dense. input p(x). input r(x). g(X)@T :- p(X)@S, S < T, r(X)@T.
+    q(X) :- window(2) all p(X), once(0,2) g(X). query q(X)."""
+    assert lines(text, [("p", "a", (0, 2, "[]"))], until=0) == [
+        "0: possible q(a)@(0,2] because p(a)@[0,2] needs r(a)@T1 unless T1 <= 0 unless T1 >= T by 2",
+        "0: possible q(a)@(2,4] because p(a)@[0,2] needs r(a)@T1 needs p(a)@(2,T] unless T1 <= T - 2 unless T1 >= T "
+        "by 4",
+    ]
