@@ -91,12 +91,10 @@ def answers(
     micro-batch, where it can. With `late` a second DataFrame has the facts that came too late."""
     discrete, rows = all_rows(
         program, facts, time=time, arrives=arrives, columns=columns, static=static, emit=emit, shards=shards,
-        until=until, state=state, clock=clock, choice=choice, each_step=each_step,
+        until=until, state=state, clock=clock, choice=choice, each_step=each_step, late=late,
     )  # fmt: skip
-    told = rows.where("late is null").drop("late")
-    if not late:
-        return told
-    return told, late_facts(rows, discrete)
+    # Filtering costs Java as much as taking the rows: without late facts there is nothing to filter.
+    return (rows.where("late is null").drop("late"), late_facts(rows, discrete)) if late else rows
 
 
 def late_facts(rows: DataFrame, discrete: bool) -> DataFrame:
@@ -119,8 +117,9 @@ def all_rows(
     clock: DataFrame | None = None,
     choice: Choice = ALL,
     each_step: bool = True,
+    late: bool = True,
 ) -> tuple[bool, DataFrame]:
-    """Whether times are whole numbers, and all that leaves the reasoners: answers and late facts."""
+    """Whether times are whole numbers, and all that leaves the reasoners: answers and, with `late`, late facts."""
     if emit not in ("changes", "confirmed"):
         raise PresageError(f'emit is "changes" or "confirmed", not {emit!r}')
     if not isinstance(shards, int) or shards < 1:
@@ -143,6 +142,7 @@ def all_rows(
         static=tuple(dict.fromkeys(known)),
         everywhere=everywhere if key else frozenset(),
         each_step=each_step,
+        late=late,
         state=None if state is None else as_uri(state),
     )
     job.reasoner()  # Says what it does not run, before Spark does anything.
