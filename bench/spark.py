@@ -151,7 +151,7 @@ def passed_through(spark: Any, folder: Path) -> Any:
 
     class Nothing(Live):
         def take(self, delivery: Delivery) -> Iterator[bytes]:
-            schema = row_schema(True)
+            schema = row_schema(job)
             for _, payload in delivery.payloads:
                 table = from_bytes(payload)
                 known = {"now": table.column("low"), "time": table.column("low"), "answer": table.column("0")}
@@ -164,9 +164,9 @@ def passed_through(spark: Any, folder: Path) -> Any:
             self.token = delivery.token
 
     source = Source("temp", 2, ("time",), (0,))
-    job = Job(TURBINES, "turbines.psg", "changes", shards=SHARDS, sources=(source,))
+    job = Job(TURBINES, "turbines.psg", "changes", shards=SHARDS, sources=(source,), late=False)
     frame = stream(spark, folder).selectExpr("device as c0", "level as c1", "time as c2")
-    return stream_rows(job, [(source, frame)], Nothing).where("late is null").drop("late")
+    return stream_rows(job, [(source, frame)], Nothing)
 
 
 def per_device(spark: Any, folder: Path) -> Any:

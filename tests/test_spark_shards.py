@@ -204,13 +204,18 @@ def in_stream(
     stores = [] if stores is None else stores
     found: list[dict[str, Any]] = []
     for cut in cuts:
-        packs: list[dict[str, Any]] = []
-        for index, source, table in tables(job, cut):
-            for made in packer(job, index, source)(iter(table.to_batches(max_chunksize=3))):
-                packs += made.to_pylist()
-        found += to_stores(job, packs, chance, stores)
+        found += to_stores(job, packs_of(job, cut), chance, stores)
     live._kept.clear()
     return found
+
+
+def packs_of(job: Job, given: Given) -> list[dict[str, Any]]:
+    return [
+        pack
+        for index, source, table in tables(job, given)
+        for made in packer(job, index, source)(iter(table.to_batches(max_chunksize=3)))
+        for pack in made.to_pylist()
+    ]
 
 
 def to_stores(job: Job, packs: list[Any], chance: random.Random, stores: list[Store]) -> list[dict[str, Any]]:
@@ -490,6 +495,28 @@ def test_wrong_rows_are_named(columns: dict[str, Any], said: str) -> None:
     with pytest.raises(FactError) as found:
         mark(pa.table(columns), job.sources[0], job)
     assert said in str(found.value)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_late_facts_leave_only_where_they_are_asked_for(seed: int) -> None:
+    case = turbines(3, late=True)
+    given, job = given_by(case, early=True), job_of(case, "changes", 3, ("time", "arrives"))
+    assert job is not None
+    without = replace(job, late=False)
+    both, only = in_batch(job, given), in_batch(without, given)
+    assert Counter(plain(row) for row in both if row["status"]) == Counter(map(plain, only))
+    assert len(both) > len(only) and not any("late" in row for row in only)
+    # A stream may go on with them or without; its workers may still have the reasoners.
+    halves = [packs_of(job, given[: len(given) // 2]), packs_of(job, given[len(given) // 2 :])]
+    told = []
+    for later in (job, without):
+        stores: list[Store] = []
+        to_stores(job, halves[0], random.Random(seed), stores)
+        told.append(to_stores(later, halves[1], random.Random(seed), stores))
+        live._kept.clear()
+    both, only = told
+    assert Counter(plain(row) for row in both if row["status"]) == Counter(map(plain, only))
+    assert len(both) > len(only) and not any("late" in row for row in only)
 
 
 def test_a_text_that_is_missing_outside_of_the_key_is_named() -> None:

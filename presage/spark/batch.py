@@ -69,7 +69,7 @@ def batch_rows(job: Job, frames: list[tuple[Source, DataFrame]], until: Number |
     )
     whole = reduce(DataFrame.union, packs, alone)
     ordered = whole.repartitionById(job.shards, F.col("shard")).sortWithinPartitions("shard", "stretch", "source")
-    return ordered.mapInArrow(_runner(job, clock), spark_schema(row_schema(job.discrete)))
+    return ordered.mapInArrow(_runner(job, clock), spark_schema(row_schema(job)))
 
 
 def packer(job: Job, index: int, source: Source, clock: Clock) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -202,7 +202,7 @@ def _arrivals(job: Job, packs: Iterator[tuple[int, int, int, Any]]) -> Iterator[
 
 
 def _run_shard(job: Job, clock: Clock, shard: int, arrivals: Iterator[Arrival]) -> Iterator[Any]:
-    reasoner, schema = job.reasoner(), row_schema(job.discrete)
+    reasoner, schema = job.reasoner(), row_schema(job)
     moments = iter(clock.moments or [(clock.first, 1)])
     for answers in walk(reasoner, _with_clock(arrivals, moments), clock.end):
         assert reasoner.now is not None
@@ -214,7 +214,7 @@ def _run_shard(job: Job, clock: Clock, shard: int, arrivals: Iterator[Arrival]) 
 
 def _run_history(job: Job, clock: Clock, shard: int, packs: Iterator[tuple[int, int, int, Any]]) -> Iterator[Any]:
     """A run that a stream goes on from: stretches are its deliveries, and steps lie before its last time."""
-    live, schema = Live(job, shard), row_schema(job.discrete)
+    live, schema = Live(job, shard), row_schema(job)
     before: Number | None = None
 
     def take(until: Number, payloads: tuple[tuple[int, bytes], ...]) -> Iterator[Any]:

@@ -98,12 +98,10 @@ def answers(
     micro-batch, where it can. With `late` a second DataFrame has the facts that came too late."""
     discrete, rows = all_rows(
         program, facts, time=time, arrives=arrives, columns=columns, static=static, tables=tables, emit=emit,
-        shards=shards, until=until, state=state, clock=clock, choice=choice, each_step=each_step,
+        shards=shards, until=until, state=state, clock=clock, choice=choice, each_step=each_step, late=late,
     )  # fmt: skip
-    told = rows.where("late is null").drop("late")
-    if not late:
-        return told
-    return told, late_facts(rows, discrete)
+    # Filtering costs Java as much as taking the rows: without late facts there is nothing to filter.
+    return (rows.where("late is null").drop("late"), late_facts(rows, discrete)) if late else rows
 
 
 def late_facts(rows: DataFrame, discrete: bool) -> DataFrame:
@@ -127,8 +125,9 @@ def all_rows(
     clock: DataFrame | None = None,
     choice: Choice = ALL,
     each_step: bool = True,
+    late: bool = True,
 ) -> tuple[bool, DataFrame]:
-    """Whether times are whole numbers, and all that leaves the reasoners: answers and late facts."""
+    """Whether times are whole numbers, and all that leaves the reasoners: answers and, with `late`, late facts."""
     if emit not in ("changes", "confirmed"):
         raise PresageError(f'emit is "changes" or "confirmed", not {emit!r}')
     if not isinstance(shards, int) or shards < 1:
@@ -165,6 +164,7 @@ def all_rows(
         static=tuple(dict.fromkeys(known)),
         everywhere=division.everywhere,
         each_step=each_step,
+        late=late,
         state=None if state is None else as_uri(state),
         changing=bool(changing),
     )

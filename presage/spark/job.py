@@ -60,6 +60,8 @@ class Job:
     """The predicates that all shards derive; the first tells their answers."""
     each_step: bool = True
     """Whether every change is told, or for each micro-batch the last of each answer."""
+    late: bool = True
+    """Whether facts that came too late leave the run beside the answers."""
     state: str | None = None
     """Where a run over history leaves what a stream goes on from."""
     changing: bool = False

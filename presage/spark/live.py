@@ -111,7 +111,10 @@ _kept: OrderedDict[tuple[Any, ...], Live] = OrderedDict()
 
 def kept(job: Job, shard: int) -> Live | None:
     """The reasoner this worker has of a shard, if it has one."""
-    return _kept.get(_key(job, shard))
+    found = _kept.get(_key(job, shard))
+    if found is not None:
+        found.job = job  # What is told, and how, may differ between runs that go on from one another.
+    return found
 
 
 def keep(live: Live) -> None:

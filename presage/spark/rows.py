@@ -39,9 +39,10 @@ def late_fields(whole_times: bool) -> list[tuple[str, Any]]:
     ]
 
 
-def row_schema(whole_times: bool) -> Any:
-    """The fields of an answer line, and `late`: a fact that was left out."""
-    return answer_schema(whole_times).append(pa.field("late", pa.struct(late_fields(whole_times))))
+def row_schema(job: Job) -> Any:
+    """The fields of an answer line, and `late`, where that is asked for: a fact that was left out."""
+    answers = answer_schema(job.discrete)
+    return answers.append(pa.field("late", pa.struct(late_fields(job.discrete)))) if job.late else answers
 
 
 def spark_type(kind: Any) -> str:
@@ -62,13 +63,21 @@ def spark_schema(schema: Any) -> str:
 def tables_of(answers: Sequence[Answer], late: Sequence[tuple[Fact, Number]], schema: Any) -> list[Any]:
     """Tables of the schema: answers, then late facts, each with the time at which it arrived."""
     whole = pa.types.is_integer(schema.field("now").type)
-    kind = schema.field("late").type
-    found = [each.append_column(schema.field("late"), pa.nulls(len(each), kind)) for each in table_of(answers, whole)]
-    if late:
+    found = [_filled(each, schema) for each in table_of(answers, whole)]
+    if late and "late" in schema.names:
+        kind = schema.field("late").type
         columns = [pa.nulls(len(late), field.type) for field in schema][:-1]
         columns.append(pa.array([_late(fact, now, whole) for fact, now in late], kind))
         found.append(pa.Table.from_arrays(columns, schema=schema))
     return found
+
+
+def _filled(answers: Any, schema: Any) -> Any:
+    """A table of answers with all columns of the schema."""
+    if "late" not in schema.names:
+        return answers
+    field = schema.field("late")
+    return answers.append_column(field, pa.nulls(len(answers), field.type))
 
 
 Steps = Iterable[tuple[Sequence[Answer], list[tuple[Fact, Number]]]]
@@ -77,7 +86,7 @@ Steps = Iterable[tuple[Sequence[Answer], list[tuple[Fact, Number]]]]
 
 def packed(job: Job, shard: int, steps: Steps) -> Iterator[bytes]:
     """What steps tell, in pieces that can be sent; `unpacked` makes rows of them."""
-    schema = row_schema(job.discrete)
+    schema = row_schema(job)
     told: list[Told] = []
     tables: list[Any] = []
     size = 0
@@ -110,10 +119,10 @@ def unpacked(job: Job, piece: Any) -> Iterator[Any]:
     if "query" not in header:
         yield from_bytes(body)
         return
-    late = row_schema(job.discrete).field("late")
+    schema = row_schema(job)
     values, rows = from_bytes(body[: header["values"]]), from_bytes(body[header["values"] :])
     for table in job.teller().unpack(Packed(header["query"], rows, values)):
-        yield table.append_column(late, pa.nulls(len(table), late.type))
+        yield _filled(table, schema)
 
 
 def gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:

@@ -69,7 +69,7 @@ def stream_rows(
     fares = [F.sum("open").alias("open"), F.sum("state").alias("state"), F.max("seconds").alias("seconds")]
     observed = told.observe(OBSERVED, *fares, F.max_by("clock", "ticks").alias("clock"))
     payloads = observed.where("payload is not null").select("payload")
-    return payloads.mapInArrow(_unpack(job), spark_schema(row_schema(job.discrete)))
+    return payloads.mapInArrow(_unpack(job), spark_schema(row_schema(job)))
 
 
 def _prepare(spark: Any, shards: int) -> None:

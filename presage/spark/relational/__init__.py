@@ -41,7 +41,7 @@ def relational_rows(
         for source, frame in frames:
             rows = joins.finished(input_rows(job, source, frame), source.predicate)
             given.setdefault(source.predicate, []).append(rows)
-            if source.arrives:
+            if source.arrives and job.late:
                 late.append(late_rows(job, source, frame, end))
         for name, frame in static.items():
             given.setdefault(name, []).append(static_rows(job, name, frame, first))
