@@ -80,7 +80,7 @@ def static_rows(job: Job, name: str, frame: DataFrame, first: int) -> DataFrame:
 
 def late_rows(job: Job, source: Source, frame: DataFrame, end: int) -> DataFrame:
     """The facts of an input that came too late, as rows of the run's output."""
-    schema = row_schema(job.discrete)
+    schema = row_schema(job)
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:

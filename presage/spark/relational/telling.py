@@ -27,9 +27,7 @@ def told(job: Job, query: Query, held: Held, end: int) -> DataFrame:
             frame = frame.where(F.col(column) == F.lit(written(term.value)))
         elif isinstance(term, Variable) and not term.is_anonymous:
             frame = frame.where(F.col(column) == F.col(found.setdefault(term.name, column)))
-    return in_order(frame, held.arity).mapInArrow(
-        _teller(job, query, held.arity, end), spark_schema(row_schema(job.discrete))
-    )
+    return in_order(frame, held.arity).mapInArrow(_teller(job, query, held.arity, end), spark_schema(row_schema(job)))
 
 
 def _teller(job: Job, query: Query, arity: int, end: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -47,7 +45,7 @@ def _teller(job: Job, query: Query, arity: int, end: int) -> Callable[[Iterator[
         return clip(whole, end)
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
-        schema = row_schema(job.discrete)
+        schema = row_schema(job)
         for table in whole_tuples(batches, arity):
             for part in pieces_of(table, arity).to_batches(max_chunksize=100_000):
                 answers = [each for row in part.to_pylist() if (each := answer(row)) is not None]
