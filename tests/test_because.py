@@ -66,10 +66,10 @@ def test_recursion_and_constraints_have_evidence_too(tmp_path: Path) -> None:
 
 def test_what_has_no_proofs_is_refused_with_the_reason(tmp_path: Path) -> None:
     program, facts = tmp_path / "p.psg", tmp_path / "facts.jsonl"
-    program.write_text("timeline discrete.\ninput p(x).\na(X) :- window(3) some p(X).\nquery a(X).\n")
+    program.write_text("timeline discrete.\ninput p(x).\na(X) :- window(rows 3) some p(X).\nquery a(X).\n")
     facts.write_text('{"pred": "p", "args": ["c"], "time": 0}\n')
     told = run(program, facts, "--emit", "confirmed", "--because", status=1)
-    assert "--because" in told and "p.psg:3: no explanations yet for windows and modalities" in told
+    assert "--because" in told and "p.psg:3: no explanations yet for windows of rows" in told
     assert "goes with --emit confirmed" in run(program, facts, "--because", status=2)
 
 

@@ -227,5 +227,5 @@ def test_incidents_that_live(name: str) -> None:
 def test_names_are_given_in_one_place() -> None:
     call = pytest.importorskip("presage.spark.call", reason="pyspark is not installed")
     text = "timeline discrete. input order(x). exists Y: ticket(X, Y) :- order(X). query ticket(X, Y)."
-    with pytest.warns(UserWarning, match="runs as one shard: .* the same names"):
-        assert call._key(check_text(text), "confirmed", 2)[0] == {}
+    division = call.division_of(check_text(text), "confirmed")
+    assert division.columns == {} and any("the same names" in reason for reason in division.reasons)

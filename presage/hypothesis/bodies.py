@@ -199,6 +199,9 @@ class _Expand:
         low, high = window
         if not self.discrete or not isinstance(hop, int):
             raise NoClauses("a hopping window has premise patterns on whole time points only")
+        if place.windows or _selects_again(inner):
+            # At a time that a window does not cover, one below it selects nothing anew; and two may share no time.
+            raise NoClauses("a hopping window in another, or around one, has no premise patterns")
         if hop > MOST_ALTERNATIVES:
             raise NoClauses(f"a window that hops by {hop} has more cases than {MOST_ALTERNATIVES}")
         found: list[Body] = []
@@ -387,6 +390,13 @@ class _Expand:
 
 def _windowed(place: Place, low: Number | None, high: Number | None) -> Place:
     return replace(place, windows=(*place.windows, (place.when, low, high)))
+
+
+def _selects_again(formula: Formula) -> bool:
+    """Whether a window below looks at the same time, and not at one that a modality has chosen."""
+    if isinstance(formula, (Modal, Reset)):
+        return False
+    return isinstance(formula, Windowed) or any(map(_selects_again, children(formula)))
 
 
 def _remainder(when: When, hop: int, ago: int) -> Comparison:

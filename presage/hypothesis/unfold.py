@@ -24,8 +24,10 @@ from presage.hypothesis.patterns import Pattern
 from presage.model.formulas import Atom, Comparison, atoms
 from presage.model.terms import Arithmetic, Negative, Now, Term, Variable, subterms
 
-MOST_PATTERNS = 2_000
+MOST_PATTERNS = 500
 MOST_GOALS = 20_000
+MOST_COMPARISONS = 60_000
+"""So often a goal is compared with a pattern that was found: with many of either, that is what takes long."""
 MOST_EFFORT = 150_000
 """So many bounds between times are looked at: a derivation that goes deep has many, and each step costs more."""
 MOST_RETURNS = 12
@@ -73,12 +75,13 @@ class Unfolder:
         when = pin or When(ANSWER_TIME)
         first = Node((Goal(Literal(atom, when)),), {}, {}, (), (), (), (Reach(when, When(None), 0, None),), ())
         heap: list[tuple[int, int, Node]] = [(0, next(tie), first)]
-        steps = effort = 0
+        steps = effort = comparisons = 0
         while heap:
             depth, _, node = heapq.heappop(heap)
             steps += 1
             effort += len(node.reaches)
-            if steps > MOST_GOALS or effort > MOST_EFFORT:
+            comparisons += len(found)
+            if steps > MOST_GOALS or effort > MOST_EFFORT or comparisons > MOST_COMPARISONS:
                 raise NoPatterns(TOO_MANY)
             if not node.goals:
                 for pattern in self._spread(atom, when, node):
