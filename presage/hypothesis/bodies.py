@@ -214,6 +214,11 @@ class _Expand:
         return found
 
     def atom(self, atom: Atom, place: Place, positive: bool, outside: str) -> list[Body]:
+        if atom.predicate not in self.static and any(
+            at == place.when and not _has_now(low, high) for at, low, high in place.windows
+        ):
+            # A window that hops may not cover the time it is looked at.
+            return [] if positive else [Body()]
         literal = Body((Literal(atom, place.when, positive, outside, place.stretch),), reaches=self.within(place))
         filters = () if atom.predicate in self.static else place.filters
         selected = [
@@ -390,6 +395,10 @@ class _Expand:
 
 def _windowed(place: Place, low: Number | None, high: Number | None) -> Place:
     return replace(place, windows=(*place.windows, (place.when, low, high)))
+
+
+def _has_now(low: Number | None, high: Number | None) -> bool:
+    return (low is None or low <= 0) and (high is None or high >= 0)
 
 
 def _selects_again(formula: Formula) -> bool:
