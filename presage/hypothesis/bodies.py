@@ -199,6 +199,8 @@ class _Expand:
         low, high = window
         if not self.discrete or not isinstance(hop, int):
             raise NoClauses("a hopping window has premise patterns on whole time points only")
+        if place.when.base != RULE_TIME:
+            raise NoClauses("a hopping window at a time that an operator or a modality chooses has no premise patterns")
         if place.windows or _selects_again(inner):
             # At a time that a window does not cover, one below it selects nothing anew; and two may share no time.
             raise NoClauses("a hopping window in another, or around one, has no premise patterns")
@@ -410,8 +412,7 @@ def _selects_again(formula: Formula) -> bool:
 
 def _remainder(when: When, hop: int, ago: int) -> Comparison:
     """That a time lies so long after a multiple of a number."""
-    base: Term = Constant(0) if when.base is None else Now() if when.base == RULE_TIME else Variable(when.base)
-    moved = Arithmetic("+", base, Constant(when.offset)) if when.offset else base
+    moved: Term = Arithmetic("+", Now(), Constant(when.offset)) if when.offset else Now()
     return Comparison("=", Arithmetic("%", moved, Constant(hop)), Constant(ago))
 
 
