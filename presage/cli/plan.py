@@ -157,7 +157,7 @@ def _plan(found: Findings) -> tuple[Plan | None, str]:
 
 
 def _nodes(plan: Plan, name: str) -> list[Node]:
-    from presage.plan.show import needed_by
+    from presage.plan.nodes import needed_by
 
     return needed_by(plan, name)
 

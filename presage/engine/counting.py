@@ -22,6 +22,7 @@ from presage.engine.symbols import Symbols
 from presage.engine.waiting import Waiting
 from presage.kernels import counting
 from presage.kernels.layout import CAPACITY
+from presage.kernels.waiting import split_at
 from presage.model.windows import RowsWindow
 from presage.plan.nodes import LastRows, Shows
 
@@ -34,11 +35,9 @@ def due(waiting: Waiting, upto: int) -> Rows | None:
     taken = waiting.take(upto)
     if taken is None:
         return None
-    tuples, low, high = taken
-    later = high > upto
-    if later.any():
-        waiting.put(tuples[later], np.full(int(later.sum()), upto + 1, np.int64), high[later])
-    return Rows(tuples, low, np.minimum(high, upto))
+    now, later = split_at(*taken, upto)
+    waiting.put(*later)
+    return Rows(*now)
 
 
 class Entries:
@@ -129,7 +128,8 @@ class Counter:
         self.oldest, self.newest = np.zeros(0, np.int32), np.zeros(0, np.int32)
         self.views: list[View] = []
         self.entries = Entries(0)
-        # For facts that are no rows: how many rows there were up to which time.
+        self.is_followed = False
+        # For what follows, facts that are no rows: how many rows there were up to which time.
         self.times, self.totals = np.array([-1]), np.array([0])
 
     def add_view(self, node: LastRows, relation: Relation) -> None:
@@ -155,7 +155,8 @@ class Counter:
         for view in self.views:
             view.hide(self.entries, gone)
         self.entries.give_back(gone)
-        self._note(times)
+        if self.is_followed:
+            self._note(times)
 
     def _count(self, where: Ints, times: Ints, entries: Symbols32) -> Symbols32:
         """Counts rows, in their order; gives those that are gone."""
@@ -231,6 +232,7 @@ class Follower:
 
     def __init__(self, node: LastRows, relation: Relation, counter: Counter) -> None:
         self.node, self.counter = node, counter
+        counter.is_followed = True
         self.view = View(node, relation, 0)
         self.waiting = Waiting()
         self.entries = Entries(1)

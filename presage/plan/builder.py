@@ -29,10 +29,10 @@ from presage.plan.nodes import (
     Literal,
     Plan,
     Reach,
+    needed_by,
 )
 from presage.plan.parts import Body, Parts, Unsupported
 from presage.plan.rows import times_in_rows
-from presage.plan.show import needed_by
 from presage.plan.windows import without_filters
 
 SEVERAL = "a rule with more than one time variable"

@@ -194,3 +194,13 @@ def reads(node: Node) -> tuple[tuple[str, bool], ...]:
             return ((left, False), (right, False))
         case LastRows(source=source, counted=counted):
             return ((source, False), *((name, True) for name in counted))
+
+
+def needed_by(plan: Plan, name: str) -> list[Node]:
+    """The nodes that a relation hangs on, in the plan's order."""
+    needed = {name}
+    while True:
+        more = {source for node in plan.nodes if node.head in needed for source, _ in reads(node)} - needed
+        if not more:
+            return [node for node in plan.nodes if node.head in needed]
+        needed |= more

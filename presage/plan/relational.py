@@ -15,9 +15,8 @@ from presage.analysis.subject import Subject
 from presage.model.statements import Rule
 from presage.plan.builder import plan_of
 from presage.plan.lags import NEVER, Lags, horizon_of, lags_of
-from presage.plan.nodes import Invent, Join, LastRows, Literal, Node, Plan, Since, reads
+from presage.plan.nodes import Invent, Join, LastRows, Literal, Node, Plan, Since, needed_by, reads
 from presage.plan.parts import Unsupported
-from presage.plan.show import needed_by
 
 
 def obstacles(subject: Subject) -> list[str]:

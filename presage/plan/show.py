@@ -1,21 +1,11 @@
-"""A plan as text: a line for each node, and the part of a plan that a query needs."""
+"""A plan as text: a line for each node."""
 
 from __future__ import annotations
 
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_formula, show_number, show_window
 from presage.model.terms import Number
-from presage.plan.nodes import Dilate, Erode, Hop, Invent, Join, LastRows, Literal, Node, Plan, Reach, Since, reads
-
-
-def needed_by(plan: Plan, name: str) -> list[Node]:
-    """The nodes that a relation hangs on, in the plan's order."""
-    needed = {name}
-    while True:
-        more = {source for node in plan.nodes if node.head in needed for source, _ in reads(node)} - needed
-        if not more:
-            return [node for node in plan.nodes if node.head in needed]
-        needed |= more
+from presage.plan.nodes import Dilate, Erode, Hop, Invent, Join, LastRows, Literal, Node, Reach, Since
 
 
 def show_node(node: Node) -> str:
