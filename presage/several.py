@@ -1,7 +1,8 @@
 """The reasoner that users see: one class, whether a program has one model or may have none or several.
 
-A program with one model that holds at every time is run by the interval engine. Others are run as `presage run` runs
-them, by their answer streams: each step gives what has come to hold in all of them.
+A program with one model that holds at every time is run by the interval engine, as far as that goes; what it does not
+run is worked out from the whole stream at each step. Programs with several models are run by their answer streams: each
+step gives what has come to hold in all of them.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ from presage.model.program import Program
 from presage.model.terms import Number
 from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
 from presage.models.stepping_kept import steps_of
+from presage.models.stepping_one import OneModelSteps
 from presage.models.texts import Names
 from presage.models.times import FAR
+from presage.plan.parts import Unsupported
 from presage.reasoner import Reasoner as OneModelReasoner
 from presage.reasoner import fingerprint_of
 from presage.supposing import ALL, Choice
@@ -51,14 +54,20 @@ class Reasoner(OneModelReasoner):
         assert report.findings is not None
         self._steps: AnswerStreamSteps | None = None
         if not needs_answer_streams(report):
-            super().__init__(program, static, emit=emit, choice=choice, report=report, chase_limit=chase_limit)
-            return
-        if emit not in (None, "confirmed"):
-            raise PresageError(
-                f"{report.source.name}: a program with several models, or with `reading now`, tells what is confirmed "
-                f'only: leave out emit={emit!r}, or give emit="confirmed"'
-            )
-        self._steps = steps_of(report)
+            try:
+                super().__init__(program, static, emit=emit, choice=choice, report=report, chase_limit=chase_limit)
+                return
+            except Unsupported:
+                if not report.findings.subject.discrete:
+                    raise
+            self._steps = OneModelSteps(report, chase_limit)
+        else:
+            if emit not in (None, "confirmed"):
+                raise PresageError(
+                    f"{report.source.name}: a program with several models, or with `reading now`, tells what is "
+                    f'confirmed only: leave out emit={emit!r}, or give emit="confirmed"'
+                )
+            self._steps = steps_of(report)
         self.program, self.findings = program, report.findings
         self.subject, self.checker = self._steps.subject, self._steps.checker
         self.tables, self.tuples = TableReader(self.checker), TupleReader(self.checker)
@@ -140,7 +149,7 @@ class Reasoner(OneModelReasoner):
             raise PresageError("this is not the memory of a reasoner, or it is damaged") from None
         if fingerprint != fingerprint_of(program):
             raise PresageError("this memory was saved with another program: start anew, or restore with that one")
-        reasoner = cls(program)
+        reasoner = cls(program, emit="confirmed")
         assert reasoner._steps is not None
         reasoner._steps.remember(memory)
         reasoner.now, reasoner.late = reasoner._steps.now, reasoner._steps.late

@@ -17,8 +17,6 @@ from presage.model.terms import Number, number
 from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
 from presage.models.stepping_brave import BraveSteps
 from presage.models.stepping_kept import steps_of
-from presage.models.stepping_one import OneModelSteps
-from presage.plan.parts import Unsupported
 from presage.reasoner import Reasoner
 from presage.several import Reasoner as AnyReasoner
 from presage.supposing import ALL, Choice
@@ -34,9 +32,8 @@ def make_stepper(
     *,
     brave: bool = False,
 ) -> Stepper:
-    """What runs a program: a reasoner or, where it has several models or windows that the engine does not know, what
-    looks at it as a whole at each step. `emit` is as for the `Reasoner`; with `brave` what holds in some models only
-    is told as possible."""
+    """What runs a program: a reasoner or, where it has several models, what looks at them at each step. `emit` is as
+    for the `Reasoner`; with `brave` what holds in some models only is told as possible."""
     report.or_raise()
     assert report.findings is not None
     if needs_answer_streams(report):
@@ -45,12 +42,7 @@ def make_stepper(
         return BraveSteps(report) if brave else steps_of(report)
     if brave:
         raise PresageError(f"--brave: {report.source.name} has one model: {report.findings.route.reason}")
-    try:
-        return AnyReasoner(report.program, emit=emit, choice=choice, report=report, chase_limit=chase_limit)
-    except Unsupported:
-        if not report.findings.subject.discrete:
-            raise
-        return OneModelSteps(report, chase_limit)
+    return AnyReasoner(report.program, emit=emit, choice=choice, report=report, chase_limit=chase_limit)
 
 
 @dataclass(frozen=True, slots=True)

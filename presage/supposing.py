@@ -384,17 +384,17 @@ class Supposing:
 
 
 class NoHypotheses(PresageError):
-    """A program without hypothetical answers; `reason` says why."""
+    """A program without hypothetical answers; `reason` says why, and `endless` that it cannot have any."""
 
-    def __init__(self, name: str, reason: str) -> None:
+    def __init__(self, name: str, reason: str, endless: bool) -> None:
         super().__init__(f"{name}: {reason}; ask for confirmed answers only (`--emit confirmed`)")
-        self.reason = reason
+        self.reason, self.endless = reason, endless
 
 
 def no_patterns(subject: Any, found: NoPatterns) -> NoHypotheses:
     lines = "".join(f" (line {subject.line(rule)})" for rule in found.rules)
     reason = f"the queries have no finite set of premise patterns: {found.reason}{lines}"
-    return NoHypotheses(subject.program.source.name, reason)
+    return NoHypotheses(subject.program.source.name, reason, found.endless)
 
 
 def asks(query: Query, change: Change) -> bool:

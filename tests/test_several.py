@@ -107,3 +107,22 @@ def test_mistakes() -> None:
         reasoner.holds("x")
     with pytest.raises(PresageError, match="whole number"):
         reasoner.push([], now=4.5)
+
+
+@pytest.mark.parametrize("cut", range(5))
+def test_what_is_worked_out_from_the_whole_stream_goes_on_when_restored(cut: int) -> None:
+    program = presage.parse(
+        """timeline discrete. chase restricted. input r(x). input s(x).
+        exists lasting Z: tag(X, Z) :- r(X), window(rows 1) all r(Y).
+        query tag(X, Z)."""
+    )
+    stream = [[("r", ("u",), 0)], [("r", ("v",), 1)], [("s", ("u",), 2)], [("r", ("u",), 3)], [("r", ("w",), 4)]]
+    told: list[list[str]] = []
+    for interrupted in (False, True):
+        reasoner = presage.Reasoner(program)
+        told.append([])
+        for now, facts in enumerate(stream):
+            if interrupted and now == cut:
+                reasoner = presage.Reasoner.restore(program, reasoner.save())
+            told[-1].extend(map(str, reasoner.push(facts, now=now)))
+    assert told[0] == told[1] and any("_:2" in each for each in told[0])

@@ -25,9 +25,9 @@ SHARDS = 8
 
 def _emit(asked: str | None, findings: Findings) -> str:
     """What is told: what was asked for, or what the program has."""
-    without = [each.hypothetical.reason for each in findings.queries if not each.hypothetical.possible]
-    if asked is None and without:
-        print(f"note: only confirmed answers are told: {without[0]}", file=sys.stderr)
+    without = [each.hypothetical for each in findings.queries if not each.hypothetical.possible]
+    if asked is None and without and not any(each.endless for each in without):
+        print(f"note: only confirmed answers are told: {without[0].reason}", file=sys.stderr)
         return "confirmed"
     return asked or "changes"
 

@@ -149,8 +149,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _stepper(report: Report, options: argparse.Namespace, choice: Choice) -> Reasoner | AnswerStreamSteps:
-    """What runs the program. Who has not said what to tell is told what there is: of a program without hypothetical
-    answers, what is confirmed."""
+    """What runs the program. Who has not said what to tell is told what there is: where a construct has no premise
+    patterns, what is confirmed. A query whose premises never end is refused with the rules that are to blame."""
     from presage.stepping import make_stepper
     from presage.supposing import NoHypotheses
 
@@ -158,7 +158,7 @@ def _stepper(report: Report, options: argparse.Namespace, choice: Choice) -> Rea
     try:
         return make_stepper(report, emit, choice, options.chase_limit, brave=options.brave)
     except NoHypotheses as found:
-        if options.emit is not None:
+        if options.emit is not None or found.endless:
             raise
         print(f"note: only confirmed answers are told: {found.reason}", file=sys.stderr)
         return make_stepper(report, "confirmed", choice, options.chase_limit, brave=options.brave)

@@ -24,6 +24,10 @@ class Hypothetical:
     possible: bool
     reason: str = ""
     rules: tuple[Rule, ...] = ()
+    endless: bool = False
+    """Whether its premise patterns would never end, rather than being unknown."""
+    size: int = 0
+    """How many premises and absences its patterns have in all."""
 
 
 class Hypotheticals:
@@ -40,10 +44,11 @@ class Hypotheticals:
         if self.unfolder.subject.program.reading != "every":
             return Hypothetical(False, "with `reading now` answers belong to the time of evaluation alone")
         try:
-            all_patterns({query.atom.predicate}, self.unfolder, self.known)
-        except NoPatterns as found:
-            return Hypothetical(False, found.reason, found.rules)
-        return Hypothetical(True)
+            found = all_patterns({query.atom.predicate}, self.unfolder, self.known)
+        except NoPatterns as none:
+            return Hypothetical(False, none.reason, none.rules, none.endless)
+        every = (pattern for patterns in found.values() for pattern in patterns)
+        return Hypothetical(True, size=sum(len(each.premises) + len(each.absences) for each in every))
 
 
 def all_patterns(

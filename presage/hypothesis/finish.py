@@ -21,8 +21,8 @@ from presage.model.values import is_true, value_of
 class NoPatterns(Exception):
     """A query whose premise patterns are not finitely many, or not within reach; and the rules to blame."""
 
-    def __init__(self, reason: str, rules: tuple[Rule, ...] = ()) -> None:
-        self.reason, self.rules = reason, rules
+    def __init__(self, reason: str, rules: tuple[Rule, ...] = (), endless: bool = False) -> None:
+        self.reason, self.rules, self.endless = reason, rules, endless
         super().__init__(reason)
 
 

@@ -150,7 +150,7 @@ class Unfolder:
             return
         if len(returns) > MOST_RETURNS:
             rules = tuple(dict.fromkeys(rule for _, rule in returns[-2:]))
-            raise NoPatterns("a recursive rule gives ever new premises", rules)
+            raise NoPatterns("a recursive rule gives ever new premises", rules, endless=True)
         if literal.stretch is not None:
             self._check_throughout(name, here)
         for clause in self.defining.get(name, ()):

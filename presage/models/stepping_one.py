@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from presage.answers import Answer, bindings_of, shown_name
 from presage.checking import Report
@@ -30,6 +31,13 @@ class OneModelSteps(AnswerStreamSteps):
         super().__init__(report, report.findings.watched, invents=True)
         self.nulls = Names()
         self.chase_limit = chase_limit
+
+    def memory(self) -> dict[str, Any]:
+        return super().memory() | {"nulls": self.nulls.numbers}
+
+    def remember(self, memory: dict[str, Any]) -> None:
+        super().remember(memory)
+        self.nulls.numbers = memory["nulls"]
 
     def _world(self, now: int) -> World:
         world = super()._world(now)

@@ -13,10 +13,10 @@ class Names:
     """Names an invented value `_:1`, `_:2`, … the first time it is shown."""
 
     def __init__(self) -> None:
-        self._numbers: dict[Invented, int] = {}
+        self.numbers: dict[Invented, int] = {}
 
     def of(self, value: Invented) -> str:
-        return f"_:{self._numbers.setdefault(value, len(self._numbers) + 1)}"
+        return f"_:{self.numbers.setdefault(value, len(self.numbers) + 1)}"
 
     def json(self, value: Value) -> str | int | float:
         return self.of(value) if isinstance(value, Invented) else json_value(value)
