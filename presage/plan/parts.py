@@ -32,6 +32,7 @@ from presage.model.statements import Rule
 from presage.model.terms import Constant, Number, Variable, number
 from presage.model.windows import RowsWindow, TimeWindow
 from presage.plan.formulas import mirrored, names, positive, reach_of, single_step, time
+from presage.plan.nesting import Nested, nested
 from presage.plan.nodes import (
     EVERYWHERE,
     HERE,
@@ -53,6 +54,7 @@ from presage.plan.rows import are_columns, parts_in_rows
 from presage.plan.windows import is_known
 
 TRUE = "true"
+START = "#start"
 
 
 class Unsupported(PresageError):
@@ -127,6 +129,13 @@ class Parts:
             self.plan.sources[TRUE] = Source(TRUE, 0, "static")
             self.plan.known.append(Known(TRUE, (), None, None))
         return TRUE
+
+    def _start(self) -> str:
+        """A relation that holds at the start of the stream only."""
+        if START not in self.plan.sources:
+            self.plan.sources[START] = Source(START, 0, "made")
+            self.plan.known.append(Known(START, (), 0, 0))
+        return START
 
     def _literal(self, formula: Formula, body: Body) -> Literal:
         offset: Number = 0
@@ -256,6 +265,8 @@ class Parts:
                 raise self._refuse("a pin inside an operator", formula.span)
             case Windowed() if is_known(formula):
                 return self._windowed(formula)
+            case Windowed() if (found := nested(formula)) is not None:
+                return self._nested(found, formula.span)
             case Windowed(window=RowsWindow() as window, formula=Modal(operator="some", formula=Atom() as atom)) if (
                 are_columns(atom.arguments) and atom.predicate not in self.statics
             ):
@@ -277,14 +288,7 @@ class Parts:
         """`some` or `all` over a window of time."""
         window, modal = formula.window, formula.formula
         assert isinstance(window, TimeWindow) and isinstance(modal, Modal)
-        inner = modal.formula
-        self._refuse_pins(inner)
-        if all(self._is_timeless(part) or isinstance(part, (Comparison, And, Or)) for part in walk(inner)):
-            raise self._refuse("a window over what does not change", formula.span)
-        if isinstance(inner, Atom):
-            source, columns = self._made(inner)
-        else:
-            source, columns = self._joined([inner], names(inner), least=0)
+        source, columns = self._below_window(modal.formula, formula.span)
         near = None if window.ahead is None else number(-time(window.ahead))
         reach = Reach(near, None if window.back is None else time(window.back))
         name = self._fresh(len(columns))
@@ -299,6 +303,50 @@ class Parts:
         hopping = self._fresh(len(columns))
         self.plan.nodes.append(Hop(hopping, name, int(time(window.hop)), self.rule))
         return hopping, columns
+
+    def _below_window(self, formula: Formula, span: Span) -> tuple[str, tuple[str, ...]]:
+        """What a window shows, at the times from the start of the stream on."""
+        self._refuse_pins(formula)
+        if all(self._is_timeless(part) or isinstance(part, (Comparison, And, Or)) for part in walk(formula)):
+            raise self._refuse("a window over what does not change", span)
+        if isinstance(formula, Atom):
+            return self._made(formula)
+        return self._joined([formula], names(formula), least=0)
+
+    def _nested(self, found: Nested, span: Span) -> tuple[str, tuple[str, ...]]:
+        """`some` over windows with `all`, or `all` over windows with `some`."""
+        if not self.plan.discrete:
+            raise self._refuse("a window within a window on the dense timeline", span)
+        source, columns = self._below_window(found.formula, span)
+        arguments = tuple(map(Variable, columns))
+
+        def seen(modality: str, below: str, reach: Reach) -> str:
+            name = self._fresh(len(columns))
+            node = (
+                Dilate(name, below, reach, self.rule)
+                if modality == "some"
+                else Erode(name, below, reach, True, self.rule)
+            )
+            self.plan.nodes.append(node)
+            return name
+
+        def join(name: str, *literals: Literal, least: Number | None = None) -> str:
+            self.plan.nodes.append(Join(name, arguments, literals, least=least, rule=self.rule))
+            return name
+
+        at_left = seen(found.inner, source, found.at_left)
+        at_start = join(self._fresh(len(columns)), Literal(at_left, arguments), Literal(self._start(), ()))
+        left = join(self._fresh(len(columns)), Literal(seen("some", at_start, found.outside), arguments))
+        if found.back is not None:
+            join(left, Literal(at_left, arguments, number(-found.back)), least=found.back)
+        shown = [Literal(left, arguments), Literal(seen(found.inner, source, found.at_right), arguments, found.ahead)]
+        if found.between is not None:
+            whole = join(self._fresh(len(columns)), Literal(seen(found.inner, source, found.whole), arguments), least=0)
+            shown.append(Literal(seen(found.outer, whole, found.between), arguments))
+        name = self._fresh(len(columns))
+        for literals in [[each] for each in shown] if found.outer == "some" else [shown]:
+            join(name, *literals)
+        return name, columns
 
     def _joined(
         self, parts: Iterable[Formula], columns: tuple[str, ...], name: str = "", least: Number | None = None

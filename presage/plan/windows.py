@@ -69,6 +69,11 @@ def seen_through(formula: Windowed) -> Formula:
             return inner if _within(window, pin.offset) else NOTHING
         case Metric(formula=Atom()) if window.hop is None:
             return _cut(inner, window)
+        case Modal(operator=operator, formula=Windowed(window=TimeWindow(hop=None), formula=Modal() as other)) if (
+            window.hop is None and operator == other.operator and at_one_time(other.formula) is not None
+        ):
+            # The inner windows cover the outer one, and show nothing beyond it.
+            return below(replace(inner, formula=other.formula))
         case Modal(formula=part):
             return formula if (local := at_one_time(part)) is None else below(replace(inner, formula=local))
         case _:
