@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from presage.pipeline.checking import connector_jars
 from tests import postgres
 
-settings.register_profile("short", max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+settings.register_profile("short", max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 settings.register_profile("long", max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
 

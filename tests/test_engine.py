@@ -133,7 +133,7 @@ def test_dense(seed: int) -> None:
     compare(make_case(seed, dense=True), dense=True)
 
 
-@pytest.mark.parametrize("seed", range(3000) if LONG else range(90))
+@pytest.mark.parametrize("seed", range(3000) if LONG else range(60))
 def test_windows(seed: int) -> None:
     compare(make_case(seed, dense=False, windows=True), dense=False)
 

@@ -144,7 +144,7 @@ def test_dense(seed: int) -> None:
     compare(seed, dense=True)
 
 
-@pytest.mark.parametrize("seed", range(1000) if LONG else range(60))
+@pytest.mark.parametrize("seed", range(1000) if LONG else range(36))
 def test_windows(seed: int) -> None:
     """Windows over modalities; programs with other windows say that they are not explained."""
     try:
