@@ -1,7 +1,8 @@
 """Spark: what a stream costs end to end, beside the same pipeline without an engine and beside state per device.
 
 Turbines with possible answers. The pass-through packs, shuffles, writes state and gives a row for each fact, as the
-run does, but does not reason. State per device is what one would write first: `transformWithStateInPandas`, keyed by
+run does, but does not reason; a second one gives two rows for each, about as many as there are changes of answers.
+State per device is what one would write first: `transformWithStateInPandas`, keyed by
 device, with the last readings as state.
 """
 
@@ -30,7 +31,7 @@ from bench.common import ROOT, Row
 TURBINES = (ROOT / "examples/turbines/turbines.psg").read_text(encoding="utf-8")
 SCHEMA = "device string, level string, time long"
 DEVICES, SHARDS, CORES = 20_000, 8, 2
-ROWS, BATCHES = 1_000_000, 5
+ROWS, BATCHES = 1_000_000, 8
 FILES = 2
 """In a micro-batch: a task reads one."""
 FEW, MANY_BATCHES = 1_000, 24
@@ -141,8 +142,8 @@ def ours(spark: Any, folder: Path, shards: int = SHARDS) -> Any:
     return presage.spark.answers(presage.parse(TURBINES), {"temp": stream(spark, folder)}, shards=shards)
 
 
-def passed_through(spark: Any, folder: Path) -> Any:
-    """A row for each fact, by the same way."""
+def passed_through(spark: Any, folder: Path, rows: int = 1) -> Any:
+    """So many rows for each fact, by the same way."""
     from presage.spark.job import Job, Source
     from presage.spark.live import Live
     from presage.spark.packs import Delivery, framed, from_bytes, to_bytes
@@ -157,7 +158,8 @@ def passed_through(spark: Any, folder: Path) -> Any:
                 known = {"now": table.column("low"), "time": table.column("low"), "answer": table.column("0")}
                 known["status"] = table.column("1")
                 columns = [known.get(each.name, pa.nulls(len(table), each.type)) for each in schema]
-                yield framed({}, to_bytes(pa.Table.from_arrays(columns, schema=schema)))
+                for _ in range(rows):
+                    yield framed({}, to_bytes(pa.Table.from_arrays(columns, schema=schema)))
             self.token = delivery.token
 
         def catch_up(self, delivery: Delivery) -> None:
@@ -221,14 +223,16 @@ def _streams(spark: Any, folder: Path) -> Iterator[Row]:
     write_readings(folder / "many", ROWS, BATCHES)
     write_readings(folder / "few", FEW, MANY_BATCHES)
     fast = run(ours(spark, folder / "many"), folder / "ours")
-    through = run(passed_through(spark, folder / "many"), folder / "through")
-    by_hand = run(per_device(spark, folder / "many"), folder / "device", warm=1)
+    through, twice = (run(passed_through(spark, folder / "many", rows), folder / f"through{rows}") for rows in (1, 2))
+    write_readings(folder / "device-many", ROWS, 2)
+    by_hand = run(per_device(spark, folder / "device-many"), folder / "device", warm=1)
     note = f"share of {CORES} cores: {fast.share:,.0f} facts/s beside"
     work = f"a stream, {ROWS:,} facts a micro-batch"
-    yield Row(
-        work, f"{fast.rate:,.0f} facts/s", f"pass-through {through.rate:,.0f} facts/s", through.cpu / fast.cpu,
-        f"{note} {through.share:,.0f}; ratio of CPU",
-    )  # fmt: skip
+    for each, of in ((through, "a row each"), (twice, "two rows each")):
+        yield Row(
+            work, f"{fast.rate:,.0f} facts/s", f"pass-through, {of}, {each.rate:,.0f} facts/s", each.cpu / fast.cpu,
+            f"{note} {each.share:,.0f}; ratio of CPU",
+        )  # fmt: skip
     yield Row(
         work, f"{fast.rate:,.0f} facts/s", f"state per device {by_hand.rate:,.0f} facts/s",
         fast.share / by_hand.share, f"{note} {by_hand.share:,.0f}; ratio of CPU",

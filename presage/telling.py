@@ -21,6 +21,7 @@ from presage.hypothesis.engine import Change
 from presage.io.lines import answers_table, lines_table
 from presage.io.tables import pyarrow
 from presage.kernels import matches
+from presage.kernels.numbering import distinct
 from presage.model.statements import Query
 from presage.model.terms import Number, number
 
@@ -116,7 +117,7 @@ def pack(steps: Sequence[Told], each_step: bool = True) -> Iterator[Packed]:
             chosen = _last_of_each(fields)
             fields = {name: column[chosen] for name, column in fields.items()}
         keys = fields["keys"]
-        used, inverse = np.unique(keys[:, :-1], return_inverse=True)
+        used, inverse = distinct(keys[:, :-1])
         places: Any = inverse.reshape(keys[:, :-1].shape)
         values = [group[0][2][each] for each in used.tolist()]
         columns = (

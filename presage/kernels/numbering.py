@@ -1,10 +1,12 @@
-"""Numbers for tuples that come again: a table from keys to entries.
+"""Numbers for what comes again.
 
-`keys` has the entries' tuples, all of one width; `slots` is an open-addressing hash of entries. Entries stand in the
-order in which they were made.
+For tuples, a table from keys to entries: `keys` has the entries' tuples, all of one width; `slots` is an
+open-addressing hash of entries. Entries stand in the order in which they were made.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -56,3 +58,15 @@ def enter(slots, keys, count, wanted, found):  # type: ignore[no-untyped-def]
                 break
             at = (at + 1) & mask
     return count
+
+
+def distinct(numbers: Any) -> tuple[Any, Any]:
+    """The distinct ones of some numbers that are not negative, in order, and where each number stands among them. Where
+    they are small they are marked, which is quicker than sorting them."""
+    flat = numbers.reshape(-1)
+    greatest = int(flat.max()) if len(flat) else 0
+    if greatest > 4 * len(flat) + 1024:
+        return np.unique(flat, return_inverse=True)
+    seen = np.zeros(greatest + 1, np.bool_)
+    seen[flat] = True
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[flat]

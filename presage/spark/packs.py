@@ -21,7 +21,8 @@ from presage.io.facts import exact
 from presage.io.tables import Ints, cells_of
 from presage.model.printer import show_number
 from presage.model.terms import Number
-from presage.spark.facts import mark, units_of
+from presage.spark.facts import Marked, mark, units_of
+from presage.spark.garbage import after_a_task
 from presage.spark.job import Job, Source
 
 PACK = "shard int, source int, first string, last string, payload binary"
@@ -35,6 +36,7 @@ _SCHEMA = pa.schema(
     ]
 )
 ROWS_IN_A_PACK = 262_144
+FAR = 1 << 62
 NO_SOURCE = -1
 """A pack that has no facts, of any source."""
 
@@ -43,6 +45,7 @@ def packer(job: Job, index: int, source: Source) -> Callable[[Iterator[Any]], It
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for table in in_portions(batches, ROWS_IN_A_PACK):
             yield _packs(job, index, source, table)
+        after_a_task()
 
     return run
 
@@ -66,7 +69,7 @@ def _packs(job: Job, index: int, source: Source, table: Any) -> Any:
     marked = mark(table, source, job)
     first, last = (show_number(each) for each in _ends(marked.arrivals))
     # By arrival within a shard, so that there is less to do where everybody waits for the shard.
-    order = np.lexsort((units_of(marked.arrivals), marked.shards))
+    order = _by_shard_and_arrival(marked)
     ordered = marked.table.take(pa.array(order)).combine_chunks()
     edges = np.searchsorted(marked.shards[order], np.arange(job.shards + 1))
     payloads = [
@@ -74,6 +77,15 @@ def _packs(job: Job, index: int, source: Source, table: Any) -> Any:
         for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
     ]
     return _to_all(job, index, first, last, payloads)
+
+
+def _by_shard_and_arrival(marked: Marked) -> Ints:
+    arrivals, shards = units_of(marked.arrivals), marked.shards
+    first, last = (int(arrivals.min()), int(arrivals.max())) if len(arrivals) else (0, 0)
+    if (last - first + 1) * (int(shards.max(initial=0)) + 1) > FAR:
+        return np.lexsort((arrivals, shards))
+    order: Ints = np.argsort(shards.astype(np.int64) * (last - first + 1) + (arrivals - first), kind="stable")
+    return order
 
 
 def clock_packer(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:

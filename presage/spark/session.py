@@ -65,6 +65,10 @@ def local_session(
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.streaming.minBatchesToRetain": "10",
         "spark.python.daemon.module": "presage.spark.workers",
+        # Arrow would check the bounds of each value that is read, and Spark the size of a batch after each row.
+        "spark.driver.defaultJavaOptions": "-Darrow.enable_unsafe_memory_access=true "
+        "-Darrow.enable_null_check_for_get=false",
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
         **{name.replace("_", "."): value for name, value in more.items()},
         **(settings or {}),
     }

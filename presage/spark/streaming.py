@@ -24,6 +24,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from presage.errors import PresageError
 from presage.model.printer import show_number
+from presage.spark.garbage import after_a_task
 from presage.spark.history import left
 from presage.spark.job import Job, Source
 from presage.spark.live import Live, drop, keep, kept
@@ -90,6 +91,7 @@ def _unpack(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
             for payload in batch.column(0):
                 for table in unpacked(job, payload.as_buffer()):
                     yield from table.to_batches()
+        after_a_task()
 
     return run
 
@@ -139,6 +141,7 @@ class Shard(StatefulProcessor):
         meta["open"] = 0 if supposing is None else supposing.open_count
         self._write(meta, live, delivery)
         keep(live)
+        after_a_task()
         yield self._pulse(meta, perf_counter() - begin)
 
     def _pulse(self, meta: dict[str, Any], seconds: float) -> Row:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from pyspark.daemon import manager
 
 from presage.spark import batch, streaming
+from presage.spark.garbage import out_of_sight
 
 LOADED = (batch, streaming)
 """All that workers run."""
 
 if __name__ == "__main__":
+    out_of_sight()
     manager()

@@ -19,6 +19,7 @@ from presage.hypothesis.bulk.shapes import Part, Shape, Way
 from presage.hypothesis.bulk.table import STATUS, Ints, Rows
 from presage.hypothesis.patterns import Fixed
 from presage.kernels import lines
+from presage.kernels.numbering import distinct
 from presage.model.printer import show_number, show_term
 from presage.model.terms import Constant
 from presage.model.values import Value
@@ -156,7 +157,7 @@ class Forms:
             self._ready()
             return np.full(len(rows), -1, np.int64)
         together = rows.bits << 3 | rows.status
-        kinds, places = np.unique(together, return_inverse=True)
+        kinds, places = distinct(together)
         found = []
         for kind in kinds.tolist():
             key = (kind & 7, kind >> 3)
