@@ -15,6 +15,7 @@ from presage.model.formulas import (
 )
 from presage.model.statements import Head, Rule
 from presage.model.terms import Constant, Now, Variable
+from presage.plan.body import Body
 from presage.plan.existential import earliest, frontier, is_timed, obstacle
 from presage.plan.formulas import mirrored, names, positive, reach_of, time
 from presage.plan.fusing import fuse
@@ -31,7 +32,7 @@ from presage.plan.nodes import (
     Reach,
     needed_by,
 )
-from presage.plan.parts import Body, Parts, Unsupported
+from presage.plan.parts import Parts, Unsupported
 from presage.plan.rows import times_in_rows
 from presage.plan.windows import without_filters
 

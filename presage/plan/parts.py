@@ -31,6 +31,7 @@ from presage.model.program import Program
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Number, Variable, number
 from presage.model.windows import RowsWindow, TimeWindow
+from presage.plan.body import Body
 from presage.plan.formulas import mirrored, names, positive, reach_of, single_step, time
 from presage.plan.nesting import Nested, nested
 from presage.plan.nodes import (
@@ -136,6 +137,14 @@ class Parts:
             self.plan.sources[START] = Source(START, 0, "made")
             self.plan.known.append(Known(START, (), 0, 0))
         return START
+
+    def _until(self, last: Number) -> str:
+        """A relation that holds up to and at a time."""
+        name = f"#until {last}"
+        if name not in self.plan.sources:
+            self.plan.sources[name] = Source(name, 0, "made")
+            self.plan.known.append(Known(name, (), None, last))
+        return name
 
     def _literal(self, formula: Formula, body: Body) -> Literal:
         offset: Number = 0
@@ -346,6 +355,10 @@ class Parts:
         name = self._fresh(len(columns))
         for literals in [[each] for each in shown] if found.outer == "some" else [shown]:
             join(name, *literals)
+        if found.outer == "all" and found.between is not None and found.whole.near:
+            # Just before the stream, a window that looks ahead shows its start, and no whole window within.
+            assert found.between.near is not None
+            join(name, *shown[:2], Literal(self._until(number(found.between.near - 1)), ()))
         return name, columns
 
     def _joined(
@@ -418,23 +431,3 @@ class Parts:
             Join(name, arguments, (Literal(ever, arguments),), (Literal(absent, arguments),), rule=self.rule)
         )
         return name, absent_columns
-
-
-class Body:
-    def __init__(self) -> None:
-        self.literals: list[Literal] = []
-        self.negated: list[Literal] = []
-        self.comparisons: list[Comparison] = []
-        self.least: Number | None = None
-        self.impossible = False
-        """Whether it can be told now that it never holds."""
-
-    @classmethod
-    def never(cls) -> Body:
-        body = cls()
-        body.impossible = True
-        return body
-
-    def not_before(self, least: Number) -> None:
-        """A pinned time must be on the timeline: the rule's own time is at least this."""
-        self.least = least if self.least is None else max(self.least, least)

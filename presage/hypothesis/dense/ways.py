@@ -51,10 +51,11 @@ def _minimal(pieces: list[Piece]) -> list[Piece]:
     ranked = sorted(pieces, key=lambda each: (len(each.because), len(each.needs), sorted(map(str, each.because))))
     found: dict[tuple[object, ...], list[Zone]] = {}
     forms: dict[tuple[object, ...], Piece] = {}
+    times = [each.times for each in ranked]
     for place, piece in enumerate(ranked):
         zones = [piece.zone]
         for other_place, other in enumerate(ranked):
-            if place != other_place and zones:
+            if place != other_place and zones and times[place].meet(times[other_place]) is not None:
                 superfluous = _beaten(piece, other, other_place < place)
                 for region in superfluous:
                     zones = [part for zone in zones for part in zone.without(region)]
