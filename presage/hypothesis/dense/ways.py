@@ -34,26 +34,29 @@ class Outcome:
 
 
 def outcome(pieces: Iterable[Piece]) -> Outcome:
-    kept = _minimal(list(dict.fromkeys(pieces)))
+    found = list(dict.fromkeys(pieces))
+    kept = _minimal(found)
     confirmed = [each for each in kept if not each.needs]
     sure = union(each.times for each in confirmed)
-    supported = [each for each in kept if each.needs and each.because]
     return Outcome(
         tuple(_segments(confirmed)),
-        tuple(_segments(supported)),
-        tuple(minus((each.times for each in kept if each.needs), sure)),
+        tuple(_segments([each for each in kept if each.needs])),
+        # Where a piece is superfluous, so says what makes it so.
+        tuple(minus((each.times for each in found if each.needs), sure)),
     )
 
 
 def _minimal(pieces: list[Piece]) -> list[Piece]:
-    """The pieces without what others make superfluous. Of several evidences for the same premises one stays, the
-    smallest."""
+    """The pieces that are told, without what others make superfluous. Of several evidences for the same premises one
+    stays, the smallest."""
     ranked = sorted(pieces, key=lambda each: (len(each.because), len(each.needs), sorted(map(str, each.because))))
     found: dict[tuple[object, ...], list[Zone]] = {}
     forms: dict[tuple[object, ...], Piece] = {}
     times = [each.times for each in ranked]
     for place, piece in enumerate(ranked):
         zones = [piece.zone]
+        if piece.needs and not piece.because:
+            continue
         for other_place, other in enumerate(ranked):
             if place != other_place and zones and times[place].meet(times[other_place]) is not None:
                 superfluous = _beaten(piece, other, other_place < place)
