@@ -30,6 +30,8 @@ MOST_COMPARISONS = 60_000
 """So often a goal is compared with a pattern that was found: with many of either, that is what takes long."""
 MOST_EFFORT = 150_000
 """So many bounds between times are looked at: a derivation that goes deep has many, and each step costs more."""
+MOST_SPREAD = 4_000
+"""So many choices of times for the negated literals of derivations are looked at."""
 MOST_RETURNS = 12
 
 
@@ -43,6 +45,7 @@ class Unfolder:
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         self.marks = count(1)
+        self.spread = 0
         self.defining: dict[str, list[Clause | NoPatterns]] = {}
         static = frozenset(name for name, known in subject.predicates.items() if known.is_static)
         derived = frozenset(name for name, known in subject.predicates.items() if known.kind == "derived")
@@ -75,7 +78,7 @@ class Unfolder:
         when = pin or When(ANSWER_TIME)
         first = Node((Goal(Literal(atom, when)),), {}, {}, (), (), (), (Reach(when, When(None), 0, None),), ())
         heap: list[tuple[int, int, Node]] = [(0, next(tie), first)]
-        steps = effort = comparisons = 0
+        steps = effort = comparisons = self.spread = 0
         while heap:
             depth, _, node = heapq.heappop(heap)
             steps += 1
@@ -98,6 +101,9 @@ class Unfolder:
     def _spread(self, atom: Atom, when: When, node: Node) -> Iterator[Pattern]:
         """The patterns of a finished derivation: one for each choice of the times of negated literals, which become
         evidence without anything arriving that could fix them."""
+        self.spread += 1
+        if self.spread > MOST_SPREAD:
+            raise NoPatterns(TOO_MANY)
         finish = Finish(self.subject, node)
         pattern = finish.pattern(atom, when)
         if pattern is None:
