@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from presage.answers import json_value
 from presage.cli.explain import Explained
+from presage.cli.why_dense import explain_dense
 from presage.errors import PresageError
 from presage.evidence.assuming import proof_if
 from presage.evidence.outline import Outline, Sign, near_outline, outline_of, point
@@ -62,7 +63,8 @@ def explain_unproved(
     except NoPatterns as found:
         if unknown is not None or any(isinstance(each, Open) for each in arguments):
             raise unknown or _no_ways(subject, found) from None
-        return _explained_by_proof(subject, record, atom, time, found)
+        stands = None if record.discrete else explain_dense(subject, record, atom, time)
+        return stands or _explained_by_proof(subject, record, atom, time, found)
     line, outline = _Telling(subject, record, arrivals).of(explanation)
     return Explained(line, outline, record.at)
 
