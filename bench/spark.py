@@ -2,8 +2,8 @@
 
 Turbines with possible answers. The pass-through packs, shuffles, writes state and gives a row for each fact, as the
 run does, but does not reason; a second one gives two rows for each, about as many as there are changes of answers.
-State per device is what one would write first: `transformWithStateInPandas`, keyed by
-device, with the last readings as state.
+State per device is what one would write first: `transformWithStateInPandas`, keyed by device, with the last readings as
+state.
 """
 
 from __future__ import annotations

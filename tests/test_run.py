@@ -331,6 +331,18 @@ def test_a_broken_constraint_is_an_answer(tmp_path: Path, emit: str) -> None:
     assert broken["violated(3, b)@1"] == {"line": 3, "X": "b"}
 
 
+def test_who_asks_for_nothing_is_told_what_there_is(tmp_path: Path) -> None:
+    facts = write(tmp_path, "facts.jsonl", [{"pred": "r", "args": ["a"], "time": 0}])
+    for rules, status, said in (
+        ("p(X)@T :- r(X)@T. p(X)@T :- p(X)@T-1, s(X)@T.", 1, "a recursive rule gives ever new premises (line 2)"),
+        ("p(X) :- window(rows 1) some r(X).", 0, "note: only confirmed answers are told"),
+    ):
+        (tmp_path / "program.psg").write_text(f"timeline discrete. input r(x). input s(x).\n{rules}\nquery p(X).\n")
+        done = command("run", tmp_path / "program.psg", "--facts", facts)
+        assert done.returncode == status and said in done.stderr and "Traceback" not in done.stderr
+        assert bool(done.stdout) is (status == 0)
+
+
 def test_endless_invention_is_refused_or_stopped_at_the_limit(tmp_path: Path) -> None:
     program = "timeline discrete.\nexists Y: parent(X, Y) :- person(X).\nperson(Y) :- parent(X, Y).\nquery person(X).\n"
     fact = {"pred": "born", "args": ["eve"], "time": 0}

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import gc
 
-_tasks = 0
+_is_loaded = False
 
 
 def after_a_task() -> None:
     """To be called when a worker has done its part of a task."""
-    global _tasks
-    _tasks += 1
-    if _tasks == 1:
+    global _is_loaded
+    if not _is_loaded:
+        _is_loaded = True
         out_of_sight()
 
 
