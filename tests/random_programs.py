@@ -100,8 +100,12 @@ class Writer:
             return f"{self.random.choice(plain)}({variable})"
 
         kind = self.random.random()
-        if kind < 0.5:
+        if kind < 0.35:
             return f"{window} some {local()}"
+        if kind < 0.45:
+            return f"{window} all {self.random.choice(['', 'reset '])}{local('12')}"
+        if kind < 0.5:
+            return f"{window} {self.random.choice(['some', 'all'])} ({local('12')} and reset {local('12')})"
         if kind < 0.6:
             return f"{window} {local()}"
         if kind < 0.7:
@@ -110,7 +114,7 @@ class Writer:
             return f"{window} ({local()} and some {local()})"
         if kind < 0.9:
             return f"{window} some ({local('12')} or {local('12')})"
-        return f"{window} {self.random.choice(['all', 'window(3) some', 'some window(2) all'])} {local()}"
+        return f"{window} {self.random.choice(['all', 'all', 'window(3) some', 'some window(2) all'])} {local()}"
 
     def windowed(self, names: list[str], variable: str) -> str:
         """A window over modalities, such as engines work them out along the stream, and some others."""

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from presage.engine.grid import ENDLESS
+from presage.engine.entries import Entries, View, due, with_times
+from presage.engine.following import Edges, Follower
 from presage.engine.joining import Rows, by_point
 from presage.engine.ordering import canonical_order
 from presage.engine.partitions import Partitions
@@ -21,100 +22,8 @@ from presage.engine.relation import Delta, Ints, Relation, Symbols32
 from presage.engine.symbols import Symbols
 from presage.engine.waiting import Waiting
 from presage.kernels import counting
-from presage.kernels.layout import CAPACITY
-from presage.kernels.waiting import split_at
 from presage.model.windows import RowsWindow
-from presage.plan.nodes import LastRows, Shows
-
-_FEW = 16
-_NOWHERE = -1
-
-
-def due(waiting: Waiting, upto: int) -> Rows | None:
-    """What waits and starts at or before a cell, as far as it lies up to there; the rest waits on."""
-    taken = waiting.take(upto)
-    if taken is None:
-        return None
-    now, later = split_at(*taken, upto)
-    waiting.put(*later)
-    return Rows(*now)
-
-
-class Entries:
-    """A pool of entries: until when each is in a window, and where it stands in what windows show."""
-
-    def __init__(self, views: int) -> None:
-        self.ends = np.full(_FEW, ENDLESS, np.int64)
-        self.following = np.full(_FEW, _NOWHERE, np.int32)
-        self.rows = np.full((views, _FEW), _NOWHERE, np.int32)
-        self.free = np.arange(_FEW, dtype=np.int32)
-        self.left = _FEW
-
-    def new(self, count: int) -> Symbols32:
-        size = len(self.ends)
-        if count > self.left:
-            more = max(size, count)
-            self.ends = np.concatenate([self.ends, np.zeros(more, np.int64)])
-            self.following = np.concatenate([self.following, np.zeros(more, np.int32)])
-            self.rows = np.concatenate([self.rows, np.zeros((len(self.rows), more), np.int32)], axis=1)
-            free = np.arange(size, size + more, dtype=np.int32)
-            self.free = np.concatenate([self.free[: self.left], free, np.zeros(size, np.int32)])
-            self.left += more
-        self.left -= count
-        found = self.free[self.left : self.left + count].copy()
-        self.ends[found], self.rows[:, found] = ENDLESS, _NOWHERE
-        return found
-
-    def give_back(self, gone: Symbols32) -> None:
-        self.free[self.left : self.left + len(gone)] = gone
-        self.left += len(gone)
-
-
-class View:
-    """What a window shows of one relation: a table that entries are put into and taken out of."""
-
-    def __init__(self, node: LastRows, relation: Relation, number: int) -> None:
-        self.node, self.relation, self.number = node, relation, number
-        self.latest = np.zeros(0, np.int32)
-        relation.rows_stay = True
-
-    def show(self, entries: Entries, own: Symbols32, tuples: Symbols32, starts: Ints) -> None:
-        """Shows entries from their starts to where they end, as far as that is known."""
-        stops, done = entries.ends[own], 0
-        if self.node.shows is Shows.AT_ONCE:
-            seen = stops >= starts
-            self.relation.insert(np.ascontiguousarray(tuples[seen]), starts[seen], starts[seen])
-            return
-        tuples, relation = np.ascontiguousarray(tuples), self.relation
-        while True:
-            capacity = int(relation.table[CAPACITY])
-            if len(self.latest) < capacity:
-                self.latest = np.concatenate([self.latest, np.zeros(capacity - len(self.latest), np.int32)])
-            done = counting.show(
-                relation.address, relation.store.indexes_address, tuples, starts, stops, own, entries.ends,
-                entries.rows[self.number], self.latest, done,
-            )  # fmt: skip
-            if done == len(own):
-                return
-            relation.make_room(len(own) - done)
-
-    def order(self) -> Any:
-        """The rows of the table that are in use: where each of them stands when it is filled anew."""
-        return np.unique(self.relation.contents().row)
-
-    def hide(self, entries: Entries, gone: Symbols32) -> None:
-        if self.node.shows is not Shows.AT_ONCE:
-            counting.hide(self.relation.address, gone, entries.ends, entries.rows[self.number], self.latest)
-
-
-def with_times(view: View, tuples: Symbols32, times: Ints, symbols: Symbols) -> Symbols32:
-    """The tuples as a view shows them."""
-    if view.node.shows is not Shows.WITH_TIME:
-        return tuples
-    known, places = np.unique(times, return_inverse=True)
-    moments = symbols.number_all(known.tolist())[places].reshape(-1, 1)
-    arity = view.relation.arity - 1
-    return np.concatenate([tuples[:, :arity], moments], axis=1)
+from presage.plan.nodes import LastRows
 
 
 class Counter:
@@ -128,9 +37,8 @@ class Counter:
         self.oldest, self.newest = np.zeros(0, np.int32), np.zeros(0, np.int32)
         self.views: list[View] = []
         self.entries = Entries(0)
-        self.is_followed = False
-        # For what follows, facts that are no rows: how many rows there were up to which time.
-        self.times, self.totals = np.array([-1]), np.array([0])
+        self.edges: Edges | None = None
+        """For what follows, facts that are no rows."""
 
     def add_view(self, node: LastRows, relation: Relation) -> None:
         self.views.append(View(node, relation, len(self.views)))
@@ -155,17 +63,18 @@ class Counter:
         for view in self.views:
             view.hide(self.entries, gone)
         self.entries.give_back(gone)
-        if self.is_followed:
-            self._note(times)
 
     def _count(self, where: Ints, times: Ints, entries: Symbols32) -> Symbols32:
         """Counts rows, in their order; gives those that are gone."""
         self._make_room()
-        gone = np.empty(len(times), np.int32)
+        gone, filled = np.empty(len(times), np.int32), np.empty(len(times), np.int64)
+        self.entries.starts[entries] = times
         lost = counting.count(
             where, times, self.window.rows, self.counts, self.oldest, self.newest, self.entries.following,
-            self.entries.ends, entries, gone,
+            self.entries.ends, entries, gone, filled,
         )  # fmt: skip
+        if self.edges is not None:
+            self.edges.note(times, filled, self.entries.starts[gone[:lost]])
         return gone[:lost]
 
     def _show(self, found: dict[str, Rows], entries: Symbols32) -> None:
@@ -206,60 +115,22 @@ class Counter:
             self.oldest = np.concatenate([self.oldest, np.zeros(more, np.int32)])
             self.newest = np.concatenate([self.newest, np.zeros(more, np.int32)])
 
-    def _note(self, times: Ints) -> None:
-        known, counts = np.unique(times, return_counts=True)
-        self.totals = np.concatenate([self.totals, self.totals[-1] + np.cumsum(counts)])
-        self.times = np.concatenate([self.times, known])
+    def state(self) -> dict[str, Any]:
+        size = self.partitions.count or 1
+        found = {
+            "partitions": self.partitions.known, "counts": self.counts[:size],
+            "oldest": self.oldest[:size], "newest": self.newest[:size],
+        }  # fmt: skip
+        if self.edges is not None:
+            found |= {f"edge-{name}": array for name, array in self.edges.state().items()}
+        return found | self.entries.state(self.views)
 
-    def count_at(self, times: Ints) -> Ints:
-        """How many rows there were up to and at each of some times that are not forgotten."""
-        found: Ints = self.totals[np.searchsorted(self.times, times, side="right") - 1]
-        return found
-
-    def time_of(self, counts: Ints) -> Ints:
-        """The times at which there were so many rows for the first time."""
-        found: Ints = self.times[np.searchsorted(self.totals, counts)]
-        return found
-
-    def forget_times(self, upto: int) -> None:
-        """What lies before a time is not asked for any more; the last of it says how many rows there were."""
-        first = max(0, int(np.searchsorted(self.times, upto, side="right")) - 1)
-        self.times, self.totals = self.times[first:], self.totals[first:]
-
-
-class Follower:
-    """What a window of rows shows of facts that are not counted: they go when all rows up to their time have gone."""
-
-    def __init__(self, node: LastRows, relation: Relation, counter: Counter) -> None:
-        self.node, self.counter = node, counter
-        counter.is_followed = True
-        self.view = View(node, relation, 0)
-        self.waiting = Waiting()
-        self.entries = Entries(1)
-        self.queue = np.zeros(0, np.int32)
-        """Entries in the order in which they go."""
-        self.counts = np.zeros(0, np.int64)
-        """For each of them how many rows there were up to its time."""
-
-    def advance(self, upto: int) -> None:
-        rows = due(self.waiting, upto)
-        if rows is not None:
-            if self.node.shows is Shows.WITH_TIME:
-                rows = by_point(rows)
-            rows = rows.at(np.argsort(rows.high, kind="stable"))
-            own = self.entries.new(len(rows))
-            self.queue = np.concatenate([self.queue, own])
-            self.counts = np.concatenate([self.counts, self.counter.count_at(rows.high)])
-        most = self.node.window.rows
-        lost = int(np.searchsorted(self.counts, self.counter.count_at(np.array([upto]))[0] - most, side="right"))
-        gone = self.queue[:lost]
-        self.entries.ends[gone] = self.counter.time_of(self.counts[:lost] + most) - 1
-        if rows is not None:
-            shown = with_times(self.view, rows.bindings, rows.high, self.counter.symbols)
-            self.view.show(self.entries, own, shown, rows.low)
-        self.view.hide(self.entries, gone)
-        self.entries.give_back(gone)
-        self.queue, self.counts = self.queue[lost:], self.counts[lost:]
+    def fill(self, state: Mapping[str, Any]) -> None:
+        self.partitions.fill(state["partitions"])
+        self.counts, self.oldest, self.newest = state["counts"], state["oldest"], state["newest"]
+        if self.edges is not None:
+            self.edges.fill({name.removeprefix("edge-"): state[name] for name in state if name.startswith("edge-")})
+        self.entries.fill(self.views, state)
 
 
 class Counting:
@@ -277,7 +148,8 @@ class Counting:
             if node.source in node.counted:
                 counter.add_view(node, relations[node.head])
             else:
-                self.followers[node.head] = Follower(node, relations[node.head], counter)
+                counter.edges = counter.edges or Edges(node.window)
+                self.followers[node.head] = Follower(node, relations[node.head], counter.edges, symbols)
 
     def __bool__(self) -> bool:
         return bool(self.counters)
@@ -298,7 +170,8 @@ class Counting:
     def forget(self, upto: int) -> None:
         """What lies before a time is not asked for any more."""
         for counter in self.counters.values():
-            counter.forget_times(upto)
+            if counter.edges is not None:
+                counter.edges.forget(upto)
 
     def waiting(self) -> Iterator[tuple[tuple[str, ...], Waiting]]:
         """What waits to be counted or shown, and until which relations are final, always in the same order."""
@@ -310,57 +183,23 @@ class Counting:
 
     def state(self) -> dict[str, Any]:
         """All that is in memory besides the relations, as arrays."""
-        found: dict[str, Any] = {}
-        for index, counter in enumerate(self.counters.values()):
-            size = counter.partitions.count or 1
-            found |= {
-                f"c{index}-partitions": counter.partitions.known, f"c{index}-counts": counter.counts[:size],
-                f"c{index}-oldest": counter.oldest[:size], f"c{index}-newest": counter.newest[:size],
-                f"c{index}-times": counter.times, f"c{index}-totals": counter.totals,
-            }  # fmt: skip
-            found |= _entries_state(f"c{index}", counter.entries, counter.views)
-        for index, follower in enumerate(self.followers.values()):
-            found |= {f"f{index}-queue": follower.queue, f"f{index}-counts": follower.counts}
-            found |= _entries_state(f"f{index}", follower.entries, [follower.view])
-        return found
+        return {f"{name}-{field}": array for name, part in self._parts() for field, array in part.state().items()}
 
     def fill(self, state: Mapping[str, Any]) -> None:
         """Goes on from what was in memory; the relations have been filled."""
-        for index, counter in enumerate(self.counters.values()):
-            counter.partitions.fill(state[f"c{index}-partitions"])
-            counter.counts, counter.times = state[f"c{index}-counts"], state[f"c{index}-times"]
-            counter.oldest, counter.newest = state[f"c{index}-oldest"], state[f"c{index}-newest"]
-            counter.totals = state[f"c{index}-totals"]
-            _fill_entries(f"c{index}", counter.entries, counter.views, state)
-        for index, follower in enumerate(self.followers.values()):
-            follower.queue, follower.counts = state[f"f{index}-queue"], state[f"f{index}-counts"]
-            _fill_entries(f"f{index}", follower.entries, [follower.view], state)
+        for name, part in self._parts():
+            prefix = f"{name}-"
+            part.fill({field.removeprefix(prefix): state[field] for field in state if field.startswith(prefix)})
+
+    def _parts(self) -> Iterator[tuple[str, Counter | Follower]]:
+        yield from ((f"c{index}", counter) for index, counter in enumerate(self.counters.values()))
+        yield from ((f"f{index}", follower) for index, follower in enumerate(self.followers.values()))
 
     def used(self) -> list[Symbols32]:
         """The constants that are referred to."""
         held = [rows.ravel() for _, waiting in self.waiting() for rows, _, _ in waiting.everything()]
-        return held + [each for counter in self.counters.values() for each in counter.partitions.used()]
-
-
-def _entries_state(name: str, entries: Entries, views: list[View]) -> dict[str, Any]:
-    rows = entries.rows.copy()
-    found: dict[str, Any] = {}
-    for view in views:
-        order = view.order()
-        rows[view.number] = np.searchsorted(order, rows[view.number])
-        rows[view.number][entries.rows[view.number] == _NOWHERE] = _NOWHERE
-        found[f"{name}-latest{view.number}"] = view.latest[order[order < len(view.latest)]]
-    fields = {"ends": entries.ends, "following": entries.following, "rows": rows, "free": entries.free[: entries.left]}
-    return found | {f"{name}-{field}": array for field, array in fields.items()}
-
-
-def _fill_entries(name: str, entries: Entries, views: list[View], state: Mapping[str, Any]) -> None:
-    entries.ends, entries.following = state[f"{name}-ends"], state[f"{name}-following"]
-    entries.rows, free = state[f"{name}-rows"], state[f"{name}-free"]
-    entries.free = np.concatenate([free, np.zeros(len(entries.ends) - len(free), np.int32)])
-    entries.left = len(free)
-    for view in views:
-        view.latest = state[f"{name}-latest{view.number}"]
+        held += [each for counter in self.counters.values() for each in counter.partitions.used()]
+        return held + [each for follower in self.followers.values() for each in follower.used()]
 
 
 def _wait(waiting: Waiting, news: Delta | None) -> None:

@@ -23,7 +23,7 @@ from presage.engine.waiting import Waiting
 from presage.errors import PresageError
 from presage.model.terms import Number, number
 
-FORMAT = 2
+FORMAT = 3
 
 
 class StateError(PresageError):

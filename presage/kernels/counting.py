@@ -7,6 +7,7 @@ stands, `latest` which entry is the last that stands in a row: a tuple is shown 
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 from presage.kernels.finding import find_row
@@ -15,9 +16,10 @@ from presage.kernels.tables import UNLINKED, insert, link
 
 
 @njit(cache=True)
-def count(partitions, times, most, counts, oldest, newest, following, ends, entries, gone):  # type: ignore[no-untyped-def]
+def count(partitions, times, most, counts, oldest, newest, following, ends, entries, gone, filled):  # type: ignore[no-untyped-def]
     """Counts rows, in their order, as entries that are in without end; a partition with more than `most` loses its
-    oldest one. Gives how many are `gone`."""
+    oldest one. Gives how many are `gone`; `filled` becomes how many rows each one's partition has with it, with the one
+    that goes."""
     lost = 0
     for index in range(len(times)):
         partition, entry = partitions[index], entries[index]
@@ -29,13 +31,54 @@ def count(partitions, times, most, counts, oldest, newest, following, ends, entr
         newest[partition] = entry
         if counts[partition] < most:
             counts[partition] += 1
+            filled[index] = counts[partition]
         else:
+            filled[index] = most + 1
             first = oldest[partition]
             oldest[partition] = following[first]
             ends[first] = times[index] - 1
             gone[lost] = first
             lost += 1
     return lost
+
+
+@njit(cache=True)
+def edges(times, filled, gone, most, alive, counts, noted, at, found):  # type: ignore[no-untyped-def]
+    """The left edges of a window at the times of rows, which are as for `count`; `gone` are the starts of those that
+    go. `alive` are times with rows, in their order, and `counts` how many are in: both have room for more. `noted` is
+    how many such times there are, how many of them come before the first with rows that are in, how many have none
+    left, and how many partitions are short of rows. Gives how many edges are `found`, `at` which times."""
+    size, first, empty, short = noted
+    index = lost = many = 0
+    while index < len(times):
+        time = times[index]
+        alive[size], counts[size] = time, 0
+        while index < len(times) and times[index] == time:
+            counts[size] += 1
+            if filled[index] > most:
+                place = np.searchsorted(alive[: size + 1], gone[lost])
+                counts[place] -= 1
+                empty += place < size and not counts[place]
+                lost += 1
+            elif filled[index] == most:
+                short -= most > 1
+            elif filled[index] == 1:
+                short += 1
+            index += 1
+        size += 1
+        while not counts[first]:
+            first += 1
+        at[many], found[many] = time, 0 if short else alive[first]
+        many += 1
+    if 2 * empty > size:
+        left = 0
+        for place in range(first, size):
+            if counts[place]:
+                alive[left], counts[left] = alive[place], counts[place]
+                left += 1
+        size, first, empty = left, 0, 0
+    noted[:] = size, first, empty, short
+    return many
 
 
 @njit(cache=True)

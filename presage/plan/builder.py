@@ -19,6 +19,7 @@ from presage.plan.body import Body
 from presage.plan.existential import earliest, frontier, is_timed, obstacle
 from presage.plan.formulas import mirrored, names, positive, reach_of, time
 from presage.plan.fusing import fuse
+from presage.plan.in_rows import PartsInRows
 from presage.plan.moments import Moment, Moments, conjuncts, is_empty, moments
 from presage.plan.nodes import (
     HERE,
@@ -32,7 +33,7 @@ from presage.plan.nodes import (
     Reach,
     needed_by,
 )
-from presage.plan.parts import Parts, Unsupported
+from presage.plan.parts import Unsupported
 from presage.plan.rows import times_in_rows
 from presage.plan.windows import without_filters
 
@@ -52,7 +53,7 @@ def plan_of(subject: Subject) -> Plan:
     return plan
 
 
-class Builder(Parts):
+class Builder(PartsInRows):
     def build(self) -> Plan:
         for rule in self.program.rules:
             self.rule = rule
@@ -115,7 +116,8 @@ class Builder(Parts):
         if rule.head.choice:
             raise self._refuse("a head with alternatives", rule.span)
         base = self._base(rule.head, rule)
-        seen = (positive(without_filters(literal, self.statics)) for literal in rule.body)
+        inputs = {each.name for each in self.plan.sources.values() if each.kind == "input"}
+        seen = (positive(without_filters(literal, self.statics, inputs)) for literal in rule.body)
         found = moments([part for each in seen for part in conjuncts(each)], self._is_timeless)
         if times_in_rows(rule.body) & {*found.named, base}:
             raise self._refuse(SEVERAL, rule.span)

@@ -132,6 +132,7 @@ class Shows(Enum):
     WHILE_IN = "while it is in the window"
     WITH_TIME = "while it is in the window, with its time as the last column"
     AT_ONCE = "at its own time"
+    AFTER_FIRST = "while it is in the window, after its first time"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ meets only whole relations. Equal subformulas share a relation.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -26,7 +27,7 @@ from presage.model.formulas import (
     Windowed,
     walk,
 )
-from presage.model.printer import show_formula, show_window
+from presage.model.printer import show_formula
 from presage.model.program import Program
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Number, Variable, number
@@ -43,7 +44,6 @@ from presage.plan.nodes import (
     Hop,
     Join,
     Known,
-    LastRows,
     Literal,
     Plan,
     Reach,
@@ -51,7 +51,7 @@ from presage.plan.nodes import (
     Since,
     Source,
 )
-from presage.plan.rows import are_columns, parts_in_rows
+from presage.plan.rows import are_columns
 from presage.plan.windows import is_known
 
 TRUE = "true"
@@ -66,7 +66,7 @@ class Unsupported(PresageError):
         super().__init__(f"{program.source.name}:{line}:{column}: {what} cannot be run by the interval engine yet")
 
 
-class Parts:
+class Parts(ABC):
     def __init__(self, program: Program, discrete: bool, kinds: dict[str, tuple[int, str]], mixed: bool) -> None:
         """`mixed` says whether rules derive facts of an input."""
         self.program = program
@@ -169,56 +169,13 @@ class Parts:
         name, columns = self._made(formula)
         return Literal(name, tuple(Variable(column) for column in columns), offset, at)
 
-    # Windows of rows.
-
+    @abstractmethod
     def _in_rows(self, window: RowsWindow, formula: Formula, body: Body) -> None:
         """What a window of rows must show for a formula to be true."""
-        asked = parts_in_rows(formula, self._fresh_variable)
-        if asked is None:
-            raise self._refuse("this formula in a window of rows", window.span)
-        if isinstance(formula, Modal) and all(
-            isinstance(part, Comparison) or part.absent or part.atom.predicate in self.statics for part in asked
-        ):
-            raise self._refuse("a window of rows over what does not change", window.span)
-        for part in asked:
-            if isinstance(part, Comparison):
-                body.comparisons.append(part)
-            elif part.atom.predicate in self.statics:
-                found = Literal(part.atom.predicate, tuple(map(self._argument, part.atom.arguments)))
-                (body.negated if part.absent else body.literals).append(found)
-            else:
-                relation = self._shown(window, part.atom, part.shows)
-                arguments = tuple(map(self._argument, part.atom.arguments))
-                literal = Literal(relation, arguments if part.moment is None else (*arguments, part.moment))
-                if part.absent:
-                    body.negated.append(literal)
-                else:
-                    self._require(literal, body)
 
-    def _fresh_variable(self) -> Variable:
-        return Variable(f"#{len(self.made)}.{len(self.plan.nodes)}")
-
+    @abstractmethod
     def _shown(self, window: RowsWindow, atom: Atom, shows: Shows) -> str:
         """The relation of what a window of rows shows of a predicate."""
-        source = self.plan.sources[atom.predicate]
-        if shows is Shows.AT_ONCE and source.kind != "input":
-            return source.name
-        key = f"{show_window(window)} {source.name} {shows.name}"
-        if key not in self.made:
-            if not self.plan.discrete:
-                raise self._refuse("a window of rows on the dense timeline", window.span)
-            if window.ahead or not window.rows:
-                raise self._refuse("a window of rows that looks ahead", window.span)
-            if self.mixed:
-                raise self._refuse("a window of rows beside rules for an input", window.span)
-            if window.by and source.kind != "input":
-                raise self._refuse("a window of partitions over derived facts", window.span)
-            arity = source.arity + (shows is Shows.WITH_TIME)
-            name = self._fresh(arity, "made" if shows is Shows.AT_ONCE else "shown")
-            counted = tuple(sorted(each.name for each in self.plan.sources.values() if each.kind == "input"))
-            self.plan.nodes.append(LastRows(name, source.name, window, counted, shows, self.rule))
-            self.made[key] = name, ()
-        return self.made[key][0]
 
     def _steady(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
         """The same as `_made`, for operators: nothing in it is ever taken back."""

@@ -60,6 +60,14 @@ def _flat(formula: And) -> Iterator[Formula]:
             yield part
 
 
+def conjuncts_among(formula: Formula, chosen: Callable[[Atom], bool]) -> list[Atom] | None:
+    """The chosen atoms of a formula, if they are parts of a conjunction; `None` if some of them stand elsewhere."""
+    parts = list(_flat(formula)) if isinstance(formula, And) else [formula]
+    found = [part for part in parts if isinstance(part, Atom) and chosen(part)]
+    rest = (inner for part in parts if not isinstance(part, Atom) for inner in walk(part))
+    return None if any(isinstance(inner, Atom) and chosen(inner) for inner in rest) else found
+
+
 def are_columns(arguments: Iterable[Term]) -> bool:
     """Whether an atom has all tuples of its relation: a variable for each column."""
     given = tuple(arguments)

@@ -25,6 +25,7 @@ from presage.model.formulas import (
     Reset,
     Top,
     Windowed,
+    transform,
     walk,
 )
 from presage.model.terms import Constant, Now, Term, Variable
@@ -56,8 +57,6 @@ def seen_through(formula: Windowed) -> Formula:
             return part
         case Modal(operator="some", formula=Or(parts=parts) as alternatives) if isinstance(window, RowsWindow):
             return replace(alternatives, parts=tuple(below(replace(inner, formula=part)) for part in parts))
-        case Modal(formula=part) if isinstance(window, RowsWindow):
-            return formula if (local := at_one_time(part)) is None else below(replace(inner, formula=local))
         case _ if isinstance(window, RowsWindow):
             return formula
         case Atom() if window.hop is None:
@@ -138,42 +137,61 @@ def _cut(formula: Metric, window: TimeWindow) -> Formula:
 # Filters.
 
 
-def without_filters(formula: Formula, statics: Container[str]) -> Formula:
+def without_filters(formula: Formula, statics: Container[str], inputs: Container[str]) -> Formula:
     """An equivalent formula that asks of its facts what the filters above them let through. What is static is known
     through any window."""
-    return _filtered(formula, (), statics)
+    return _Filtering(statics, inputs).through(formula, ())
 
 
-def _filtered(formula: Formula, filters: tuple[OnlyWindow, ...], statics: Container[str]) -> Formula:
-    def below(part: Formula) -> Formula:
-        return _filtered(part, filters, statics)
+class _Filtering:
+    def __init__(self, statics: Container[str], inputs: Container[str]) -> None:
+        self.statics, self.inputs = statics, inputs
 
-    match formula:
-        case Windowed(window=OnlyWindow() as window, formula=part):
-            return _filtered(part, (*filters, window), statics)
-        case Windowed(window=window, formula=part) if isinstance(window, TimeWindow) or not filters:
-            # Hiding facts and hiding times go together in either order; counting what is hidden does not.
-            return replace(formula, formula=below(part))
-        case Reset(formula=part):
-            return replace(formula, formula=_filtered(part, (), statics))
-        case Not(formula=part) | Modal(formula=part) | Metric(formula=part) | Pinned(formula=part):
-            return replace(formula, formula=below(part))
-        case And(parts=parts) | Or(parts=parts):
-            return replace(formula, parts=tuple(map(below, parts)))
-        case Implies(left=left, right=right) | BinaryMetric(left=left, right=right):
-            return replace(formula, left=below(left), right=below(right))
-        case Atom(predicate=predicate) if predicate not in statics:
-            found: Formula = formula
-            for window in filters:
-                found = _let_through(found, window)
-            return found
-        case Windowed(window=RowsWindow() as window, formula=part) if by := _one_partition(filters, window):
-            # Rows that are not let through are not counted.
-            return replace(formula, window=replace(window, by=by), formula=_filtered(part, (), statics))
-        case Windowed():
-            return Windowed(filters[0], formula, span=formula.span)
-        case _:
+    def through(self, formula: Formula, filters: tuple[OnlyWindow, ...]) -> Formula:
+        def below(part: Formula) -> Formula:
+            return self.through(part, filters)
+
+        match formula:
+            case Windowed(window=OnlyWindow() as window, formula=part):
+                return self.through(part, (*filters, window))
+            case Windowed(window=window, formula=part) if isinstance(window, TimeWindow) or not filters:
+                # Hiding facts and hiding times go together in either order; counting what is hidden does not.
+                return replace(formula, formula=below(part))
+            case Reset(formula=part):
+                return replace(formula, formula=self.through(part, ()))
+            case Not(formula=part) | Modal(formula=part) | Metric(formula=part) | Pinned(formula=part):
+                return replace(formula, formula=below(part))
+            case And(parts=parts) | Or(parts=parts):
+                return replace(formula, parts=tuple(map(below, parts)))
+            case Implies(left=left, right=right) | BinaryMetric(left=left, right=right):
+                return replace(formula, left=below(left), right=below(right))
+            case Atom(predicate=predicate) if predicate not in self.statics:
+                found: Formula = formula
+                for window in filters:
+                    found = _let_through(found, window)
+                return found
+            case Windowed(window=RowsWindow() as window, formula=part) if by := _one_partition(filters, window):
+                # Rows that are not let through are not counted. With no rows at all, such a window is not the same as
+                # one with partitions: it reaches to the start of the stream, which only rows themselves do not show.
+                part = transform(self.through(part, ()), lambda each: self._hidden(each, by))
+                if all(self._is_of_rows(each) for each in walk(part)):
+                    return replace(formula, window=replace(window, by=by), formula=part)
+                return Windowed(filters[0], formula, span=formula.span)
+            case Windowed():
+                return Windowed(filters[0], formula, span=formula.span)
+            case _:
+                return formula
+
+    def _hidden(self, formula: Formula, patterns: tuple[Atom, ...]) -> Formula:
+        """Nothing, instead of an atom that no pattern is about."""
+        if not isinstance(formula, Atom) or formula.predicate in self.statics:
             return formula
+        return formula if any(each.predicate == formula.predicate for each in patterns) else NOTHING
+
+    def _is_of_rows(self, formula: Formula) -> bool:
+        if isinstance(formula, Atom):
+            return formula.predicate in self.statics or formula.predicate in self.inputs
+        return not isinstance(formula, Reset)
 
 
 def _one_partition(filters: tuple[OnlyWindow, ...], window: RowsWindow) -> tuple[Atom, ...]:

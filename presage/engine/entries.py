@@ -1,0 +1,133 @@
+"""The facts that a window of rows has in sight, and the tables in which it shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from presage.engine.grid import ENDLESS
+from presage.engine.joining import Rows
+from presage.engine.relation import Ints, Relation, Symbols32
+from presage.engine.symbols import Symbols
+from presage.engine.waiting import Waiting
+from presage.kernels import counting
+from presage.kernels.layout import CAPACITY
+from presage.kernels.waiting import split_at
+from presage.plan.nodes import LastRows, Shows
+
+_FEW = 16
+_NOWHERE = -1
+
+
+def due(waiting: Waiting, upto: int) -> Rows | None:
+    """What waits and starts at or before a cell, as far as it lies up to there; the rest waits on."""
+    taken = waiting.take(upto)
+    if taken is None:
+        return None
+    now, later = split_at(*taken, upto)
+    waiting.put(*later)
+    return Rows(*now)
+
+
+class Entries:
+    """A pool of entries: until when each is in a window, and where it stands in what windows show."""
+
+    def __init__(self, views: int) -> None:
+        self.ends = np.full(_FEW, ENDLESS, np.int64)
+        self.starts = np.zeros(_FEW, np.int64)
+        self.following = np.full(_FEW, _NOWHERE, np.int32)
+        self.rows = np.full((views, _FEW), _NOWHERE, np.int32)
+        self.free = np.arange(_FEW, dtype=np.int32)
+        self.left = _FEW
+
+    def new(self, count: int) -> Symbols32:
+        size = len(self.ends)
+        if count > self.left:
+            more = max(size, count)
+            self.ends = np.concatenate([self.ends, np.zeros(more, np.int64)])
+            self.starts = np.concatenate([self.starts, np.zeros(more, np.int64)])
+            self.following = np.concatenate([self.following, np.zeros(more, np.int32)])
+            self.rows = np.concatenate([self.rows, np.zeros((len(self.rows), more), np.int32)], axis=1)
+            free = np.arange(size, size + more, dtype=np.int32)
+            self.free = np.concatenate([self.free[: self.left], free, np.zeros(size, np.int32)])
+            self.left += more
+        self.left -= count
+        found = self.free[self.left : self.left + count].copy()
+        self.ends[found], self.rows[:, found] = ENDLESS, _NOWHERE
+        return found
+
+    def give_back(self, gone: Symbols32) -> None:
+        self.free[self.left : self.left + len(gone)] = gone
+        self.left += len(gone)
+
+    def state(self, views: list[View]) -> dict[str, Any]:
+        """What is in memory, as arrays. The views' tables are filled anew: where entries stand in them then."""
+        rows = self.rows.copy()
+        found: dict[str, Any] = {}
+        for view in views:
+            order = view.order()
+            rows[view.number] = np.searchsorted(order, rows[view.number])
+            rows[view.number][self.rows[view.number] == _NOWHERE] = _NOWHERE
+            found[f"latest{view.number}"] = view.latest[order[order < len(view.latest)]]
+        return found | {
+            "ends": self.ends, "starts": self.starts, "following": self.following, "rows": rows,
+            "free": self.free[: self.left],
+        }  # fmt: skip
+
+    def fill(self, views: list[View], state: Mapping[str, Any]) -> None:
+        """Goes on from what was in memory."""
+        self.ends, self.starts, self.following = state["ends"], state["starts"], state["following"]
+        self.rows, free = state["rows"], state["free"]
+        self.free = np.concatenate([free, np.zeros(len(self.ends) - len(free), np.int32)])
+        self.left = len(free)
+        for view in views:
+            view.latest = state[f"latest{view.number}"]
+
+
+class View:
+    """What a window shows of one relation: a table that entries are put into and taken out of."""
+
+    def __init__(self, node: LastRows, relation: Relation, number: int) -> None:
+        self.node, self.relation, self.number = node, relation, number
+        self.latest = np.zeros(0, np.int32)
+        relation.rows_stay = True
+
+    def show(self, entries: Entries, own: Symbols32, tuples: Symbols32, starts: Ints) -> None:
+        """Shows entries from their starts to where they end, as far as that is known."""
+        stops, done = entries.ends[own], 0
+        if self.node.shows is Shows.AT_ONCE:
+            seen = stops >= starts
+            self.relation.insert(np.ascontiguousarray(tuples[seen]), starts[seen], starts[seen])
+            return
+        tuples, relation = np.ascontiguousarray(tuples), self.relation
+        while True:
+            capacity = int(relation.table[CAPACITY])
+            if len(self.latest) < capacity:
+                self.latest = np.concatenate([self.latest, np.zeros(capacity - len(self.latest), np.int32)])
+            done = counting.show(
+                relation.address, relation.store.indexes_address, tuples, starts, stops, own, entries.ends,
+                entries.rows[self.number], self.latest, done,
+            )  # fmt: skip
+            if done == len(own):
+                return
+            relation.make_room(len(own) - done)
+
+    def order(self) -> Any:
+        """The rows of the table that are in use: where each of them stands when it is filled anew."""
+        return np.unique(self.relation.contents().row)
+
+    def hide(self, entries: Entries, gone: Symbols32) -> None:
+        if self.node.shows is not Shows.AT_ONCE:
+            counting.hide(self.relation.address, gone, entries.ends, entries.rows[self.number], self.latest)
+
+
+def with_times(view: View, tuples: Symbols32, times: Ints, symbols: Symbols) -> Symbols32:
+    """The tuples as a view shows them."""
+    if view.node.shows is not Shows.WITH_TIME:
+        return tuples
+    known, places = np.unique(times, return_inverse=True)
+    moments = symbols.number_all(known.tolist())[places].reshape(-1, 1)
+    arity = view.relation.arity - 1
+    return np.concatenate([tuples[:, :arity], moments], axis=1)
