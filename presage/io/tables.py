@@ -183,7 +183,7 @@ class TableReader:
                 places = [arrow.schema.get_field_index(column) for column in names]
                 kinds = [each.type for each in known.columns] or ["any"] * known.arity
                 columns = [
-                    (place, column, kind in ("any", "text") and is_text(arrow.column(place).type))
+                    (place, column, kind in ("any", "text") and _is_of_texts(arrow.column(place).type))
                     for place, column, kind in zip(places, names, kinds, strict=True)
                 ]
                 time = arrow.schema.get_field_index("time")
@@ -213,16 +213,16 @@ class TableReader:
         found: list[Column] = []
         for index, (place, column, texts) in enumerate(shape.columns):
             array, where = _whole(arrow.column(place)), f"table {name}: the column `{column}`"
+            if texts:
+                _check_texts(array, where)
+                array = array.dictionary_decode() if pyarrow().types.is_dictionary(array.type) else array
             if array.null_count:
                 raise FactError(f"{where} has {array.null_count} rows without a value")
             if texts:
-                _check_texts(array, where)
                 found.append(Texts(array))
                 continue
             values, places = _encoded(array, where)
-            # Texts that Arrow keeps as distinct values are values already.
-            if not is_text(getattr(array.type, "value_type", None)) or shape.kinds[index] not in ("any", "text"):
-                values = [self.checker.value(each, shape.known, index, f"table {name}") for each in values]
+            values = [self.checker.value(each, shape.known, index, f"table {name}") for each in values]
             found.append(Coded(values, places))
         return Columns(name, found, moments)
 
@@ -253,6 +253,11 @@ def _string() -> Any:
 def is_text(kind: Any) -> bool:
     pa = pyarrow()
     return kind is not None and bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_of_texts(kind: Any) -> bool:
+    """Whether Arrow holds texts, or the places of texts among distinct ones."""
+    return is_text(kind.value_type if pyarrow().types.is_dictionary(kind) else kind)
 
 
 def cells_of(column: Any, where: str) -> list[Any]:
