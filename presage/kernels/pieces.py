@@ -192,3 +192,67 @@ def outside(starts, low, high, first):  # type: ignore[no-untyped-def]
                 cell = high[others[place]] + 1 if hole else high[row] + 1
                 place += 1
     return source[:count], out_low[:count], out_high[:count]
+
+
+@njit(cache=True)
+def lasting(starts, low, high, step, first, following, near, far):  # type: ignore[no-untyped-def]
+    """Where a row of the `first` kind held from `far` to `near` before, and at all cells between those of the other
+    kind of its group, which do not overlap. `following` is the next row with the same values, or below 0. Gives for
+    each piece its row, its ends, and the step from which it is known. What a later time of the same values gives as
+    early is left to that."""
+    source, out_low, out_high = np.empty(16, np.int64), np.empty(16, np.int64), np.empty(16, np.int64)
+    out_step, others = np.empty(16, np.int64), np.empty(len(low), np.int64)
+    count, least = 0, max(near, 2)
+    for number in range(len(starts) - 1):
+        size, begin = 0, 0
+        for row in range(starts[number], starts[number + 1]):
+            if not first[row]:
+                others[size] = row
+                size += 1
+        for row in range(starts[number], starts[number + 1]):
+            if not first[row]:
+                continue
+            while begin < size and high[others[begin]] <= low[row]:
+                begin += 1
+            place, next_row = begin, following[row]
+            # With nothing between the two times, nothing else is asked.
+            if near <= 1:
+                source, out_low, out_high, out_step = _room(count, source, out_low, out_high, out_step)
+                source[count], out_low[count] = row, plus(low[row], near)
+                out_high[count], out_step[count] = plus(high[row], min(far, 1)), step[row]
+                count += 1
+            while far >= 2 and place < size and low[others[place]] <= plus(high[row], 1):
+                left = others[place]
+                since, until = max(low[row], plus(low[left], -1)), min(high[row], plus(high[left], -1))
+                end = plus(until, far)
+                if place + 1 < size and low[others[place + 1]] == high[left] + 1 and high[left] + 1 <= high[row] + 1:
+                    end = min(end, high[left] + least - 1)
+                known, at = max(step[row], step[left]), place
+                while True:
+                    left = others[at]
+                    known = max(known, step[left])
+                    if next_row >= 0 and step[next_row] <= known:
+                        end = min(end, plus(low[next_row], least - 1))
+                    from_cell, to_cell = max(plus(low[left], 1), plus(since, least)), min(plus(high[left], 1), end)
+                    if from_cell <= to_cell:
+                        source, out_low, out_high, out_step = _room(count, source, out_low, out_high, out_step)
+                        source[count], out_low[count], out_high[count] = row, from_cell, to_cell
+                        out_step[count] = known
+                        count += 1
+                    at += 1
+                    if end <= plus(high[left], 1) or at == size or low[others[at]] != high[left] + 1:
+                        break
+                place += 1
+    return source[:count], out_low[:count], out_high[:count], out_step[:count]
+
+
+@njit(cache=True)
+def _room(count, source, low, high, step):  # type: ignore[no-untyped-def]
+    """Columns with room for one more row."""
+    if count < len(source):
+        return source, low, high, step
+    more = np.empty(count, np.int64)
+    return (
+        np.concatenate((source, more)), np.concatenate((low, more)),
+        np.concatenate((high, more)), np.concatenate((step, more)),
+    )  # fmt: skip

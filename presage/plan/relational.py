@@ -2,8 +2,8 @@
 
 Each fact then carries the step at which the run would have known it: what follows from several facts is known with the
 last of them, and what rests on absence when that is final. That is so as long as the engine wakes exactly when
-something becomes final. It wakes later in corners before the start of the stream; those are refused here, with all
-that is no join and no operator on the pieces of a single relation.
+something becomes final. It wakes later in corners before the start of the stream; those are refused here, with what
+goes along time by its nature.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from presage.analysis.subject import Subject
 from presage.model.statements import Rule
 from presage.plan.builder import plan_of
 from presage.plan.lags import NEVER, Lags, horizon_of, lags_of
-from presage.plan.nodes import Invent, Join, LastRows, Literal, Node, Plan, Since, needed_by, reads
+from presage.plan.nodes import Invent, Join, LastRows, Literal, Node, Plan, needed_by, reads
 from presage.plan.parts import Unsupported
 
 
@@ -58,8 +58,6 @@ def wait(lags: Lags, literal: Literal) -> float:
 
 def _reasons(node: Node, plan: Plan, lags: Lags, early: frozenset[str]) -> Iterator[str]:
     match node:
-        case Since(ahead=ahead):
-            yield f"`{'until' if ahead else 'since'}` relates each time to all between"
         case Invent():
             yield "it invents values"
         case LastRows():

@@ -14,7 +14,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from presage.kernels.pieces import meeting, outside
+from presage.kernels.layout import FAR
+from presage.kernels.pieces import lasting, meeting, outside
+from presage.plan.nodes import Reach
 from presage.spark.relational.columns import TIMES, starts_of, times_of, whole_tuples
 
 
@@ -55,6 +57,47 @@ def uncovered(left: DataFrame, right: DataFrame, shared: list[str]) -> DataFrame
 
     found = _side_by_side(left, right.select(*shared, *TIMES), shared)
     return found.mapInArrow(_by_values(shared, work), _schema([*shared, *own]))
+
+
+def lasted(left: DataFrame, right: DataFrame, shared: list[str], reach: Reach, ahead: bool) -> DataFrame:
+    """Where rows on the right hold at some time of a reach before, and those on the left that agree in the shared
+    columns ever since; or with `ahead` after, and until then. Both sides are settled."""
+    own = [name for name in right.columns if name not in (*shared, *TIMES)]
+    near, far = int(reach.near or 0), 2 * FAR if reach.far is None else int(reach.far)
+
+    def work(table: Any) -> Any:
+        low, high, now = times_of(table)
+        if ahead:
+            low, high = -high, -low
+        starts = starts_of(table, len(shared))
+        groups = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        order = np.lexsort((low, groups))
+        is_right = _first(table)[order]
+        following = _following(table.take(pa.array(order)), own, groups, is_right)
+        rows, begin, end, known = lasting(starts, low[order], high[order], now[order], is_right, following, near, far)
+        if ahead:
+            begin, end = -end, -begin
+        kept = table.take(pa.array(order[rows]))
+        return pa.table(
+            {**{name: kept.column(name) for name in (*shared, *own)}, "low": begin, "high": end, "now": known}
+        )
+
+    found = _side_by_side(right, left.select(*shared, *TIMES), shared)
+    return found.mapInArrow(_by_values(shared, work), _schema([*shared, *own]))
+
+
+def _following(table: Any, own: list[str], groups: Any, is_right: Any) -> Any:
+    """For each row on the right the next one of its group with the same values of its own; otherwise below 0."""
+    rows = np.flatnonzero(is_right)
+    codes = [table.column(name).combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy() for name in own]
+    keys = [code[rows] for code in codes] + [groups[rows]]
+    order = np.lexsort((rows, *keys))
+    same = np.ones(max(0, len(rows) - 1), bool)
+    for key in keys:
+        same &= key[order][1:] == key[order][:-1]
+    found = np.full(len(groups), -1, np.int64)
+    found[rows[order][:-1][same]] = rows[order][1:][same]
+    return found
 
 
 def _side_by_side(left: DataFrame, right: DataFrame, shared: list[str]) -> DataFrame:

@@ -14,9 +14,21 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from presage.plan.lags import Lags
-from presage.plan.nodes import Dilate, Erode, Hop, Join, Known, Literal, Node, Plan, reads
-from presage.spark.relational.columns import ENDLESS, Held, Shape, absorbed, eroded, moved, places, schema_of, settled
+from presage.plan.nodes import Dilate, Erode, Hop, Join, Known, Literal, Node, Plan, Since, reads
+from presage.spark.relational.columns import (
+    ENDLESS,
+    TIMES,
+    Held,
+    Shape,
+    absorbed,
+    eroded,
+    moved,
+    places,
+    schema_of,
+    settled,
+)
 from presage.spark.relational.joins import Joins
+from presage.spark.relational.meeting import lasted
 from presage.spark.relational.values import written
 
 
@@ -80,6 +92,8 @@ class Rounds:
         """What a node finds; with `new` only what the literal of that number gives that is new."""
         if isinstance(node, Join):
             return self.joins.heads(node, self.held, new)
+        if isinstance(node, Since):
+            return self.joins.finished(self._lasted(node), node.head)
         assert isinstance(node, (Dilate, Erode, Hop))
         source = self.held[node.source]
         if isinstance(node, Erode):
@@ -93,6 +107,14 @@ class Rounds:
         return self.joins.finished(
             frame.select(*places(source.arity), low.alias("low"), high.alias("high"), "now"), node.head
         )
+
+    def _lasted(self, node: Since) -> DataFrame:
+        left, right = self.held[node.left], self.held[node.right]
+        shared = [f"a{place}" for place in node.columns]
+        renamed = zip(places(left.arity), shared, strict=True)
+        columns = [F.col(name).alias(other) for name, other in renamed]
+        found = lasted(left.frame.select(*columns, *TIMES), right.frame, shared, node.reach, node.ahead)
+        return found.select(*places(right.arity), *TIMES)
 
     def _to_fixpoint(self, names: list[str], nodes: list[Node]) -> None:
         inner = {id(node): [at for at, (source, _) in enumerate(reads(node)) if source in names] for node in nodes}
