@@ -291,6 +291,9 @@ BOTH = [
     ("input b(x). d(X) :- b(X). q(X) :- window(2) all d(X).", "b(k)@0 b(k)@1", "0 1"),
     ("input c(x). q(X) :- window(1) all c(X), not historically[0,1] c(X).", "c(k)@0 c(k)@1", "0"),
     ("input tram(x). q(X)@T+3 :- tram(X)@T.", "tram(k)@1", "4"),
+    ("input a(x). input b(x). d(X) :- a(X)@3. q(X) :- b(X), not d(X).", TICKING, "0 1 2 3 4 5"),
+    ("input a(x). input b(x). input c(x). d(X) :- c(X), a(X)@3. q(X) :- b(X), not d(X).",
+     f"c(k)@1 a(k)@3 {TICKING}", "0 2 3 4 5"),
 ]  # fmt: skip
 
 
@@ -307,6 +310,19 @@ def test_what_is_confirmed_does_not_hang_on_what_is_emitted(
             assert at is not None
             times |= {int(at[3])} if at[3] else set(range(int(at[1]), int(at[2]) + 1))
     assert " ".join(map(str, sorted(times))) == expected
+
+
+def test_a_fixed_time_holds_up_what_hangs_on_its_own_absence_until_it_is_past(ask: Any) -> None:
+    program = (
+        "timeline discrete. input t. input p. on@T+1 :- t@T, not on@T, not p@2. on@T+1 :- on@T, not t@T. query on."
+    )
+    found = ask(program, "t()@0 t()@4 t()@6", "run", "--emit", "confirmed", "--until", "7")
+    assert found == [
+        "2: confirmed on@[1,2]",
+        "3: confirmed on@3",
+        "4: confirmed on@4",
+        "7: confirmed on@7",
+    ]
 
 
 def test_what_lies_ahead_is_told_when_it_is_known(ask: Any) -> None:
