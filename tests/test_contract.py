@@ -312,6 +312,27 @@ def test_what_is_confirmed_does_not_hang_on_what_is_emitted(
     assert " ".join(map(str, sorted(times))) == expected
 
 
+PINNED_QUERIES = [
+    ("timeline discrete. input r(x). e(X) :- r(X). query e(X)@4.", "r(a)@3 r(a)@4 r(b)@[3,5] r(c)@5", "a 4 b 4"),
+    ("timeline dense. input r(x). e(X) :- once[0,1] r(X). query e(X)@1/3.", "r(a)@0 r(b)@[0,2] r(c)@2", "a 1/3 b 1/3"),
+    (
+        "timeline dense. input r(x). e(X) :- once[0,1] r(X). query e(X)@1/3. query e(b)@2. query e(c).",
+        "r(a)@0 r(b)@[0,2] r(c)@2",
+        "a 1/3 b 1/3 b 2 c [2,3]",
+    ),
+]
+
+
+@pytest.mark.parametrize("emit", ["changes", "confirmed"])
+@pytest.mark.parametrize(("program", "facts", "expected"), PINNED_QUERIES, ids=["discrete", "dense", "several"])
+def test_a_query_at_a_time_is_answered_for_that_time(
+    program: str, facts: str, expected: str, emit: str, ask: Any
+) -> None:
+    found = ask(program, facts, "run", "--emit", emit, "--until", "5")
+    answers = (re.search(r"confirmed e\((\w)\)@(\S+)", line) for line in found)
+    assert " ".join(sorted(f"{each[1]} {each[2]}" for each in answers if each is not None)) == expected
+
+
 def test_a_fixed_time_holds_up_what_hangs_on_its_own_absence_until_it_is_past(ask: Any) -> None:
     program = (
         "timeline discrete. input t. input p. on@T+1 :- t@T, not on@T, not p@2. on@T+1 :- on@T, not t@T. query on."
