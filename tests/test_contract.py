@@ -294,6 +294,16 @@ BOTH = [
     ("input a(x). input b(x). d(X) :- a(X)@3. q(X) :- b(X), not d(X).", TICKING, "0 1 2 3 4 5"),
     ("input a(x). input b(x). input c(x). d(X) :- c(X), a(X)@3. q(X) :- b(X), not d(X).",
      f"c(k)@1 a(k)@3 {TICKING}", "0 2 3 4 5"),
+    ("input b(x). q(X) :- b(X), now != 2.", TICKING, "0 1 3 4 5"),
+    ("input b(x). input c(x). q(X) :- b(X), once[0,2] (c(X) and now >= 3).", f"c(k)@1 {TICKING}", "3"),
+    ("input b(x). q(X)@T+1 :- b(X)@T, now = 2.", "b(k)@0 b(k)@3", "1 4"),
+    ("input b(x). q(X)@T :- b(X)@T, T >= now + 3, T <= now + 4.", TICKING, "3 4 5"),
+    ("input b(x). q(X)@T :- b(X)@T, T = now + 3.", TICKING, "3 4 5"),
+    ("static s(x). s(k). input b(x). q(X)@now+1 :- s(X), not b(X)@now+1.", "b(k)@1 b(k)@3", "2"),
+    ("input a(x). input b(x). q(X)@T :- b(X)@T, a(X)@S, S = T + 1, S != 3.",
+     f"a(k)@2 a(k)@3 a(k)@4 {TICKING}", "1 3"),
+    ("static s(x). s(k). input b(x). input c(x). q(X) :- s(X), not c(X)@3.", "b(k)@0 b(k)@1", "0 1 2 3 4"),
+    ("input b(x). q(X) :- b(X)@T, T = now - 1, T != 2.", "b(k)@1 b(k)@2 b(k)@3", "2 4"),
 ]  # fmt: skip
 
 
@@ -344,6 +354,14 @@ def test_a_fixed_time_holds_up_what_hangs_on_its_own_absence_until_it_is_past(as
         "4: confirmed on@4",
         "7: confirmed on@7",
     ]
+
+
+@pytest.mark.parametrize("comparison", ["T != now", "T > 2 * now, now > 0", "X > now"])
+def test_a_comparison_with_a_time_of_which_nothing_else_is_said_is_not_left_open(comparison: str, ask: Any) -> None:
+    found = ask(f"timeline discrete. input b(x). q(X)@T :- b(X)@T, {comparison}. query q(X).", "b(4)@2 b(4)@3", "run")
+    expected = {"T != now": {2, 3}, "T > 2 * now, now > 0": {3}, "X > now": {2, 3}}[comparison]
+    assert {int(line.rsplit("@")[1]) for line in found} == expected
+    assert all("confirmed q(4)@" in line and "unless" not in line for line in found)
 
 
 def test_what_lies_ahead_is_told_when_it_is_known(ask: Any) -> None:
