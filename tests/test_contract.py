@@ -112,6 +112,20 @@ CHANGES = {
         "a(k)@0 c(k)@0>1",
         ["0: possible q(k)@0 because a(k)@0 needs b(k)@0 by 1", "1: refuted q(k)@0"],
     ),
+    "times that are still open have bounds": (
+        "timeline discrete. input a(x) delay 3. q(X) :- a(X)@S, S <= now. query q(X).",
+        "a(k)@4 a(k)@2>5",
+        ["4: confirmed q(k)@T because a(k)@4 unless T < 4", "5: confirmed q(k)@T because a(k)@2 unless T < 2"],
+    ),
+    "times that are still open are bounded by one another": (
+        "timeline discrete. input a(x). input b(x). q(X) :- a(X)@S, b(X)@R, S <= now, R > now + 1. query q(X).",
+        "a(k)@2 b(k)@5",
+        [
+            "2: possible q(k)@T because a(k)@2 needs b(k)@R unless R < 4, T < 2, T > R - 2",
+            "5: confirmed q(k)@2 because a(k)@2, b(k)@5",
+            "5: confirmed q(k)@3 because a(k)@2, b(k)@5",
+        ],
+    ),
     "likely as of now, given what has not arrived": (
         "timeline discrete. input a(x). input b(x) rate 0.25 delay {0: 0.7, 1: 0.2}. q(X) :- a(X), b(X). query q(X).",
         "a(k)@0",
