@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -70,7 +71,11 @@ def as_run(report: Report) -> Report:
     except ProgramError as refused:
         return replace(report, problems=(*report.problems, *refused.diagnostics))
     except PresageError as refused:
-        return replace(report, problems=(*report.problems, Diagnostic("R101", str(refused), Span(0, 1))))
+        span, message = Span(0, 1), str(refused).removeprefix(f"{report.source.name}:").strip()
+        if (place := re.match(r"(\d+):(\d+): ", message)) is not None:
+            start = report.source.line_starts[int(place[1]) - 1] + int(place[2]) - 1
+            span, message = Span(start, start + 1), message[place.end() :]
+        return replace(report, problems=(*report.problems, Diagnostic("R101", message, span)))
     return report
 
 
