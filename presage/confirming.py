@@ -167,8 +167,15 @@ class Confirming:
                     places[asked.name] = place
                 continue
             wanted = fits if wanted is None else wanted & fits
+        at: int | None = None
+        if query.pin is not None and query.pin.base is None:
+            at = self.engine.grid.cell(query.pin.offset)  # type: ignore[arg-type]
+            fits = (low <= at) & (high >= at)
+            wanted = fits if wanted is None else wanted & fits
         if wanted is not None:
             row, rows, low, high = row[wanted], rows[wanted], low[wanted], high[wanted]
+        if at is not None:
+            low = high = np.full(len(low), at, np.int64)
         if not len(low):
             return None
         if not _repeats(row):

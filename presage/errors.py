@@ -69,6 +69,7 @@ CODES: dict[str, str] = {
     "T103": "an operator over an unbounded stretch can never hold",
     "T104": "a time lies before the start of the stream",
     "E101": "the existential rules may invent values without end",
+    "R101": "a run cannot take the program",
     "C101": "a pipeline file is not TOML",
     "C102": "a pipeline has no such key",
     "C103": "a pipeline lacks a key or table",

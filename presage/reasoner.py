@@ -36,10 +36,6 @@ from presage.plan.parts import Unsupported
 from presage.supposing import ALL, Choice
 from presage.supposing_dense import suppose
 
-MOST_LITERALS = 400
-"""How large the premise patterns of a query may be for them to be a quicker way to what is confirmed than looking at
-the whole stream at each step."""
-
 
 class Reasoner:
     """Feeds facts to a program and gives the changes of its answers. Steps must go forward in time."""
@@ -77,7 +73,7 @@ class Reasoner:
         possible = all(each.hypothetical.possible for each in report.findings.queries)
         self._only_confirmed = emit == "confirmed" or (emit is None and not (possible and self.subject.discrete))
         self.chase_limit = chase_limit
-        small = all(each.hypothetical.size <= MOST_LITERALS for each in report.findings.queries)
+        small = all(each.hypothetical.is_small for each in report.findings.queries)
         self._confirming = self._make_confirming(needed=self._only_confirmed and not (possible and small))
         supposes = not self._only_confirmed or self._confirming is None or (possible and self._waits_by_instance())
         self.supposing = suppose(self.subject, choice) if supposes else None

@@ -96,16 +96,20 @@ class DenseSupposing:
         )
 
     def _of(self, change: Change, now: Number) -> Iterator[Answer]:
-        """A change as an answer of the first query that asks for it."""
+        """A change as an answer of the first query that asks for all its times, or else at each time asked for."""
+        told: Stretch = change.told.times
+        fixed: dict[Number, Query] = {}
         for query in self.subject.queries:
-            if _asks(query, change):
-                times: Stretch | None = change.told.times
-                if query.pin is not None and query.pin.base is None:
-                    at = query.pin.offset
-                    times = change.told.times.meet(stretch(at, True, at, True))
-                if times is not None:
-                    yield self._answer(query, change, times, now)
-                    return
+            if not _asks(query, change):
+                continue
+            if query.pin is None or query.pin.base is not None:
+                yield self._answer(query, change, told, now)
+                return
+            fixed.setdefault(query.pin.offset, query)
+        for at, query in fixed.items():
+            times = told.meet(stretch(at, True, at, True))
+            if times is not None:
+                yield self._answer(query, change, times, now)
 
     def _answer(self, query: Query, change: Change, times: Stretch, now: Number) -> Answer:
         arguments, told = change.arguments, change.told

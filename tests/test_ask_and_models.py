@@ -350,9 +350,30 @@ def test_run_refuses_what_is_never_settled(program: Any) -> None:
     words = program("x :- a, not y. y :- a, not x. z :- x, eventually[0,inf) a. timeline discrete.", ("a", [], 0))
     assert "looks ahead without end" in refusal("run", "--emit", "confirmed", *words)
     words = program("x :- a, not y. y :- a, not x. :- not some x.", ("a", [], 0))
-    assert "line 1 looks ahead without end" in refusal("run", "--emit", "confirmed", *words)
+    assert "p.psg:1:31: error R101: the rule looks ahead without end" in refusal("run", "--emit", "confirmed", *words)
     words = program("timeline discrete. x@T :- a@T, not y@T. y@T :- a@T, not x@T. x@T :- y@T+1.", ("a", [], 0))
     assert "ever farther ahead" in refusal("run", "--emit", "confirmed", *words)
+
+
+@pytest.mark.parametrize(
+    ("text", "accepted"),
+    [
+        ("d :- a, window(rows 1, ahead 1) some a. input a.", False),
+        ("d :- a, some a. input a.", True),
+        ("x :- a, not y. y :- a, not x. :- not some x. input a.", False),
+        ("timeline dense. x :- a, not y. y :- a, not x. input a.", False),
+        ("reading now. input p(x). exists Y: q(X, Y) :- p(X).", False),
+        ("timeline dense. input a. d@T :- a@T, T > now, once[0,1] a.", False),
+        ("input a. d@T :- a@T, T >= now + 3.", True),
+        ("d :- a, window(rows 1) all a. input a.", True),
+        ("reading now. d :- a, some a. input a.", True),
+    ],
+)
+def test_check_refuses_what_a_run_refuses(text: str, accepted: bool, program: Any) -> None:
+    words = program(text)
+    ran, checked = presage("run", "--emit", "confirmed", *words), presage("check", words[0])
+    assert ran.returncode == checked.returncode == (0 if accepted else 1), (ran.stderr, checked.stderr)
+    assert json.loads(checked.stdout)["ok"] == accepted
 
 
 @given(st.integers(0, 10**9))

@@ -112,6 +112,20 @@ CHANGES = {
         "a(k)@0 c(k)@0>1",
         ["0: possible q(k)@0 because a(k)@0 needs b(k)@0 by 1", "1: refuted q(k)@0"],
     ),
+    "times that are still open have bounds": (
+        "timeline discrete. input a(x) delay 3. q(X) :- a(X)@S, S <= now. query q(X).",
+        "a(k)@4 a(k)@2>5",
+        ["4: confirmed q(k)@T because a(k)@4 unless T < 4", "5: confirmed q(k)@T because a(k)@2 unless T < 2"],
+    ),
+    "times that are still open are bounded by one another": (
+        "timeline discrete. input a(x). input b(x). q(X) :- a(X)@S, b(X)@R, S <= now, R > now + 1. query q(X).",
+        "a(k)@2 b(k)@5",
+        [
+            "2: possible q(k)@T because a(k)@2 needs b(k)@R unless R < 4, T < 2, T > R - 2",
+            "5: confirmed q(k)@2 because a(k)@2, b(k)@5",
+            "5: confirmed q(k)@3 because a(k)@2, b(k)@5",
+        ],
+    ),
     "likely as of now, given what has not arrived": (
         "timeline discrete. input a(x). input b(x) rate 0.25 delay {0: 0.7, 1: 0.2}. q(X) :- a(X), b(X). query q(X).",
         "a(k)@0",
@@ -291,6 +305,19 @@ BOTH = [
     ("input b(x). d(X) :- b(X). q(X) :- window(2) all d(X).", "b(k)@0 b(k)@1", "0 1"),
     ("input c(x). q(X) :- window(1) all c(X), not historically[0,1] c(X).", "c(k)@0 c(k)@1", "0"),
     ("input tram(x). q(X)@T+3 :- tram(X)@T.", "tram(k)@1", "4"),
+    ("input a(x). input b(x). d(X) :- a(X)@3. q(X) :- b(X), not d(X).", TICKING, "0 1 2 3 4 5"),
+    ("input a(x). input b(x). input c(x). d(X) :- c(X), a(X)@3. q(X) :- b(X), not d(X).",
+     f"c(k)@1 a(k)@3 {TICKING}", "0 2 3 4 5"),
+    ("input b(x). q(X) :- b(X), now != 2.", TICKING, "0 1 3 4 5"),
+    ("input b(x). input c(x). q(X) :- b(X), once[0,2] (c(X) and now >= 3).", f"c(k)@1 {TICKING}", "3"),
+    ("input b(x). q(X)@T+1 :- b(X)@T, now = 2.", "b(k)@0 b(k)@3", "1 4"),
+    ("input b(x). q(X)@T :- b(X)@T, T >= now + 3, T <= now + 4.", TICKING, "3 4 5"),
+    ("input b(x). q(X)@T :- b(X)@T, T = now + 3.", TICKING, "3 4 5"),
+    ("static s(x). s(k). input b(x). q(X)@now+1 :- s(X), not b(X)@now+1.", "b(k)@1 b(k)@3", "2"),
+    ("input a(x). input b(x). q(X)@T :- b(X)@T, a(X)@S, S = T + 1, S != 3.",
+     f"a(k)@2 a(k)@3 a(k)@4 {TICKING}", "1 3"),
+    ("static s(x). s(k). input b(x). input c(x). q(X) :- s(X), not c(X)@3.", "b(k)@0 b(k)@1", "0 1 2 3 4"),
+    ("input b(x). q(X) :- b(X)@T, T = now - 1, T != 2.", "b(k)@1 b(k)@2 b(k)@3", "2 4"),
 ]  # fmt: skip
 
 
@@ -307,6 +334,48 @@ def test_what_is_confirmed_does_not_hang_on_what_is_emitted(
             assert at is not None
             times |= {int(at[3])} if at[3] else set(range(int(at[1]), int(at[2]) + 1))
     assert " ".join(map(str, sorted(times))) == expected
+
+
+PINNED_QUERIES = [
+    ("timeline discrete. input r(x). e(X) :- r(X). query e(X)@4.", "r(a)@3 r(a)@4 r(b)@[3,5] r(c)@5", "a 4 b 4"),
+    ("timeline dense. input r(x). e(X) :- once[0,1] r(X). query e(X)@1/3.", "r(a)@0 r(b)@[0,2] r(c)@2", "a 1/3 b 1/3"),
+    (
+        "timeline dense. input r(x). e(X) :- once[0,1] r(X). query e(X)@1/3. query e(b)@2. query e(c).",
+        "r(a)@0 r(b)@[0,2] r(c)@2",
+        "a 1/3 b 1/3 b 2 c [2,3]",
+    ),
+]
+
+
+@pytest.mark.parametrize("emit", ["changes", "confirmed"])
+@pytest.mark.parametrize(("program", "facts", "expected"), PINNED_QUERIES, ids=["discrete", "dense", "several"])
+def test_a_query_at_a_time_is_answered_for_that_time(
+    program: str, facts: str, expected: str, emit: str, ask: Any
+) -> None:
+    found = ask(program, facts, "run", "--emit", emit, "--until", "5")
+    answers = (re.search(r"confirmed e\((\w)\)@(\S+)", line) for line in found)
+    assert " ".join(sorted(f"{each[1]} {each[2]}" for each in answers if each is not None)) == expected
+
+
+def test_a_fixed_time_holds_up_what_hangs_on_its_own_absence_until_it_is_past(ask: Any) -> None:
+    program = (
+        "timeline discrete. input t. input p. on@T+1 :- t@T, not on@T, not p@2. on@T+1 :- on@T, not t@T. query on."
+    )
+    found = ask(program, "t()@0 t()@4 t()@6", "run", "--emit", "confirmed", "--until", "7")
+    assert found == [
+        "2: confirmed on@[1,2]",
+        "3: confirmed on@3",
+        "4: confirmed on@4",
+        "7: confirmed on@7",
+    ]
+
+
+@pytest.mark.parametrize("comparison", ["T != now", "T > 2 * now, now > 0", "X > now"])
+def test_a_comparison_with_a_time_of_which_nothing_else_is_said_is_not_left_open(comparison: str, ask: Any) -> None:
+    found = ask(f"timeline discrete. input b(x). q(X)@T :- b(X)@T, {comparison}. query q(X).", "b(4)@2 b(4)@3", "run")
+    expected = {"T != now": {2, 3}, "T > 2 * now, now > 0": {3}, "X > now": {2, 3}}[comparison]
+    assert {int(line.rsplit("@")[1]) for line in found} == expected
+    assert all("confirmed q(4)@" in line and "unless" not in line for line in found)
 
 
 def test_what_lies_ahead_is_told_when_it_is_known(ask: Any) -> None:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from presage.cli import FINE, WRONG_INPUT
 from presage.cli.options import positive_count, program_argument
+
+if TYPE_CHECKING:
+    from presage.checking import Report
 
 SUMMARY = "say what a program is, what it needs, and what is wrong with it"
 DESCRIPTION = """\
@@ -41,6 +47,38 @@ def arguments(command: argparse.ArgumentParser) -> None:
     )
 
 
+def as_run(report: Report) -> Report:
+    """The report of a program without mistakes, with what a run would refuse it for."""
+    from presage.errors import Diagnostic, PresageError, ProgramError, Span
+    from presage.models.settling import check_steps
+    from presage.plan.builder import plan_of
+    from presage.plan.parts import Unsupported
+
+    found = report.findings
+    assert found is not None
+    try:
+        if found.route.engine == "clingo" or found.subject.reading == "now":
+            check_steps(found.subject, invents=False)
+            return report
+        if all(each.hypothetical.possible and each.hypothetical.is_small for each in found.queries):
+            return report
+        try:
+            plan_of(found.watched)
+        except Unsupported:
+            if not found.subject.discrete:
+                raise
+            check_steps(found.watched, invents=True)
+    except ProgramError as refused:
+        return replace(report, problems=(*report.problems, *refused.diagnostics))
+    except PresageError as refused:
+        span, message = Span(0, 1), str(refused).removeprefix(f"{report.source.name}:").strip()
+        if (place := re.match(r"(\d+):(\d+): ", message)) is not None:
+            start = report.source.line_starts[int(place[1]) - 1] + int(place[2]) - 1
+            span, message = Span(start, start + 1), message[place.end() :]
+        return replace(report, problems=(*report.problems, Diagnostic("R101", message, span)))
+    return report
+
+
 def run(options: argparse.Namespace) -> int:
     from presage.checking import Report, check_text, read_file, show_problems
     from presage.errors import ProgramError
@@ -53,6 +91,8 @@ def run(options: argparse.Namespace) -> int:
         from presage.model.program import Program
 
         report = Report(unreadable.source, Program(), unreadable.diagnostics)
+    if report.ok:
+        report = as_run(report)
     if report.problems:
         print(show_problems(report), file=sys.stderr)
     if options.json or not (options.text or sys.stdout.isatty()):

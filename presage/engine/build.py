@@ -43,8 +43,9 @@ def make_engine(
     lags = lags_of(subject, plan, horizon)
     grid = Grid(True)
     if not subject.discrete:
-        for time in numbers_of(plan):
-            per_unit = math.lcm(per_unit, Fraction(time).denominator)
+        pins = (query.pin.offset for query in subject.queries if query.pin is not None)
+        for time in (*numbers_of(plan), *pins):
+            per_unit = math.lcm(per_unit, Fraction(time).denominator)  # type: ignore[arg-type]
         grid = Grid(False, per_unit)
     watched = {query.atom.predicate for query in subject.queries}
     engine = Engine(plan, lags, symbols or Symbols(), grid, horizon, watched, chase_limit)

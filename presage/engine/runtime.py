@@ -226,10 +226,12 @@ class Engine:
 
     def final_cap(self, name: str) -> int:
         """The last cell up to which a relation is final at this step."""
-        lag = self.lags.lag[name]
+        lag, opening = self.lags.moving[name], self.lags.opening[name]
+        if lag == INF or opening > (NEVER if self.now is None else self.now):
+            return self._final_at_start(name)
         if lag == NEVER:
             return ENDLESS
-        if lag == INF or self.now is None:
+        if self.now is None:
             return self._final_at_start(name)
         return max(self._cells(self.now - lag), self._final_at_start(name))
 
@@ -328,6 +330,7 @@ class Engine:
             for node in self.plan.nodes
             if self.lags.component[node.head] == number
             for source, _, high, absent in offsets(node, self.plan.discrete)
+            if high != INF or source in caps  # The caps know when what others say at fixed times is final.
         ]
         self._settle(number, number + 1)
         while True:

@@ -29,9 +29,11 @@ def _absence_settled(engine: Engine, node: Join) -> Number | None:
     wake: Number | None = None
     for awaited in engine.joins[id(node)].awaited:
         literal = awaited.literal
-        lag = engine.lags.lag[literal.relation]
-        if lag == INF:
+        lag, opening = engine.lags.moving[literal.relation], engine.lags.opening[literal.relation]
+        if INF in (lag, opening):
             return None
+        if not isinstance(opening, float):
+            wake = opening if wake is None else max(wake, opening)
         if isinstance(lag, float):
             continue
         cell = awaited.fixed if literal.at is not None else max(start, 0) + awaited.shift

@@ -75,7 +75,7 @@ def clauses(
         atom, when, reaches = expand.head(formula, When(RULE_TIME))
         for body in bodies:
             body += Body(reaches=(*reaches, *instance))
-            if may_begin_early(when, body):
+            if may_begin_early(when, body, static):
                 body += Body(reaches=(Reach(When(RULE_TIME), START, 0, None),))
             found.append(Clause(atom, when, body, rule))
     return found

@@ -308,7 +308,8 @@ class Hypotheses:
             pieces = list(self._general(standing, asker.time))
             certain: list[Piece] = []
             covered = Covered()
-            for piece in sorted((each for each in pieces if each.is_certain), key=lambda each: len(each.without)):
+            found = (each for each in pieces if each.is_certain)
+            for piece in sorted(found, key=lambda each: (each.first, len(each.without))):
                 for part in covered.beyond(piece):
                     certain.append(part)
                     covered.add(part)
@@ -340,10 +341,10 @@ class Hypotheses:
         for arguments in [each for each in shown if each not in groups]:
             del shown[arguments]
         for arguments, pieces in groups.items():
-            certain = [as_way(piece) for piece in pieces if piece.is_certain]
+            certain = [(piece.first, as_way(piece)) for piece in pieces if piece.is_certain]
             if certain:
-                best = min(certain, key=lambda way: (len(way.unless), way.order))
-                state = State("confirmed", (best,))
+                best = min(certain, key=lambda pair: (pair[0], len(pair[1].unless), pair[1].order))
+                state = State("confirmed", (best[1],))
             else:
                 with self.judge.asking(asker):
                     kept = minimal_ways(way for piece in pieces for way in self._ways(piece))

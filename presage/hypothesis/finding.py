@@ -18,6 +18,8 @@ from presage.model.formulas import Atom
 from presage.model.statements import Query, Rule
 from presage.model.terms import Variable
 
+MOST_LITERALS = 400
+
 
 @dataclass(frozen=True, slots=True)
 class Hypothetical:
@@ -28,6 +30,11 @@ class Hypothetical:
     """Whether its premise patterns would never end, rather than being unknown."""
     size: int = 0
     """How many premises and absences its patterns have in all."""
+
+    @property
+    def is_small(self) -> bool:
+        """Whether they are a quicker way to what is confirmed than looking at the whole stream at each step."""
+        return self.size <= MOST_LITERALS
 
 
 class Hypotheticals:

@@ -105,11 +105,20 @@ class Finish:
         if any(not each.slots and not each.times and not _constant_truth(each) for each in conditions):
             return None
         conditions = [each for each in conditions if each.slots or each.times]
+        spoken_of = {answered.base, START, *(each.when.base for each in literals)}
+        if any(not each.times <= spoken_of for each in conditions):
+            reason = "a comparison with a time at which nothing is asked for has no premise patterns"
+            raise NoPatterns(reason, self.node.rules)
         terms: dict[str, int | Time] = dict(self.slots)
         for name in node.times.keys() | self.times.keys():
             resolved_time = node.time(When(name))
             if resolved_time.base is None or resolved_time.base in self.times:
                 terms[name] = self.time(resolved_time)
+        for each in conditions:
+            # A time that is tied to another goes by its name here.
+            for variable in (*term_variables(each.left), *term_variables(each.right)):
+                if variable.name not in terms:
+                    terms[variable.name] = self.time(When(variable.name))
         return Pattern(
             arguments,
             answered,

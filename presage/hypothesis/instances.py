@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from presage.analysis.timeless import uses_now
 from presage.hypothesis.clause import RULE_TIME, Body, When
 from presage.model.formulas import And, Formula, Implies, Metric, Modal, Not, Or, Pinned, Reset, Windowed
 
@@ -33,17 +34,21 @@ def alternative_pins(formula: Formula, among: bool = False) -> Iterator[Pinned]:
             return
 
 
-def may_begin_early(head: When, body: Body) -> bool:
-    """Whether nothing yet says that a rule is looked at after the start: its head lies elsewhere, and no fact is asked
-    for at its own time or before."""
+def may_begin_early(head: When, body: Body, static: frozenset[str]) -> bool:
+    """Whether nothing yet says that a rule is looked at after the start: its head lies elsewhere, and no fact of the
+    stream is asked for at its own time or before."""
     times = [
         head,
         *(each.when for each in body.literals),
         *(side for each in body.reaches for side in (each.x, each.y)),
     ]
-    if all(when.base != RULE_TIME for when in times) or (head.base == RULE_TIME and head.offset <= 0):
+    compared = any(uses_now(comparison) for comparison, _ in body.comparisons)
+    if not compared and all(when.base != RULE_TIME for when in times):
+        return False
+    if head.base == RULE_TIME and head.offset <= 0:
         return False
     return not any(
         each.positive and each.outside == "false" and each.when.base == RULE_TIME and each.when.offset <= 0
         for each in body.literals
+        if each.atom.predicate not in static
     )

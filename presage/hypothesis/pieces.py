@@ -18,7 +18,7 @@ from presage.hypothesis.delays import Excluded
 from presage.hypothesis.literals import Argument, Lit, Open
 from presage.hypothesis.patterns import Fixed, Premise
 from presage.hypothesis.records import Matcher, Slots, Times
-from presage.hypothesis.texts import Clause, condition_clause, exclusion_clause, show_clause
+from presage.hypothesis.texts import Clause, condition_clause, exclusion_clause, range_clauses, show_clause
 from presage.model.terms import Number
 from presage.model.values import Value
 
@@ -167,7 +167,16 @@ class Piece:
         for condition in self.matcher.pattern.conditions:
             if self.matcher.judge(condition, self.slots, self.times) is None:
                 found.add(condition_clause(condition, self.matcher, self.slots, self.times))
+        found.update(range_clauses(self.matcher, self.times))
         return sorted(found, key=show_clause)
+
+    @property
+    def first(self) -> Number:
+        """The earliest time of its answers."""
+        when = self.matcher.pattern.when
+        at = self.matcher.time(when, self.times)
+        low = self.matcher.pattern.bounds(when.base, self.times)[0] if at is None else None
+        return at if at is not None else 0 if low is None else max(0, low + when.offset)
 
 
 def _exclusion(values: dict[int, Value | Same]) -> Exclusion:

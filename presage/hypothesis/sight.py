@@ -42,7 +42,8 @@ class Sight:
         known = [each for each in pattern.absences if each.when.base == pattern.when.base]
         earliest = [self.earliest[each.predicate] + each.when.offset - pattern.when.offset for each in known]
         if not earliest:
-            return None
+            # Absences at fixed times speak for answers at every time.
+            return None if pattern.premises else 0
         chances = [
             most + self.delays.of(premise.predicate, [None] * len(premise.arguments))
             for premise in pattern.premises

@@ -5,7 +5,7 @@ A clause is a tuple of comparisons that must not all be true.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from presage.hypothesis.literals import Open
 from presage.hypothesis.patterns import Condition, Time
@@ -73,6 +73,33 @@ def condition_clause(
         # What is open stands on the left, as people write it.
         return (Comparison(MIRRORED[operator], right, left),)
     return (Comparison(operator, left, right),)
+
+
+def range_clauses(matcher: Matcher, times: Sequence[Number | None]) -> Iterator[Clause]:
+    """What times that are still open must not be: before what bounds them, unless that is the start of the stream,
+    after it, or too far from one another."""
+    pattern = matcher.pattern
+    if not matcher.discrete:
+        return
+    still_open = [index for index, at in enumerate(times) if at is None]
+    ranges = {index: pattern.bounds(index, times) for index in still_open}
+    for index, (low, high) in ranges.items():
+        offsets = [
+            each.offset for each in (pattern.when, *(lit.when for lit in pattern.literals)) if each.base == index
+        ]
+        name = Variable(pattern.time_names[index])
+        if low is not None and low > -min(offsets, default=0):
+            yield (Comparison("<", name, Constant(low)),)
+        if high is not None:
+            yield (Comparison(">", name, Constant(high)),)
+    for (x, y), most in pattern.upper.items():
+        if x in ranges and y in ranges:
+            high, low = ranges[x][1], ranges[y][0]
+            if high is None or low is None or high - low > most:
+                other: Term = Variable(pattern.time_names[y])
+                if most:
+                    other = Arithmetic("+" if most > 0 else "-", other, Constant(most if most > 0 else -most))
+                yield (Comparison(">", Variable(pattern.time_names[x]), other),)
 
 
 def _worked_out(term: Term) -> Term:

@@ -17,7 +17,7 @@ from presage.analysis.subject import Subject
 from presage.analysis.timeless import is_timeless, uses_now
 from presage.analysis.timeline import pin_variables
 from presage.analysis.timing import HeadAtom, RuleTiming
-from presage.errors import PresageError
+from presage.errors import Diagnostic, ProgramError, Span
 from presage.model.formulas import (
     Atom,
     BinaryMetric,
@@ -76,10 +76,7 @@ def lags(subject: Subject, lead: int = 0) -> Lags:
                 _lengthen(subject, timing, found, rows)
         if found == before:
             return Lags(found, rows)
-    raise PresageError(
-        f"{subject.program.source.name}: rules look ever farther ahead, so that nothing is ever settled in a run: "
-        "use `presage models`"
-    )
+    raise refusal(subject, None, "rules look ever farther ahead, so that nothing is ever settled in a run", MODELS)
 
 
 def _lengthen(subject: Subject, timing: RuleTiming, found: dict[str, int], rows: int) -> None:
@@ -147,11 +144,31 @@ def first_offset(head: Formula) -> int:
             return 0
 
 
-def never_settled(subject: Subject, rule: Rule) -> PresageError:
-    return PresageError(
-        f"{subject.program.source.name}: the rule in line {subject.line(rule)} looks ahead without end, so that "
-        "nothing is ever settled in a run: bound it, or use `presage models`"
-    )
+MODELS = "use `presage models`"
+
+
+def refusal(subject: Subject, rule: Rule | None, message: str, hint: str) -> ProgramError:
+    """What a run cannot take, though `presage models` and `presage ask` can."""
+    span = Span(0, 1) if rule is None else rule.span
+    return ProgramError(subject.program.source, [Diagnostic("R101", message, span, hint)])
+
+
+def never_settled(subject: Subject, rule: Rule) -> ProgramError:
+    message = "the rule looks ahead without end, so that nothing is ever settled in a run"
+    return refusal(subject, rule, message, f"bound it, or {MODELS}")
+
+
+def check_steps(subject: Subject, invents: bool) -> None:
+    """Refuses a program that cannot be worked out step by step, with the values its rules invent or without."""
+    if not subject.discrete:
+        message = "programs with several models run on whole time points"
+        raise refusal(subject, None, message, "declare `timeline discrete.`")
+    for rule in subject.program.rules:
+        if rule.head is not None and rule.head.exists and not invents:
+            message = "a run of a program with several models, or with `reading now`, invents no values"
+            raise refusal(subject, rule, message, MODELS)
+    if subject.reading == "every":
+        longest_wait(subject, lags(subject))
 
 
 def longest_wait(subject: Subject, lag: Lags) -> int:

@@ -23,7 +23,7 @@ from presage.model.terms import Number
 from presage.models.evaluation import Evaluation, facts_at_times
 from presage.models.expressions import TRUE, Candidate, Literal
 from presage.models.grounding import GroundProgram, bounds, ground_program
-from presage.models.settling import Lags, lags, lead_of, longest_wait
+from presage.models.settling import Lags, check_steps, lags, lead_of, longest_wait
 from presage.models.solving import consequences
 from presage.models.streams import Facts, extend
 from presage.models.times import FAR
@@ -56,17 +56,7 @@ class AnswerStreamSteps:
     def __init__(self, report: Report, subject: Subject | None = None, invents: bool = False) -> None:
         assert report.findings is not None
         self.subject = subject or report.findings.subject
-        if not self.subject.discrete:
-            raise PresageError(
-                f"{report.source.name}: programs with several models run on whole time points: declare "
-                "`timeline discrete.`"
-            )
-        for rule in self.subject.program.rules:
-            if rule.head is not None and rule.head.exists and not invents:
-                raise PresageError(
-                    f"{report.source.name}: line {self.subject.line(rule)}: a run of a program with several models, or "
-                    "with `reading now`, invents no values: use `presage models`"
-                )
+        check_steps(self.subject, invents)
         self.checker = Checker(self.subject.program, self.subject.predicates, self.subject.discrete)
         self.lags: Lags | None = None
         self.longest_lag = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from presage.analysis.subject import Subject
+from presage.analysis.timeless import uses_now
 from presage.model.formulas import (
     Atom,
     Comparison,
@@ -223,7 +224,7 @@ class Builder(PartsInRows):
                 if used & bases:
                     raise self._refuse("a time variable as an argument", part.span)
             elif isinstance(part, Comparison):
-                if any(variable.name in bases for variable in variables(part)):
+                if uses_now(part) or any(variable.name in bases for variable in variables(part)):
                     raise self._refuse("a comparison of times", part.span)
 
     def _head(self, rule: Rule, head: Formula, base: str | None, body: Body) -> None:

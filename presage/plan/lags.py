@@ -2,7 +2,8 @@
 
 With the clock at τ, a relation with *lag* L is final up to τ − L: nothing that still arrives can add to
 it there. An input's lag is its delay; a node passes on the lags of what it reads, moved by how far it
-looks ahead or back. Absence may be concluded only where a relation is final.
+looks ahead or back. Absence may be concluded only where a relation is final. A literal at a fixed time lies ever
+farther back: it holds everything up until that time is final, and nothing from then on.
 
 A relation's *keep* K says that what ended before τ − K cannot matter any more: no node can combine it
 with anything that still arrives. Both are plain sums and maxima over the plan, solved as longest
@@ -12,7 +13,7 @@ paths; a cycle that grows for ever has no end, and is infinite.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from presage.analysis.differences import INF, Bound
 from presage.analysis.graph import component_of
@@ -50,6 +51,10 @@ class Lags:
     """Components in which something depends on the absence of something of the same component."""
     besides: dict[str, Bound]
     """How long relations are needed, but for what `since` without end needs of its right side while its left holds."""
+    moving: dict[str, Bound]
+    """The lags once fixed times are past."""
+    opening: dict[str, Bound]
+    """When the fixed times that relations hang on are past: before that, nothing of them is final."""
 
     def is_held(self, node: Since) -> bool:
         """Whether what a node needs for ever of its right side is needed by nothing else that long, and only while the
@@ -148,7 +153,9 @@ def compute(plan: Plan, delays: dict[str, Number], horizon: Bound) -> Lags:
         for name, absent in reads(node)
         if absent and component[name] == component[node.head]
     )
-    return Lags(lag, _keeps(plan, lag), component, clipped, negation, _keeps(plan, lag, held=False))
+    moving = _lags(plan, delays, clipped, horizon, fixed=False)
+    besides = _keeps(plan, lag, held=False)
+    return Lags(lag, _keeps(plan, lag), component, clipped, negation, besides, moving, _opening(plan, moving))
 
 
 def _ever_later(plan: Plan, component: dict[str, int]) -> frozenset[str]:
@@ -179,12 +186,38 @@ def _ever_later(plan: Plan, component: dict[str, int]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _lags(plan: Plan, delays: dict[str, Number], clipped: frozenset[str], horizon: Bound) -> dict[str, Bound]:
+def _without_fixed(node: Node) -> Node:
+    """A node without what it reads at fixed times."""
+    if not isinstance(node, Join):
+        return node
+    literals = tuple(each for each in node.literals if each.at is None)
+    return replace(node, literals=literals, negated=tuple(each for each in node.negated if each.at is None))
+
+
+def _opening(plan: Plan, moving: dict[str, Bound]) -> dict[str, Bound]:
+    found: dict[str, Bound] = dict.fromkeys(plan.sources, NEVER)
+    for _ in found:
+        before = dict(found)
+        for node in plan.nodes:
+            times = [found[name] for name, _ in reads(node)]
+            if isinstance(node, Join):
+                fixed = ((each.at, moving[each.relation]) for each in (*node.literals, *node.negated))
+                times += [at + lag for at, lag in fixed if at is not None]
+            found[node.head] = max([found[node.head], *times])
+        if found == before:
+            break
+    return found
+
+
+def _lags(
+    plan: Plan, delays: dict[str, Number], clipped: frozenset[str], horizon: Bound, fixed: bool = True
+) -> dict[str, Bound]:
     lag: dict[str, Bound] = dict.fromkeys(plan.sources, NEVER)
     lag.update(delays)
     for name in clipped:
         lag[name] = max(lag[name], -horizon)
-    edges = [(node.head, source, high) for node in plan.nodes for source, _, high, _ in offsets(node, plan.discrete)]
+    nodes = plan.nodes if fixed else map(_without_fixed, plan.nodes)
+    edges = [(node.head, source, high) for node in nodes for source, _, high, _ in offsets(node, plan.discrete)]
     for _ in range(len(lag) + 1):
         changed = False
         for head, source, high in edges:

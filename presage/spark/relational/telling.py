@@ -27,6 +27,9 @@ def told(job: Job, query: Query, held: Held, end: int) -> DataFrame:
             frame = frame.where(F.col(column) == F.lit(written(term.value)))
         elif isinstance(term, Variable) and not term.is_anonymous:
             frame = frame.where(F.col(column) == F.col(found.setdefault(term.name, column)))
+    if query.pin is not None and query.pin.base is None:
+        at = F.lit(query.pin.offset).cast("bigint")
+        frame = frame.where((F.col("low") <= at) & (F.col("high") >= at)).withColumns({"low": at, "high": at})
     return in_order(frame, held.arity).mapInArrow(_teller(job, query, held.arity, end), spark_schema(row_schema(job)))
 
 
