@@ -328,6 +328,27 @@ def test_conditions_are_written_as_people_do(ask: Any) -> None:
     assert found == ["0: possible q(6, V)@0 because a(6)@0 needs b(V)@1 unless V <= 5, V <= 7, V = 6 by 2"]
 
 
+@pytest.mark.parametrize("timeline", ["discrete", "dense"])
+@pytest.mark.parametrize(
+    ("condition", "facts"),
+    [
+        ("S = V + W", "p(a,high)@1"),
+        ("S = V + W", "p(a,2)@1 p(a,high)@2"),
+        ("S = W / V", "p(a,0)@1 p(a,3)@2"),
+        ("S = W, W + 1 > V", "p(a,high)@1"),
+    ],
+)
+def test_what_cannot_be_calculated_is_no_answer(timeline: str, condition: str, facts: str, ask: Any) -> None:
+    """A text in a sum and a division by 0 have no value: nothing is confirmed with an open variable in its place."""
+    second = "p(X, W)@T+1" if timeline == "discrete" else "eventually[1] p(X, W)"
+    time = "@T" if timeline == "discrete" else ""
+    program = (
+        f"timeline {timeline}. input p(x, v). r(X, S){time} :- p(X, V){time}, {second}, {condition}. query r(X, S)."
+    )
+    lines = ask(program, facts, "run", "--until", "4")
+    assert not [line for line in lines if "confirmed" in line or "high" in line or "/ 0" in line], lines
+
+
 def test_pushing_later_loses_nothing() -> None:
     absent = "timeline discrete. input a(x). input b(x) delay 2. q(X)@T :- a(X)@T, not b(X)@T+1. query q(X)."
     reasoner = presage.Reasoner(presage.parse(absent))
