@@ -68,6 +68,7 @@ CODES: dict[str, str] = {
     "T102": "a time is not a whole number on the discrete timeline",
     "T103": "an operator over an unbounded stretch can never hold",
     "T104": "a time lies before the start of the stream",
+    "T105": "a time is too large, or too fine for how large others are",
     "E101": "the existential rules may invent values without end",
     "C101": "a pipeline file is not TOML",
     "C102": "a pipeline has no such key",

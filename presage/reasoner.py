@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from presage.analysis.predicates import delay_of
+from presage.analysis.timeline import longest_time
 from presage.answers import NONE, Answers
 from presage.checking import Report, check_text
 from presage.confirming import Confirming
@@ -88,7 +89,7 @@ class Reasoner:
             self._behind = self.supposing.columns.remember is not None
         self.now: Number | None = None
         self.late: list[Fact] = []
-        self.farthest: Number = 0
+        self.farthest = longest_time(self.subject.program)
         self._standing = NONE
         for name, rows in (static or {}).items():
             for index, row in enumerate(rows):

@@ -259,6 +259,16 @@ def test_times_beyond_counting_are_refused_before_anything_changes(time: Any) ->
     assert found.answer == "near(a)@1001"
 
 
+def test_times_too_fine_for_the_bounds_are_refused_before_anything_changes() -> None:
+    reasoner = presage.Reasoner(presage.parse("near(X) :- p(X), once(0,1/7] q(X).\nquery near(X).\n"))
+    fine = Fraction(1, 12345678901234567890)
+    with pytest.raises(FactError, match="more than the engine can count"):
+        reasoner.push([("q", ("a",), fine)], now=fine)
+    reasoner.push([("q", ("a",), 1)], now=1)
+    (found,) = reasoner.push([("p", ("a",), Fraction(8, 7))], now=Fraction(8, 7))
+    assert found.answer == "near(a)@8/7"
+
+
 def test_finer_times_than_the_program_has() -> None:
     reasoner = presage.Reasoner(presage.parse("near(X) :- p(X), once(0,1] q(X).\nquery near(X).\n"))
     assert reasoner.push([("q", ("a",), Fraction(1, 3))], now=Fraction(1, 3)) == []
