@@ -269,6 +269,18 @@ def test_times_too_fine_for_the_bounds_are_refused_before_anything_changes() -> 
     assert found.answer == "near(a)@8/7"
 
 
+@pytest.mark.parametrize(
+    ("rule", "answer"),
+    [
+        ("q(X)@T2 :- p(X)@T, T2 = T + 99999999999999999999.", "q(a)@100000000000000000000"),
+        ("q(X) :- window(rows 99999999999999999999) some p(X).", "q(a)@1"),
+    ],
+)
+def test_numbers_that_fit_no_machine_integer(rule: str, answer: str) -> None:
+    reasoner = presage.Reasoner(presage.parse(f"timeline discrete.\ninput p(x).\n{rule}\nquery q(X).\n"))
+    assert [each.answer for each in reasoner.push([("p", ("a",), 1)], now=1)] == [answer]
+
+
 def test_finer_times_than_the_program_has() -> None:
     reasoner = presage.Reasoner(presage.parse("near(X) :- p(X), once(0,1] q(X).\nquery near(X).\n"))
     assert reasoner.push([("q", ("a",), Fraction(1, 3))], now=Fraction(1, 3)) == []

@@ -27,6 +27,8 @@ from presage.model.windows import RowsWindow
 from presage.plan.nodes import LastRows, Shows
 
 _FEW = 16
+_MOST_ROWS = 1 << 61
+"""More rows than anyone counts; greater numbers do not fit the kernels."""
 _NOWHERE = -1
 
 
@@ -163,8 +165,8 @@ class Counter:
         self._make_room()
         gone = np.empty(len(times), np.int32)
         lost = counting.count(
-            where, times, self.window.rows, self.counts, self.oldest, self.newest, self.entries.following,
-            self.entries.ends, entries, gone,
+            where, times, min(self.window.rows, _MOST_ROWS), self.counts, self.oldest, self.newest,
+            self.entries.following, self.entries.ends, entries, gone,
         )  # fmt: skip
         return gone[:lost]
 
@@ -250,7 +252,7 @@ class Follower:
             own = self.entries.new(len(rows))
             self.queue = np.concatenate([self.queue, own])
             self.counts = np.concatenate([self.counts, self.counter.count_at(rows.high)])
-        most = self.node.window.rows
+        most = min(self.node.window.rows, _MOST_ROWS)
         lost = int(np.searchsorted(self.counts, self.counter.count_at(np.array([upto]))[0] - most, side="right"))
         gone = self.queue[:lost]
         self.entries.ends[gone] = self.counter.time_of(self.counts[:lost] + most) - 1
