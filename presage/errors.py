@@ -70,6 +70,7 @@ CODES: dict[str, str] = {
     "T104": "a time lies before the start of the stream",
     "T105": "a time is too large, or too fine for how large others are",
     "E101": "the existential rules may invent values without end",
+    "R101": "no engine runs the program as it is",
     "C101": "a pipeline file is not TOML",
     "C102": "a pipeline has no such key",
     "C103": "a pipeline lacks a key or table",

@@ -5,10 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from presage.cli import FINE, WRONG_INPUT
 from presage.cli.options import positive_count, program_argument
+
+if TYPE_CHECKING:
+    from presage.checking import Report
 
 SUMMARY = "say what a program is, what it needs, and what is wrong with it"
 DESCRIPTION = """\
@@ -53,6 +58,7 @@ def run(options: argparse.Namespace) -> int:
         from presage.model.program import Program
 
         report = Report(unreadable.source, Program(), unreadable.diagnostics)
+    report = _with_refusal(report, options.chase_limit)
     if report.problems:
         print(show_problems(report), file=sys.stderr)
     if options.json or not (options.text or sys.stdout.isatty()):
@@ -62,3 +68,34 @@ def run(options: argparse.Namespace) -> int:
 
         print_report(report)
     return FINE if report.ok else WRONG_INPUT
+
+
+def _with_refusal(report: Report, chase_limit: int | None) -> Report:
+    """The report with what a run would say, where there is nothing to run the program."""
+    from presage.errors import Diagnostic, PresageError, Span
+    from presage.plan.builder import plan_of
+    from presage.plan.parts import Unsupported
+
+    found = report.findings
+    if not report.ok or found is None:
+        return report
+    span, hint = Span(0, 1), "say it in another way; `presage ask` and `presage models` may still answer questions"
+    if not found.subject.discrete:
+        hint = "say it on the discrete timeline, or in another way"
+    if found.route.engine == "interval" and found.subject.reading == "every":
+        try:
+            plan_of(found.watched)
+            return report
+        except Unsupported as refused:
+            span = refused.span
+    # Something else may run it; asking for it imports much, so that only such programs pay for it.
+    from presage.stepping import make_stepper
+
+    try:
+        make_stepper(report, "confirmed", chase_limit=chase_limit)
+        return report
+    except Unsupported as refused:
+        message = refused.message
+    except PresageError as refused:
+        message = str(refused).removeprefix(f"{report.source.name}: ")
+    return replace(report, problems=(*report.problems, Diagnostic("R101", message, span, hint)))
