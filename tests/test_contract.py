@@ -349,6 +349,31 @@ def test_what_cannot_be_calculated_is_no_answer(timeline: str, condition: str, f
     assert not [line for line in lines if "confirmed" in line or "high" in line or "/ 0" in line], lines
 
 
+@pytest.mark.parametrize("emit", ["changes", "confirmed"])
+@pytest.mark.parametrize(
+    ("rule", "discrete", "dense"),
+    [
+        ("q(X) :- p(X, N), now > 2.", "q(a)@3", "q(a)@3"),
+        ("q(X) :- p(X, N), N = now.", "q(b)@1", "q(b)@1"),
+        ("q(S) :- p(X, N), S = now + N.", "q(2)@1 q(7)@3", "q(2)@1 q(7)@3"),
+        ("q(X) :- once[0,2] (p(X, N) and now > 4).", "q(a)@5", "q(a)@(4,5]"),
+    ],
+)
+def test_now_is_compared_with_values(rule: str, discrete: str, dense: str, emit: str, ask: Any) -> None:
+    for timeline, expected in (("discrete", discrete), ("dense", dense)):
+        program = f"timeline {timeline}. input p(x, n). {rule} query q(X)."
+        lines = ask(program, "p(b,1)@1 p(a,4)@3", "run", "--emit", emit, "--until", "8")
+        assert [line.split(" because")[0].split("confirmed ")[1] for line in lines] == expected.split()
+
+
+def test_a_time_as_a_value_of_the_head(ask: Any) -> None:
+    program = "timeline discrete. input p(x). q(T)@T :- p(X)@T. query q(X)."
+    assert ask(program, "p(a)@1 p(a)@3", "run", "--emit", "confirmed") == ["1: confirmed q(1)@1", "3: confirmed q(3)@3"]
+    assert ask(program.replace("q(X).", "q(3)."), "p(a)@1 p(a)@3", "run", "--emit", "confirmed") == [
+        "3: confirmed q(3)@3"
+    ]
+
+
 def test_pushing_later_loses_nothing() -> None:
     absent = "timeline discrete. input a(x). input b(x) delay 2. q(X)@T :- a(X)@T, not b(X)@T+1. query q(X)."
     reasoner = presage.Reasoner(presage.parse(absent))

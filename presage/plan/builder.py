@@ -10,11 +10,10 @@ from presage.model.formulas import (
     Metric,
     Over,
     Pinned,
-    variables,
     walk,
 )
 from presage.model.statements import Head, Rule
-from presage.model.terms import Constant, Now, Variable
+from presage.model.terms import Constant, Now, Variable, subterms
 from presage.plan.body import Body
 from presage.plan.existential import earliest, frontier, is_timed, obstacle
 from presage.plan.formulas import mirrored, names, positive, reach_of, time
@@ -221,7 +220,8 @@ class Builder(Parts):
                 if used & bases:
                     raise self._refuse("a time variable as an argument", part.span)
             elif isinstance(part, Comparison):
-                if any(variable.name in bases for variable in variables(part)):
+                terms = (*subterms(part.left), *subterms(part.right))
+                if any(isinstance(each, Now) or (isinstance(each, Variable) and each.name in bases) for each in terms):
                     raise self._refuse("a comparison of times", part.span)
 
     def _head(self, rule: Rule, head: Formula, base: str | None, body: Body) -> None:
