@@ -374,6 +374,19 @@ def test_a_time_as_a_value_of_the_head(ask: Any) -> None:
     ]
 
 
+@pytest.mark.parametrize("timeline", ["discrete", "dense"])
+def test_a_pinned_query_asks_for_one_time(timeline: str, ask: Any) -> None:
+    program = f"timeline {timeline}. input p(x). q(X) :- once[0,1] p(X). query q(X)@3."
+    confirmed = ask(program, "p(a)@1 p(b)@2 p(c)@3 p(d)@4", "run", "--emit", "confirmed", "--until", "6")
+    assert confirmed == ["2: confirmed q(b)@3", "3: confirmed q(c)@3"]
+
+
+@pytest.mark.parametrize("rules", ["static s(x). s(a). q(X) :- s(X), not p(X).", "q(a) :- not p(a)."])
+def test_absence_alone_is_told_on_dense_time(rules: str, ask: Any) -> None:
+    lines = ask(f"timeline dense. input p(x). {rules} query q(X).", "p(a)@1", "run", "--until", "3")
+    assert lines == ["1: confirmed q(a)@[0,1)", "2: confirmed q(a)@(1,2]", "3: confirmed q(a)@(2,3]"]
+
+
 def test_pushing_later_loses_nothing() -> None:
     absent = "timeline discrete. input a(x). input b(x) delay 2. q(X)@T :- a(X)@T, not b(X)@T+1. query q(X)."
     reasoner = presage.Reasoner(presage.parse(absent))
