@@ -9,7 +9,7 @@ import numpy as np
 
 from presage.analysis.subject import Subject
 from presage.answers import NONE, Answer, Answers, Value, binding_places, json_value, null_name, shown_name
-from presage.engine.build import make_engine
+from presage.engine.build import fixed_time, make_engine
 from presage.engine.grid import ENDLESS, Grid
 from presage.engine.inventing import ChaseLimit
 from presage.engine.relation import Delta
@@ -167,15 +167,15 @@ class Confirming:
                     places[asked.name] = place
                 continue
             wanted = fits if wanted is None else wanted & fits
-        at: int | None = None
-        if query.pin is not None and query.pin.base is None:
-            at = self.engine.grid.cell(query.pin.offset)  # type: ignore[arg-type]
-            fits = (low <= at) & (high >= at)
+        at = fixed_time(query)
+        if at is not None:
+            cell = self.engine.grid.cell(at)
+            fits = (low <= cell) & (cell <= high)
             wanted = fits if wanted is None else wanted & fits
         if wanted is not None:
             row, rows, low, high = row[wanted], rows[wanted], low[wanted], high[wanted]
         if at is not None:
-            low = high = np.full(len(low), at, np.int64)
+            low = high = np.full(len(low), cell, np.int64)
         if not len(low):
             return None
         if not _repeats(row):

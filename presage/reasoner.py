@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from presage.analysis.predicates import delay_of
+from presage.analysis.timeline import longest_time
 from presage.answers import NONE, Answers
 from presage.checking import Report, check_text
 from presage.confirming import Confirming
@@ -27,7 +28,7 @@ from presage.engine.waking import next_wake
 from presage.errors import PresageError
 from presage.hypothesis.bulk.engine import Bulk
 from presage.io.facts import Checker, Fact, FactError
-from presage.io.tables import Columns, TableReader
+from presage.io.tables import Columns, TableReader, is_table
 from presage.io.tuples import Given, TupleReader
 from presage.model.printer import show_number
 from presage.model.program import Program
@@ -43,7 +44,7 @@ class Reasoner:
     def __init__(
         self,
         program: Program,
-        static: Mapping[str, Iterable[Sequence[Any]]] | None = None,
+        static: Mapping[str, Any] | None = None,
         *,
         emit: str | None = None,
         choice: Choice = ALL,
@@ -84,12 +85,9 @@ class Reasoner:
             self._behind = self.supposing.columns.remember is not None
         self.now: Number | None = None
         self.late: list[Fact] = []
-        self.farthest: Number = 0
+        self.farthest = longest_time(self.subject.program)
         self._standing = NONE
-        for name, rows in (static or {}).items():
-            for index, row in enumerate(rows):
-                entry = {"pred": name, "args": list(row)}
-                self.add_static(self.checker.fact(entry, f"static {name}, row {index + 1}"))
+        self._add_statics(static or {})
 
     def _waits_by_instance(self) -> bool:
         """Whether absence is settled earlier for some facts of a predicate than for others. The engine of entailed
@@ -141,6 +139,16 @@ class Reasoner:
         if self.now is not None and engine.now != self.now:
             engine.advance(self.now, {})
 
+    def _add_statics(self, static: Mapping[str, Any]) -> None:
+        for name, rows in static.items():
+            if is_table(rows):
+                found = self.tables.static(name, rows)
+            else:
+                entries = ({"pred": name, "args": list(row)} for row in rows)
+                found = [self.checker.fact(each, f"static {name}, row {row}") for row, each in enumerate(entries, 1)]
+            for fact in found:
+                self.add_static(fact)
+
     def add_static(self, fact: Fact) -> None:
         if self.now is not None:
             raise PresageError("static facts are known before the stream: give them before the first step")
@@ -160,6 +168,8 @@ class Reasoner:
             tables, checked = self.tuples.read(facts)
         else:
             for name, table in facts.items():
+                if name in self.subject.predicates and self.subject.predicates[name].is_static:
+                    raise FactError(f"table {name}: `{name}` is static: its facts are given before the stream")
                 read = self.tables.read(name, table)
                 if isinstance(read, Columns):
                     if len(read):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from presage.answers import NONE, Answers
@@ -41,7 +41,7 @@ class Reasoner(OneModelReasoner):
     def __init__(
         self,
         program: Program,
-        static: Mapping[str, Iterable[Sequence[Any]]] | None = None,
+        static: Mapping[str, Any] | None = None,
         *,
         emit: str | None = None,
         choice: Choice = ALL,
@@ -74,10 +74,7 @@ class Reasoner(OneModelReasoner):
         self.supposing = None
         self.now: Number | None = None
         self._standing = NONE
-        for name, rows in (static or {}).items():
-            for index, row in enumerate(rows):
-                entry = {"pred": name, "args": list(row)}
-                self.add_static(self.checker.fact(entry, f"static {name}, row {index + 1}"))
+        self._add_statics(static or {})
 
     def add_static(self, fact: Fact) -> None:
         if self._steps is None:

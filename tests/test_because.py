@@ -43,6 +43,19 @@ def test_dense_answers_say_what_they_rest_on() -> None:
     assert first["because"] == ["beat(press)@2", *absent]
 
 
+def test_absence_stands_where_its_time_is(tmp_path: Path) -> None:
+    program, facts = tmp_path / "program.psg", tmp_path / "facts.jsonl"
+    program.write_text("input p(x). input n(x). r(X)@T :- p(X)@T, p(X)@T+1, not n(X)@T+1. query r(X).")
+    facts.write_text("".join(f'{{"pred": "p", "args": ["a"], "time": {time}}}\n' for time in (0, 1)))
+    (found,) = run(program, facts, "--emit", "confirmed", "--because")
+    assert isinstance(found, dict) and found["because"] == ["p(a)@0", "not n(a)@1", "p(a)@1"]
+    program.write_text("timeline dense. input p(x). input n(x). r(X)@T :- p(X)@T, not n(X)@T+1. query r(X).")
+    facts.write_text('{"pred": "p", "args": ["a"], "from": 0, "to": 1}\n')
+    (_, found) = run(program, facts, "--emit", "confirmed", "--because", "--until", "2")
+    assert isinstance(found, dict) and found["answer"] == "r(a)@(0,1]"
+    assert found["because"] == ["p(a)@[0,1]", "not n(a)@(1,2]"]
+
+
 def test_it_costs_nothing_unless_asked() -> None:
     facts = ROOT / "examples/heartbeat/facts.jsonl"
     lines = run(HEARTBEAT, facts, "--emit", "confirmed", "--until", "10")

@@ -120,6 +120,28 @@ def test_value_invention_without_end_is_refused_unless_limited(tmp_path: Path) -
     assert presage("check", "--chase-limit", "1000", endless).returncode == 0
 
 
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "timeline dense. a(X) | b(X) :- p(X).",
+        "timeline dense. a(X) :- p(X), s(Y) since[0,10] p(X).",
+        "timeline dense. a(X) :- window(rows 3) some p(X).",
+        "timeline discrete. a(T) :- p(X)@T.",
+        "timeline discrete. a(X) :- p(X), s(Y) since[0,10] p(X).",
+    ],
+)
+def test_check_refuses_what_a_run_refuses(rules: str, tmp_path: Path) -> None:
+    (tmp_path / "facts.jsonl").write_text("")
+    program = tmp_path / "program.psg"
+    program.write_text(rules)
+    checked = presage("check", program)
+    ran = presage("run", "--emit", "confirmed", program, "--facts", tmp_path / "facts.jsonl")
+    assert checked.returncode == ran.returncode, checked.stderr + ran.stderr
+    report = json.loads(checked.stdout)
+    assert report["ok"] == (checked.returncode == 0)
+    assert [each["code"] for each in report["problems"]] == ["R101"] * checked.returncode
+
+
 def test_fmt(tmp_path: Path) -> None:
     untidy = tmp_path / "untidy.psg"
     untidy.write_text("% a comment\n\n\nalarm(X):-temp( X,high ) . # why\n")

@@ -397,6 +397,65 @@ def test_conditions_are_written_as_people_do(ask: Any) -> None:
     assert found == ["0: possible q(6, V)@0 because a(6)@0 needs b(V)@1 unless V <= 5, V <= 7, V = 6 by 2"]
 
 
+@pytest.mark.parametrize("timeline", ["discrete", "dense"])
+@pytest.mark.parametrize(
+    ("condition", "facts"),
+    [
+        ("S = V + W", "p(a,high)@1"),
+        ("S = V + W", "p(a,2)@1 p(a,high)@2"),
+        ("S = W / V", "p(a,0)@1 p(a,3)@2"),
+        ("S = W, W + 1 > V", "p(a,high)@1"),
+    ],
+)
+def test_what_cannot_be_calculated_is_no_answer(timeline: str, condition: str, facts: str, ask: Any) -> None:
+    """A text in a sum and a division by 0 have no value: nothing is confirmed with an open variable in its place."""
+    second = "p(X, W)@T+1" if timeline == "discrete" else "eventually[1] p(X, W)"
+    time = "@T" if timeline == "discrete" else ""
+    program = (
+        f"timeline {timeline}. input p(x, v). r(X, S){time} :- p(X, V){time}, {second}, {condition}. query r(X, S)."
+    )
+    lines = ask(program, facts, "run", "--until", "4")
+    assert not [line for line in lines if "confirmed" in line or "high" in line or "/ 0" in line], lines
+
+
+@pytest.mark.parametrize("emit", ["changes", "confirmed"])
+@pytest.mark.parametrize(
+    ("rule", "discrete", "dense"),
+    [
+        ("q(X) :- p(X, N), now > 2.", "q(a)@3", "q(a)@3"),
+        ("q(X) :- p(X, N), N = now.", "q(b)@1", "q(b)@1"),
+        ("q(S) :- p(X, N), S = now + N.", "q(2)@1 q(7)@3", "q(2)@1 q(7)@3"),
+        ("q(X) :- once[0,2] (p(X, N) and now > 4).", "q(a)@5", "q(a)@(4,5]"),
+    ],
+)
+def test_now_is_compared_with_values(rule: str, discrete: str, dense: str, emit: str, ask: Any) -> None:
+    for timeline, expected in (("discrete", discrete), ("dense", dense)):
+        program = f"timeline {timeline}. input p(x, n). {rule} query q(X)."
+        lines = ask(program, "p(b,1)@1 p(a,4)@3", "run", "--emit", emit, "--until", "8")
+        assert [line.split(" because")[0].split("confirmed ")[1] for line in lines] == expected.split()
+
+
+def test_a_time_as_a_value_of_the_head(ask: Any) -> None:
+    program = "timeline discrete. input p(x). q(T)@T :- p(X)@T. query q(X)."
+    assert ask(program, "p(a)@1 p(a)@3", "run", "--emit", "confirmed") == ["1: confirmed q(1)@1", "3: confirmed q(3)@3"]
+    assert ask(program.replace("q(X).", "q(3)."), "p(a)@1 p(a)@3", "run", "--emit", "confirmed") == [
+        "3: confirmed q(3)@3"
+    ]
+
+
+@pytest.mark.parametrize("timeline", ["discrete", "dense"])
+def test_a_pinned_query_asks_for_one_time(timeline: str, ask: Any) -> None:
+    program = f"timeline {timeline}. input p(x). q(X) :- once[0,1] p(X). query q(X)@3."
+    confirmed = ask(program, "p(a)@1 p(b)@2 p(c)@3 p(d)@4", "run", "--emit", "confirmed", "--until", "6")
+    assert confirmed == ["2: confirmed q(b)@3", "3: confirmed q(c)@3"]
+
+
+@pytest.mark.parametrize("rules", ["static s(x). s(a). q(X) :- s(X), not p(X).", "q(a) :- not p(a)."])
+def test_absence_alone_is_told_on_dense_time(rules: str, ask: Any) -> None:
+    lines = ask(f"timeline dense. input p(x). {rules} query q(X).", "p(a)@1", "run", "--until", "3")
+    assert lines == ["1: confirmed q(a)@[0,1)", "2: confirmed q(a)@(1,2]", "3: confirmed q(a)@(2,3]"]
+
+
 def test_pushing_later_loses_nothing() -> None:
     absent = "timeline discrete. input a(x). input b(x) delay 2. q(X)@T :- a(X)@T, not b(X)@T+1. query q(X)."
     reasoner = presage.Reasoner(presage.parse(absent))

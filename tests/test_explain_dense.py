@@ -44,6 +44,14 @@ def test_what_is_missing_is_told_for_the_time_that_is_asked_for(at: Any, status:
         assert line["because"] == ["p(a)@0", "q(a)@[0,0.5]"]
 
 
+@pytest.mark.parametrize("rule", ["once[0,1] p(X), not n(X)", "p(X), not once[0,0] n(X)", "not m(X), p(X)"])
+def test_what_a_negation_failed_at_is_not_called_open(rule: str) -> None:
+    text = f"timeline dense. input p(x). input n(x). m(X) :- n(X). q(X) :- {rule}. query q(X)."
+    facts = [InputFact("p", ("a",), Span(0, 3), 0), InputFact("n", ("a",), Span(2, 2), 2)]
+    line = asked(text, facts, 5, "q", "a", 2).line
+    assert line["status"] == "impossible" and "what failed first is not " in line["says"]
+
+
 def covers(answer: presage.Answer, time: Fraction) -> bool:
     if answer.start is None:
         return answer.time == time

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -257,6 +258,61 @@ def test_times_beyond_counting_are_refused_before_anything_changes(time: Any) ->
         reasoner.push([("p", ("b",), time)], now=time)
     (found,) = reasoner.push([("p", ("a",), 1001)], now=1001)
     assert found.answer == "near(a)@1001"
+
+
+def test_times_too_fine_for_the_bounds_are_refused_before_anything_changes() -> None:
+    reasoner = presage.Reasoner(presage.parse("near(X) :- p(X), once(0,1/7] q(X).\nquery near(X).\n"))
+    fine = Fraction(1, 12345678901234567890)
+    with pytest.raises(FactError, match="more than the engine can count"):
+        reasoner.push([("q", ("a",), fine)], now=fine)
+    reasoner.push([("q", ("a",), 1)], now=1)
+    (found,) = reasoner.push([("p", ("a",), Fraction(8, 7))], now=Fraction(8, 7))
+    assert found.answer == "near(a)@8/7"
+
+
+@pytest.mark.parametrize(
+    ("rule", "answer"),
+    [
+        ("q(X)@T2 :- p(X)@T, T2 = T + 99999999999999999999.", "q(a)@100000000000000000000"),
+        ("q(X) :- window(rows 99999999999999999999) some p(X).", "q(a)@1"),
+    ],
+)
+def test_numbers_that_fit_no_machine_integer(rule: str, answer: str) -> None:
+    reasoner = presage.Reasoner(presage.parse(f"timeline discrete.\ninput p(x).\n{rule}\nquery q(X).\n"))
+    assert [each.answer for each in reasoner.push([("p", ("a",), 1)], now=1)] == [answer]
+
+
+@pytest.mark.parametrize("kind", ["rows", "arrow", "pandas", "polars"])
+def test_static_facts_as_tables(kind: str) -> None:
+    columns = {"high": [2, 3], "device": ["a", "b"]}
+    given: Any = [("a", 2), ("b", 3)] if kind == "rows" else pyarrow.table(columns)
+    if kind == "pandas":
+        given = given.to_pandas()
+    elif kind == "polars":
+        given = polars.DataFrame(columns)
+    text = (
+        "input temp(device, v).\nstatic most(device, high).\nhot(X) :- temp(X, V), most(X, M), V > M.\nquery hot(X).\n"
+    )
+    for program in (presage.parse(text), presage.parse(text + "hot(X) | cold(X) :- temp(X, 0).\n")):
+        reasoner = presage.Reasoner(program, static={"most": given})
+        found = reasoner.push([("temp", ("a", 3), 0), ("temp", ("b", 3), 0)], now=0)
+        assert [each.answer for each in found] == ["hot(a)@0"]
+        with pytest.raises(FactError, match="`most` is static"):
+            reasoner.push({"most": pyarrow.table({**columns, "time": [1, 1]})}, now=1)
+        with pytest.raises(FactError, match="`temp` is not static"):
+            presage.Reasoner(program, static={"temp": pyarrow.table({"device": ["a"], "v": [1], "time": [0]})})
+
+
+def test_a_damaged_state_is_refused() -> None:
+    program = presage.parse("near(X) :- p(X), once(0,1] q(X).\nquery near(X).\n")
+    reasoner = presage.Reasoner(program)
+    reasoner.push([("q", ("a",), 0)], now=0)
+    blob = reasoner.save()
+    for place in range(0, len(blob), 7):
+        damaged = bytearray(blob)
+        damaged[place] ^= 255
+        with contextlib.suppress(presage.PresageError):
+            presage.Reasoner.restore(program, bytes(damaged))
 
 
 def test_finer_times_than_the_program_has() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 from presage.errors import Diagnostic, Note, Span
 from presage.model.formulas import (
@@ -22,8 +24,11 @@ from presage.model.formulas import (
 )
 from presage.model.program import Program
 from presage.model.statements import Distribution, Horizon, Input, Rule
-from presage.model.terms import Variable
+from presage.model.terms import Number, Variable
 from presage.model.windows import TimeWindow
+
+COUNTABLE = 1 << 51
+"""How many steps of time, and no more, a time or a length may take: sums of a thousand of them are machine integers."""
 
 
 def pin_variables(rule: Rule) -> set[str]:
@@ -70,6 +75,7 @@ def check_times(program: Program, timeline: str, statics: set[str]) -> list[Diag
                 hint = f"{'choose a finer `tick`, or ' if program.tick else ''}declare `timeline dense.`"
                 problems.append(Diagnostic("T102", message, span, hint))
         problems.extend(_without_points(program))
+    problems.extend(_beyond_counting(program, timeline))
     for rule in program.rules:
         for formula in rule.body:
             problems.extend(_never(formula, statics))
@@ -109,6 +115,31 @@ def _times(program: Program) -> Iterator[tuple[object, Span]]:
     horizon = program.setting(Horizon)
     if horizon is not None:
         yield horizon.length, horizon.span
+
+
+def longest_time(program: Program) -> Number:
+    """The greatest time or length of time that a program mentions."""
+    return max((size for value, _ in _numbers(program) for size in (value, -value)), default=0)
+
+
+def _numbers(program: Program) -> list[tuple[Number, Span]]:
+    return [(value, span) for value, span in _times(program) if isinstance(value, (int, Fraction))]
+
+
+def _beyond_counting(program: Program, timeline: str) -> Iterator[Diagnostic]:
+    """Times that are too large, or too fine for how large others are."""
+    times = _numbers(program)
+    parts = 1 if timeline == "discrete" else math.lcm(*(value.denominator for value, _ in times))
+    per_unit = parts if timeline == "discrete" else 2 * parts  # between two points of dense time there is a gap
+    if per_unit >= COUNTABLE:
+        span = max(times, key=lambda each: each[0].denominator)[1]
+        message = f"one unit of time in steps of 1/{parts} is more than can be counted"
+        yield Diagnostic("T105", message, span, "round the bounds, so that they have a common denominator")
+        return
+    for value, span in times:
+        if max(value, -value) * per_unit >= COUNTABLE:
+            message = "so long a time is more than can be counted"
+            yield Diagnostic("T105", message, span, "write `inf` for a bound without end, or choose a coarser unit")
 
 
 def _without_points(program: Program) -> Iterator[Diagnostic]:

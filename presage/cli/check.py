@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -47,38 +46,6 @@ def arguments(command: argparse.ArgumentParser) -> None:
     )
 
 
-def as_run(report: Report) -> Report:
-    """The report of a program without mistakes, with what a run would refuse it for."""
-    from presage.errors import Diagnostic, PresageError, ProgramError, Span
-    from presage.models.settling import check_steps
-    from presage.plan.builder import plan_of
-    from presage.plan.parts import Unsupported
-
-    found = report.findings
-    assert found is not None
-    try:
-        if found.route.engine == "clingo" or found.subject.reading == "now":
-            check_steps(found.subject, invents=False)
-            return report
-        if all(each.hypothetical.possible and each.hypothetical.is_small for each in found.queries):
-            return report
-        try:
-            plan_of(found.watched)
-        except Unsupported:
-            if not found.subject.discrete:
-                raise
-            check_steps(found.watched, invents=True)
-    except ProgramError as refused:
-        return replace(report, problems=(*report.problems, *refused.diagnostics))
-    except PresageError as refused:
-        span, message = Span(0, 1), str(refused).removeprefix(f"{report.source.name}:").strip()
-        if (place := re.match(r"(\d+):(\d+): ", message)) is not None:
-            start = report.source.line_starts[int(place[1]) - 1] + int(place[2]) - 1
-            span, message = Span(start, start + 1), message[place.end() :]
-        return replace(report, problems=(*report.problems, Diagnostic("R101", message, span)))
-    return report
-
-
 def run(options: argparse.Namespace) -> int:
     from presage.checking import Report, check_text, read_file, show_problems
     from presage.errors import ProgramError
@@ -91,8 +58,7 @@ def run(options: argparse.Namespace) -> int:
         from presage.model.program import Program
 
         report = Report(unreadable.source, Program(), unreadable.diagnostics)
-    if report.ok:
-        report = as_run(report)
+    report = _with_refusal(report, options.chase_limit)
     if report.problems:
         print(show_problems(report), file=sys.stderr)
     if options.json or not (options.text or sys.stdout.isatty()):
@@ -102,3 +68,36 @@ def run(options: argparse.Namespace) -> int:
 
         print_report(report)
     return FINE if report.ok else WRONG_INPUT
+
+
+def _with_refusal(report: Report, chase_limit: int | None) -> Report:
+    """The report with what a run would say, where there is nothing to run the program."""
+    from presage.errors import Diagnostic, PresageError, ProgramError, Span
+    from presage.plan.builder import plan_of
+    from presage.plan.parts import Unsupported
+
+    found = report.findings
+    if not report.ok or found is None:
+        return report
+    span, hint = Span(0, 1), "say it in another way; `presage ask` and `presage models` may still answer questions"
+    if not found.subject.discrete:
+        hint = "say it on the discrete timeline, or in another way"
+    if found.route.engine == "interval" and found.subject.reading == "every":
+        try:
+            plan_of(found.watched)
+            return report
+        except Unsupported as refused:
+            span = refused.span
+    # Something else may run it; asking for it imports much, so that only such programs pay for it.
+    from presage.stepping import make_stepper
+
+    try:
+        make_stepper(report, "confirmed", chase_limit=chase_limit)
+        return report
+    except Unsupported as refused:
+        message = refused.message
+    except ProgramError as refused:
+        return replace(report, problems=(*report.problems, *refused.diagnostics))
+    except PresageError as refused:
+        message = str(refused).removeprefix(f"{report.source.name}: ")
+    return replace(report, problems=(*report.problems, Diagnostic("R101", message, span, hint)))

@@ -72,19 +72,20 @@ def _said(subject: Subject, record: Record, atom: Atom, time: Number) -> list[An
     columns = tuple(Variable(f"X{place + 1}") for place in range(len(atom.arguments)))
     asked = Query(replace(atom, arguments=columns), Pin(None, time))
     others = tuple(each for each in subject.program.statements if not isinstance(each, Query))
-    try:
-        reasoner = Reasoner(parse(str(Program((*others, asked)))), emit="changes")
-    except PresageError:
-        return []
-    for name, row in record.statics:
-        reasoner.add_static(Fact(name, row, None, None))
     facts = [
         Fact(each.predicate, each.arguments, span.low, span.high, span.closed_low, span.closed_high, each.arrives)
         for each in record.facts
         if each.arrives <= record.at and (span := each.span)
     ]
     arguments = tuple(term.value for term in atom.arguments if isinstance(term, Constant))
-    return [each for answers in steps(reasoner, facts, record.at) for each in answers if each.arguments == arguments]
+    try:
+        reasoner = Reasoner(parse(str(Program((*others, asked)))), emit="changes")
+        for name, row in record.statics:
+            reasoner.add_static(Fact(name, row, None, None))
+        told = [each for answers in steps(reasoner, facts, record.at) for each in answers]
+    except PresageError:  # no run has hypothetical answers here, or none over such facts
+        return []
+    return [each for each in told if each.arguments == arguments]
 
 
 def _ways(answer: Answer) -> list[dict[str, Any]]:

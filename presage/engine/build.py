@@ -10,6 +10,7 @@ from presage.analysis.subject import Subject
 from presage.engine.grid import Grid
 from presage.engine.runtime import Engine
 from presage.engine.symbols import Symbols
+from presage.model.statements import Query
 from presage.model.terms import Number
 from presage.plan.builder import plan_of
 from presage.plan.lags import horizon_of, lags_of
@@ -34,6 +35,14 @@ def numbers_of(plan: Plan) -> Iterator[Number]:
         yield from (bound for bound in (fact.low, fact.high) if bound is not None)
 
 
+def fixed_time(query: Query) -> Number | None:
+    """The one time that a query asks about, if it does."""
+    if query.pin is None or query.pin.base is not None:
+        return None
+    assert isinstance(query.pin.offset, (int, Fraction))
+    return query.pin.offset
+
+
 def make_engine(
     subject: Subject, *, per_unit: int = 1, symbols: Symbols | None = None, chase_limit: int | None = None
 ) -> Engine:
@@ -43,9 +52,9 @@ def make_engine(
     lags = lags_of(subject, plan, horizon)
     grid = Grid(True)
     if not subject.discrete:
-        pins = (query.pin.offset for query in subject.queries if query.pin is not None)
-        for time in (*numbers_of(plan), *pins):
-            per_unit = math.lcm(per_unit, Fraction(time).denominator)  # type: ignore[arg-type]
+        asked = (at for query in subject.queries if (at := fixed_time(query)) is not None)
+        for time in (*numbers_of(plan), *asked):
+            per_unit = math.lcm(per_unit, Fraction(time).denominator)
         grid = Grid(False, per_unit)
     watched = {query.atom.predicate for query in subject.queries}
     engine = Engine(plan, lags, symbols or Symbols(), grid, horizon, watched, chase_limit)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from presage.engine.entries import Entries, View, due, with_times
+from presage.engine.entries import MOST_ROWS, Entries, View, due, with_times
 from presage.engine.following import Edges, Follower
 from presage.engine.joining import Rows, by_point
 from presage.engine.ordering import canonical_order
@@ -70,8 +70,8 @@ class Counter:
         gone, filled = np.empty(len(times), np.int32), np.empty(len(times), np.int64)
         self.entries.starts[entries] = times
         lost = counting.count(
-            where, times, self.window.rows, self.counts, self.oldest, self.newest, self.entries.following,
-            self.entries.ends, entries, gone, filled,
+            where, times, min(self.window.rows, MOST_ROWS), self.counts, self.oldest, self.newest,
+            self.entries.following, self.entries.ends, entries, gone, filled,
         )  # fmt: skip
         if self.edges is not None:
             self.edges.note(times, filled, self.entries.starts[gone[:lost]])

@@ -18,6 +18,8 @@ from presage.kernels.waiting import split_at
 from presage.plan.nodes import LastRows, Shows
 
 _FEW = 16
+MOST_ROWS = 1 << 61
+"""More rows than anyone counts; greater numbers do not fit the kernels."""
 _NOWHERE = -1
 
 

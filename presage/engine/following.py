@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from presage.engine.entries import Entries, View, due, with_times
+from presage.engine.entries import MOST_ROWS, Entries, View, due, with_times
 from presage.engine.grid import ENDLESS
 from presage.engine.joining import Rows, by_point
 from presage.engine.relation import Ints, Relation, Symbols32
@@ -32,7 +32,7 @@ class Edges:
     and with them there is none before the first row: the window shows a single time then."""
 
     def __init__(self, window: RowsWindow) -> None:
-        self.most = window.rows
+        self.most = min(window.rows, MOST_ROWS)
         self.times: Ints = _NO_TIMES if window.by else np.array([-1])
         self.values: Ints = _NO_TIMES if window.by else np.array([0])
         self.alive, self.counts = np.zeros(_FEW, np.int64), np.zeros(_FEW, np.int64)

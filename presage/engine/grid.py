@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from presage.analysis.timeline import COUNTABLE
 from presage.kernels.layout import FAR
 from presage.model.terms import Number, number
 
@@ -79,7 +80,7 @@ class Grid:
 
     def holds(self, time: Number) -> bool:
         """Whether a time, and what operators add to it, stays within the integers of the engine."""
-        return time * self.per_unit * self.step < FAR >> 10
+        return time * self.per_unit * self.step < COUNTABLE
 
     def refined(self, times: Iterable[Number]) -> Grid:
         """A grid that also has the given times; the same if it has them already."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from fractions import Fraction
 from types import MappingProxyType
@@ -99,7 +100,7 @@ def read_state(blob: bytes, fingerprint: str) -> tuple[dict[str, Any], dict[str,
             arrays = {name: loaded[name] for name in loaded.files}
         header: dict[str, Any] = json.loads(bytes(arrays.pop("header")))
         version, owner = header["format"], header["fingerprint"]
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, TypeError):
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, TypeError):
         raise StateError("these bytes are not a saved reasoner, or are damaged") from None
     if version != FORMAT:
         raise StateError(f"the state was saved in format {version}; this version reads format {FORMAT}")

@@ -360,9 +360,13 @@ class _Prover:
         return tuple(found)
 
     def may_hold(self, parts: tuple[Formula, ...], instance: Binding, when: Times) -> bool:
-        maybe = self.worlds.maybe
+        maybe, sure = self.worlds.maybe, self.worlds.sure
         while maybe.all_of(parts, instance, when):
-            if not maybe.todo:
+            if sure.todo:
+                # Below a negation, what may be hangs on what is sure.
+                self.worlds.settle()
+            elif maybe.todo:
+                maybe.saturate()
+            else:
                 return True
-            maybe.saturate()
         return False

@@ -66,8 +66,17 @@ def show_conclusion(proof: Proof) -> str:
 def show_evidence(proof: Proof) -> list[str]:
     """What a proof rests on: the input facts, and what is absent; by time, then text."""
     found = {(fact.span.low or 0, show_fact(fact)) for fact in evidence(proof)}
-    found |= {(step.span.low or 0, show_conclusion(step)) for step in walk(proof) if isinstance(step, Absent)}
+    found |= {(_absent_at(step), show_conclusion(step)) for step in walk(proof) if isinstance(step, Absent)}
     return [text for _, text in sorted(found)]
+
+
+def _absent_at(step: Absent) -> Number:
+    """The time from which something is absent: a pin can move it away from the time at which its rule is looked at."""
+    formula = step.formula.formula if isinstance(step.formula, Not) else step.formula
+    low = step.span.low or 0
+    if isinstance(formula, Pinned) and isinstance(formula.pin.offset, (int, Fraction)):
+        return formula.pin.offset + (0 if formula.pin.base is None else low)
+    return low
 
 
 def _show(formula: Formula, span: Span) -> str:
@@ -82,9 +91,13 @@ def _at(formula: Formula, span: Span) -> str:
     if span.low is None:
         until = "" if span.high is None else f" up to {show_number(span.high)}"
         return f"{show_formula(formula)} at all times{until}"
-    if span.is_point:
-        return show_formula(Pinned(formula, Pin(None, span.low)))
-    return show_formula(Over(formula, Interval(span.low, span.high, span.closed_low, span.closed_high)))
+    low, high = span.low, span.high
+    if isinstance(formula, Pinned) and isinstance(formula.pin.offset, (int, Fraction)):
+        low, high = low + formula.pin.offset, None if high is None else high + formula.pin.offset
+        formula = formula.formula
+    if low == high:
+        return show_formula(Pinned(formula, Pin(None, low)))
+    return show_formula(Over(formula, Interval(low, high, span.closed_low, span.closed_high)))
 
 
 def _ground(formula: Formula, values: dict[str, Value], span: Span) -> Formula:

@@ -6,13 +6,14 @@ unfolding the query as the engine does, so that the two never disagree.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from presage.analysis.strata import Stratification
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.dense.patterns import dense_patterns, uses_stretches
 from presage.hypothesis.finish import NoPatterns
-from presage.hypothesis.patterns import Pattern
+from presage.hypothesis.patterns import START, Pattern
 from presage.hypothesis.unfold import Unfolder
 from presage.model.formulas import Atom
 from presage.model.statements import Query, Rule
@@ -58,6 +59,14 @@ class Hypotheticals:
         return Hypothetical(True, size=sum(len(each.premises) + len(each.absences) for each in every))
 
 
+def _untied(patterns: Iterable[Pattern]) -> Pattern | None:
+    """A pattern with absences, and no fact that says at which times they matter."""
+    for each in patterns:
+        if each.absences and each.when.base not in {START, *(premise.when.base for premise in each.premises)}:
+            return each
+    return None
+
+
 def all_patterns(
     queries: set[str], unfolder: Unfolder, known: dict[str, list[Pattern] | NoPatterns] | None = None
 ) -> dict[str, list[Pattern]]:
@@ -83,4 +92,7 @@ def all_patterns(
         todo.extend(each.predicate for pattern in patterns for each in pattern.absences)
     if not unfolder.subject.discrete and any(uses_stretches(each) for patterns in found.values() for each in patterns):
         dense_patterns(found, Delays(unfolder.subject.predicates))
+    loose = None if unfolder.subject.discrete else _untied(each for name in queries for each in found[name])
+    if loose is not None:
+        raise NoPatterns("`not` alone holds over stretches of dense time, which have no premise patterns", loose.rules)
     return found

@@ -17,6 +17,8 @@ from presage.model.statements import Rule
 from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable, number, term_variables
 from presage.model.values import is_true, value_of
 
+TIME_AS_VALUE = "a time that is used as a value has no premise patterns"
+
 
 class NoPatterns(Exception):
     """A query whose premise patterns are not finitely many, or not within reach; and the rules to blame."""
@@ -77,6 +79,8 @@ class Finish:
         relations = [(each, wanted) for each, wanted in node.comparisons if not self.about_times(each, wanted)]
         if not self.bounds.check():
             return None
+        if any(map(self.is_time, node.bindings)):
+            raise NoPatterns(TIME_AS_VALUE, node.rules)
         arguments = tuple(self.argument(each) for each in atom.arguments)
         answered = self.time(when)
         literals: dict[Premise, None] = {}
@@ -216,7 +220,7 @@ class Finish:
             return Fixed(resolved.value)
         assert isinstance(resolved, Variable)
         if self.is_time(resolved.name):
-            raise NoPatterns("a time that is used as a value has no premise patterns", self.node.rules)
+            raise NoPatterns(TIME_AS_VALUE, self.node.rules)
         return self.slots.setdefault(resolved.name, len(self.slots))
 
     def time(self, when: When) -> Time:

@@ -17,7 +17,7 @@ from presage.hypothesis.delays import Delays, Excluded
 from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.patterns import START, Argument, Condition, Fixed, Pattern, Premise, Time, fill
 from presage.model.terms import Number, Variable, number
-from presage.model.values import Value, is_true, value_of
+from presage.model.values import Value, is_hopeless, is_true, value_of
 
 Slots = tuple[Value | None, ...]
 Times = tuple[Number | None, ...]
@@ -298,11 +298,12 @@ class Matcher:
 
     def judge(self, condition: Condition, slots: Sequence[Value | None], times: Sequence[Number | None]) -> bool | None:
         """Whether a condition is met; `None` while it is open."""
-        if any(slots[each] is None or isinstance(slots[each], Open) for each in condition.slots):
-            return None
-        if any(times[each] is None for each in condition.times):
-            return None
         known = self.known(slots, times)
+        if any(slots[each] is None or isinstance(slots[each], Open) for each in condition.slots) or any(
+            times[each] is None for each in condition.times
+        ):
+            hopeless = is_hopeless(condition.operator, condition.left, condition.right, known)
+            return not condition.wanted if hopeless else None
         left, right = value_of(condition.left, known), value_of(condition.right, known)
         return is_true(condition.operator, left, right) == condition.wanted
 

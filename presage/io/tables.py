@@ -147,6 +147,11 @@ def as_arrow(table: Any, where: str) -> Any:
     raise FactError(f"{where}: a {type(table).__name__} is not a table (Arrow, pandas and Polars are)")
 
 
+def is_table(given: Any) -> bool:
+    """Whether something is a table rather than rows: going through one by one would give its columns."""
+    return any(hasattr(given, each) for each in ("schema", "columns", "to_arrow"))
+
+
 @dataclass(slots=True)
 class _Shape:
     """What a predicate's table looks like: which columns say what, and which arguments are texts."""
@@ -190,6 +195,16 @@ class TableReader:
                 shape = self.shapes[name] = _Shape(type(arrow), arrow.schema, known, time, kinds, columns)
                 return self._columns(name, arrow, shape)
         return self._facts(known, arrow, names, where)
+
+    def static(self, name: str, table: Any) -> list[Fact]:
+        """The facts of a table that hold at every time."""
+        where = f"static {name}"
+        known = self.checker.known(name, where)
+        if not known.is_static:
+            raise FactError(f"{where}: `{name}` is not static: push its facts, with their times")
+        arrow = as_arrow(table, where)
+        check_header(known, arrow.column_names, where)
+        return self._facts(known, arrow, column_names(known), where)
 
     def _facts(self, known: Predicate, arrow: Any, names: list[str], where: str) -> list[Fact]:
         header = [*names, *(column for column in when_names(known) if column in arrow.column_names)]

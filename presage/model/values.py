@@ -53,6 +53,31 @@ def value_of(term: Term, known: Callable[[str], V | None]) -> Value | V | None:
             return None
 
 
+def has_no_value(term: Term, known: Callable[[str], object]) -> bool:
+    """Whether a term has no value whatever its open variables stand for: it calculates with a text, or divides by 0."""
+    match term:
+        case Negative(term=inner):
+            parts = [inner]
+        case Arithmetic(left=left, right=right):
+            parts = [left, right]
+        case _:
+            return False
+    if any(has_no_value(each, known) or isinstance(value_of(each, known), str) for each in parts):
+        return True
+    return isinstance(term, Arithmetic) and term.operator == "/" and value_of(term.right, known) == 0
+
+
+def is_hopeless(operator: str, left: Term, right: Term, known: Callable[[str], object]) -> bool:
+    """Whether a comparison is false whatever its open variables stand for: a side has no value, or what is calculated
+    would have to be, or to be ordered with, a text."""
+    if has_no_value(left, known) or has_no_value(right, known):
+        return True
+    return operator != "!=" and any(
+        isinstance(one, (Negative, Arithmetic)) and isinstance(value_of(other, known), str)
+        for one, other in ((left, right), (right, left))
+    )
+
+
 def is_true(operator: str, left: Any, right: Any) -> bool:
     """A text and a number are different, and neither is smaller; what has no value compares with nothing."""
     if left is None or right is None:

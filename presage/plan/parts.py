@@ -63,7 +63,8 @@ class Unsupported(PresageError):
 
     def __init__(self, what: str, span: Span, program: Program) -> None:
         line, column = program.source.place(span.start)
-        super().__init__(f"{program.source.name}:{line}:{column}: {what} cannot be run by the interval engine yet")
+        self.message, self.span = f"{what} cannot be run by the interval engine yet", span
+        super().__init__(f"{program.source.name}:{line}:{column}: {self.message}")
 
 
 class Parts(ABC):

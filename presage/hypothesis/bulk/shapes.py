@@ -10,8 +10,10 @@ never part of what another needs, and all ways that have evidence are minimal.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from presage.analysis.predicates import delay_of
+from presage.analysis.timeline import COUNTABLE
 from presage.hypothesis.engine import Hypotheses
 from presage.hypothesis.patterns import START, Fixed, Pattern, Premise
 from presage.model.formulas import Comparison
@@ -136,7 +138,7 @@ def _way(pattern: Pattern, hypotheses: Hypotheses) -> Way | None:
     parts = [_part(premise, pattern, places, hypotheses) for premise in pattern.premises]
     least, most = pattern.upper.get((START, base)), pattern.upper.get((base, START))
     ends = [pattern.when.offset, 0 if least is None else least, 0 if most is None else most]
-    if any(part is None for part in parts) or not all(isinstance(each, int) for each in ends):
+    if any(part is None for part in parts) or not all(map(_countable, ends)):
         return None
     return Way(
         pattern,
@@ -149,9 +151,14 @@ def _way(pattern: Pattern, hypotheses: Hypotheses) -> Way | None:
     )
 
 
+def _countable(distance: Number) -> TypeGuard[int]:
+    """Whether a distance in time fits the columns; conditions on times can make one of any size."""
+    return isinstance(distance, int) and -COUNTABLE < distance < COUNTABLE
+
+
 def _part(premise: Premise, pattern: Pattern, places: dict[int, int], hypotheses: Hypotheses) -> Part | None:
     offset = premise.when.offset - pattern.when.offset
-    if premise.when.base != pattern.when.base or premise.outside or not isinstance(offset, int):
+    if premise.when.base != pattern.when.base or premise.outside or not _countable(offset):
         return None
     first: dict[int, int] = {}
     checks: list[Check] = []
