@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import presage
 from presage.checking import check_text
 from presage.errors import PresageError
 from presage.io.facts import Fact
@@ -361,3 +362,28 @@ def test_programs_with_one_model(seed: int) -> None:
     )
     times = {ground: frozenset(each.points()) for ground, each in model.facts.ground()}
     assert times == {ground: cells for ground, cells in expected.items() if ground[0] != "s"}, case.text
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_windows_of_later_rows_are_settled_when_those_have_come(seed: int) -> None:
+    """Up to the last time that has enough rows after it, a run says what holds in the whole stream, and no later than
+    those rows are final."""
+    chance = random.Random(seed)
+    back, ahead, delay = chance.randint(0, 2), chance.randint(1, 3), chance.randint(0, 2)
+    text = f"timeline discrete. input p(x) delay {delay}. input q(x). d(X) :- q(X). "
+    formula = f"window(rows {back}, ahead {ahead}) {chance.choice(['some', 'all'])} {chance.choice('pqd')}(X)"
+    rows: list[Row] = sorted(
+        {(chance.choice("pq"), (chance.choice("ab"),), chance.randrange(12)) for _ in range(14)}, key=lambda row: row[2]
+    )
+    reasoner = presage.Reasoner(presage.parse(f"{text} e(X) :- q(X), {formula}. query e(X)."), emit="confirmed")
+    found: dict[tuple[str, int], int] = {}
+    for now in range(12 + delay):
+        for answer in reasoner.push([row for row in rows if row[2] == now], now):
+            found[answer.bindings["X"], answer.time] = now
+    asked = (ask(text, rows, f"q(X) and {formula}", time, (0, 11)) for time in range(12))
+    whole = {(bindings["X"], time) for replies in asked for bindings, time in replies}
+    times = [row[2] for row in rows]
+    enough = {each for each in whole if sum(time > each[1] for time in times) >= ahead}
+    assert set(found) == enough
+    for (_, time), now in found.items():
+        assert now == [each for each in times if each > time][ahead - 1] + delay

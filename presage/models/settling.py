@@ -9,10 +9,11 @@ later time than it is, and facts are taken to be later by as much. Then nothing 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from presage.analysis.differences import NOW
+from presage.analysis.differences import INF, NOW
 from presage.analysis.subject import Subject
 from presage.analysis.timeless import is_timeless, uses_now
 from presage.analysis.timeline import pin_variables
@@ -41,11 +42,27 @@ from presage.models.windows import length
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """A step, and the times of the rows that have arrived by then, in order."""
+
+    now: int
+    rows: Sequence[int]
+
+    def wait_for(self, count: int, wait: int) -> int:
+        """How long after its time a window is settled that shows so many rows after it, where rows and what else it
+        shows are final after a wait."""
+        final = bisect_right(self.rows, self.now - wait)
+        return self.now + 1 - self.rows[final - count] if final >= count else self.now + 1
+
+
+@dataclass(frozen=True, slots=True)
 class Lags:
-    """How long after its time each predicate may still change, and what windows of rows count."""
+    """How long after its time each predicate may still change, and what windows of rows count. How long that is for
+    windows that show later rows is known only from what has been `seen`."""
 
     of: Mapping[str, int]
     rows: int
+    seen: Seen | None = None
 
 
 MOST_LEAD = 1_000
@@ -63,7 +80,7 @@ def lead_of(subject: Subject) -> int:
     return max(0, min([max([0, *leads]), MOST_LEAD, *([] if declared is None else [length(declared.length)])]))
 
 
-def lags(subject: Subject, lead: int = 0) -> Lags:
+def lags(subject: Subject, lead: int = 0, seen: Seen | None = None) -> Lags:
     """For each predicate how long after its time it may still change, by a clock with a lead: no shorter than until
     the last instance of a rule that says something of that time is looked at."""
     known = subject.predicates.items()
@@ -73,15 +90,15 @@ def lags(subject: Subject, lead: int = 0) -> Lags:
         before = dict(found)
         for timing in subject.timings:
             if timing.rule.head is not None:
-                _lengthen(subject, timing, found, rows)
+                _lengthen(subject, timing, Lags(found, rows, seen), found)
         if found == before:
-            return Lags(found, rows)
+            return Lags(found, rows, seen)
     raise refusal(subject, None, "rules look ever farther ahead, so that nothing is ever settled in a run", MODELS)
 
 
-def _lengthen(subject: Subject, timing: RuleTiming, found: dict[str, int], rows: int) -> None:
+def _lengthen(subject: Subject, timing: RuleTiming, lag: Lags, found: dict[str, int]) -> None:
     """Lets the lags of a rule's heads be at least what its body asks for."""
-    rule, lag = timing.rule, Lags(found, rows)
+    rule = timing.rule
     relative = max((settled_after(literal, lag) for literal in rule.body), default=NOTHING_AHEAD)
     pins = [node for literal in rule.body for node in walk(literal) if isinstance(node, Pinned)]
     # How far a pin lies from the head the dependencies say; what is below it may look farther.
@@ -92,7 +109,8 @@ def _lengthen(subject: Subject, timing: RuleTiming, found: dict[str, int], rows:
         for name in {atom.predicate for atom in atoms(head)}:
             found[name] = max(found[name], relative - first_offset(head))
     for edge in subject.dependencies:
-        if edge.rule is rule:
+        # No distance says how far later rows are away; how long they take has been counted in above.
+        if edge.rule is rule and not (counts_ahead(rule) and edge.high == INF):
             if edge.high > 0 and not isinstance(edge.high, int):
                 raise never_settled(subject, rule)
             if isinstance(edge.high, int):
@@ -112,6 +130,14 @@ def _lengthen(subject: Subject, timing: RuleTiming, found: dict[str, int], rows:
         # Which alternative holds is known when all are.
         names = {head.atom.predicate for head in timing.heads}
         found.update(dict.fromkeys(names, max(found[name] for name in names)))
+
+
+def counts_ahead(rule: Rule) -> bool:
+    """Whether a rule asks for rows after its time."""
+    nodes = (node for literal in rule.body for node in walk(literal))
+    return any(
+        isinstance(node, Windowed) and isinstance(node.window, RowsWindow) and node.window.ahead for node in nodes
+    )
 
 
 def _first_look(timing: RuleTiming, head: HeadAtom) -> int:
@@ -215,8 +241,13 @@ def settled_after(formula: Formula, lag: Lags, in_window: bool = False) -> int:
             inside = settled_after(inner, lag, True)
             # What a window selects is known when its far edge is past, however far back is looked from there.
             return _sum(FAR if ahead is None else length(ahead), inside if inside == NOTHING_AHEAD else max(0, inside))
-        case Windowed(window=RowsWindow(ahead=ahead), formula=inner):
-            return FAR if ahead else max(lag.rows, settled_after(inner, lag, True))
+        case Windowed(window=RowsWindow(ahead=ahead, by=by), formula=inner):
+            wait = max(lag.rows, settled_after(inner, lag, True))
+            if not ahead or wait >= FAR:
+                return wait
+            if by:
+                return FAR  # There may always be another partition, whose first rows are in sight.
+            return wait if lag.seen is None else max(wait, lag.seen.wait_for(ahead, wait))
         case _:
             return max(settled_after(part, lag, in_window) for part in children(formula))
 

@@ -9,6 +9,7 @@ programs that can do better.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from presage.analysis.differences import NOW
@@ -23,7 +24,7 @@ from presage.model.terms import Number
 from presage.models.evaluation import Evaluation, facts_at_times
 from presage.models.expressions import TRUE, Candidate, Literal
 from presage.models.grounding import GroundProgram, bounds, ground_program
-from presage.models.settling import Lags, check_steps, lags, lead_of, longest_wait
+from presage.models.settling import Lags, Seen, check_steps, counts_ahead, lags, lead_of, longest_wait
 from presage.models.solving import consequences
 from presage.models.streams import Facts, extend
 from presage.models.times import FAR
@@ -66,6 +67,8 @@ class AnswerStreamSteps:
             self.longest_lag = longest_wait(self.subject, lags(self.subject))
             self.lead = lead_of(self.subject)
             self.lags = lags(self.subject, self.lead)
+        self._counts_ahead = self.lags is not None and any(map(counts_ahead, self.subject.program.rules))
+        """Whether what has arrived says how long windows take to be settled."""
         self.now: int | None = None
         self.late: list[Fact] = []
         self._given: list[Fact] = []
@@ -141,7 +144,11 @@ class AnswerStreamSteps:
         return self._common(self._world(now), now)
 
     def _world(self, now: int) -> World:
-        return World(self.subject, tuple(self._given), 0, now, lag=self.lags)
+        world = World(self.subject, tuple(self._given), 0, now, lag=self.lags)
+        if not self._counts_ahead:
+            return world
+        self.lags = lags(self.subject, self.lead, Seen(now, [time for time, *_ in world.data.rows()]))
+        return replace(world, lag=self.lags)
 
     def _evaluated(self, now: int) -> list[Candidate] | None:
         if self._reach is not None:
