@@ -165,6 +165,8 @@ class Reasoner:
         checked: list[Fact] = []
         tables: list[Columns] = []
         if not isinstance(facts, Mapping):
+            if not isinstance(facts, Iterable):
+                raise FactError('facts are tuples such as ("temp", ("wt25", "high"), 0), or a table for each predicate')
             tables, checked = self.tuples.read(facts)
         else:
             for name, table in facts.items():
@@ -314,9 +316,9 @@ class Reasoner:
 
     @property
     def first_decision(self) -> Number | None:
-        """When something is decided though nothing has arrived yet: hypothetical answers count from 0, or with
-        timestamps from the first arrival."""
-        return 0 if self.looks_ahead and self.subject.discrete and self.checker.units.tick is None else None
+        """The first step, though nothing has arrived yet: steps are counted from 0, or with timestamps from the first
+        arrival."""
+        return 0 if self.subject.discrete and self.checker.units.tick is None else None
 
     @property
     def looks_ahead(self) -> bool:

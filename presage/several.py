@@ -48,8 +48,10 @@ class Reasoner(OneModelReasoner):
         report: Report | None = None,
         chase_limit: int | None = None,
     ) -> None:
+        if not isinstance(program, Program):
+            raise PresageError("a reasoner is made of a program: presage.load(path), or presage.parse(text)")
         if report is None:
-            report = check_text(program.source.text or str(program), program.source.name)
+            report = check_text(program.source.text or str(program), program.source.name, chase_limit=chase_limit)
         report.or_raise()
         assert report.findings is not None
         self._steps: AnswerStreamSteps | None = None

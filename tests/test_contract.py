@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import presage
@@ -469,3 +470,24 @@ def test_pushing_later_loses_nothing() -> None:
         ("refuted q(k)@0", 2),
         ("possible q(k)@5", 5),
     ]
+
+
+def test_steps_are_counted_from_the_start_whatever_is_told(ask: Any) -> None:
+    """What time alone decides is confirmed when it is decided, though nothing has arrived."""
+    program = "timeline discrete. input p(x). static s(x). s(a). e(X) :- s(X), not p(X). query e(X)."
+    told = ask(program, "p(a)@2", "run", "--emit", "confirmed")
+    assert told == ["0: confirmed e(a)@0", "1: confirmed e(a)@1"]
+
+
+def test_the_time_of_a_step_may_be_a_number_of_numpy() -> None:
+    reasoner = presage.Reasoner(presage.parse("input p(x). e(X) :- p(X). query e(X)."))
+    assert [str(each) for each in reasoner.push([("p", ("a",), 3)], now=np.int64(3))] == ["confirmed e(a)@3"]
+
+
+def test_what_is_no_program_and_no_facts_is_told() -> None:
+    program: Any = "e(X) :- p(X)."
+    with pytest.raises(presage.PresageError, match=r"presage\.parse"):
+        presage.Reasoner(program)
+    facts: Any = None
+    with pytest.raises(presage.PresageError, match="tuples such as"):
+        presage.Reasoner(presage.parse(program)).push(facts, 0)

@@ -244,7 +244,7 @@ def test_wrong_files_and_wrong_calls(tmp_path: Path) -> None:
         ([TURBINES, "--facts", TURBINE_FACTS, "--speed", "inf"], 2, "not a speed"),
         ([TURBINES, "--facts", TURBINE_FACTS, "--port", "99999"], 2, "not a port"),
         ([TURBINES, "--facts", TURBINE_FACTS, "--host", "no such host"], 1, "no such address"),
-        ([TURBINES, "--facts", TURBINE_FACTS, "--until", "-3"], 1, "--until"),
+        ([TURBINES, "--facts", TURBINE_FACTS, "--until", "-3"], 2, "--until"),
     ):
         done = presage(*words)
         assert done.returncode == status, done.stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from presage.cli import FINE
-from presage.cli.options import program_argument
+from presage.cli.options import in_the_call, program_argument
 from presage.errors import PresageError, nearest
 
 if TYPE_CHECKING:
@@ -69,9 +69,10 @@ def run(options: argparse.Namespace) -> int:
     if report.findings.route.engine != "interval":
         raise PresageError(f"{options.program}: this program needs answer streams: {report.findings.route.reason}")
     checker = Checker(subject.program, subject.predicates, subject.discrete)
-    at = checker.time(options.at, "--at")
-    if at < 0:
-        raise PresageError("--at: the stream starts at time 0")
+    with in_the_call():
+        at = checker.time(options.at, "--at")
+        if at < 0:
+            raise PresageError("--at: the stream starts at time 0")
     subject, atom, span = _question(options.answer, report.findings, checker)
     record = _record(options, subject, checker, at)
     as_json = options.json or not (options.text or sys.stdout.isatty())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,6 +17,15 @@ def wrong_call(message: str) -> NoReturn:
     """Ends a command whose options do not go together, as argparse does."""
     print(f"presage: {message}", file=sys.stderr)
     raise SystemExit(WRONG_CALL)
+
+
+@contextmanager
+def in_the_call() -> Iterator[None]:
+    """What is wrong with an option that only the program can tell is a matter of the call nevertheless."""
+    try:
+        yield
+    except PresageError as found:
+        wrong_call(str(found))
 
 
 def program_argument(command: argparse.ArgumentParser, required: bool = True) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from presage.answers import json_value, shown_name
 from presage.cli import FINE
-from presage.cli.options import facts_arguments, output_path, program_argument, wrong_call
+from presage.cli.options import facts_arguments, in_the_call, output_path, program_argument, wrong_call
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -123,8 +123,9 @@ def run(options: argparse.Namespace) -> int:
     choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
     reasoner = _stepper(report, options, choice)
     facts, known = take_facts(reasoner, options.facts, options.static)
-    until = last_step_asked(reasoner, options.until)
-    pull = _pull_asked(reasoner, options.every)
+    with in_the_call():
+        until = last_step_asked(reasoner, options.until)
+        pull = _pull_asked(reasoner, options.every)
     reasons = evidence_of(reasoner, facts, known) if options.because else None
     snapshot = options.emit == "snapshot"
 

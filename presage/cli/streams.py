@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from presage.cli.options import program_argument
+from presage.cli.options import in_the_call, program_argument
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -57,8 +57,10 @@ def given_stream(options: argparse.Namespace, command: str) -> GivenStream:
         if fact.low is not None:
             raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")
     facts = (*static, *read_facts(options.facts, checker))
-    at = None if options.at == "any" else _time(options.at, "--at", checker)
-    return GivenStream(report.findings, facts, at, _timeline(options.timeline, checker))
+    with in_the_call():
+        at = None if options.at == "any" else _time(options.at, "--at", checker)
+        timeline = _timeline(options.timeline, checker)
+    return GivenStream(report.findings, facts, at, timeline)
 
 
 def _time(text: str, option: str, checker: Checker) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from presage.cli import FINE
-from presage.cli.options import facts_arguments, positive_count, program_argument, wrong_call
+from presage.cli.options import facts_arguments, in_the_call, positive_count, program_argument, wrong_call
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -195,7 +195,8 @@ def prepare(options: argparse.Namespace) -> tuple[Replay, Details]:
     report = check_text(read_file(options.program), str(options.program))
     reasoner = make_stepper(report, options.emit)
     facts, statics = take_facts(reasoner, options.facts, options.static)
-    until = last_step_asked(reasoner, options.until)
+    with in_the_call():
+        until = last_step_asked(reasoner, options.until)
     speed = _comfortable_speed(facts, until) if options.speed is None else options.speed
     replay = Replay(_steps(reasoner, facts, until), speed, history=options.history)
     return replay, Details(reasoner, facts, statics)

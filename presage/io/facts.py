@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Integral
 from typing import Any
 
 from presage.analysis.predicates import Predicate, delay_of, fits
@@ -191,6 +192,8 @@ class Checker:
             raise FactError(f"{where}: {given} is not a time")
         if isinstance(given, (int, Fraction)):
             return number(given)
+        if isinstance(given, Integral):
+            return int(given)
         if isinstance(given, (float, Decimal)):
             finite = exact_float(given)
             if finite is None:

@@ -33,7 +33,8 @@ def relational_rows(
     engine, subject = reasoner.engine, reasoner.subject
     with told_plainly():
         clock = clock_of(job, frames, until)
-        end, first = int(clock.end), int(min(clock.first, clock.end))
+        end = int(clock.end)
+        first = int(min(clock.first, end)) if reasoner.first_decision is None else 0
         nodes = needed(engine.plan, subject)
         joins = Joins(engine.plan, engine.lags, int(engine.horizon), end)
         given: dict[str, list[DataFrame]] = {}
