@@ -362,10 +362,11 @@ def test_the_files_of_the_documentation_are_pipelines(tmp_path: Path) -> None:
     assert len(shown) >= 5
     for text in shown:
         variables = {"KAFKA_LOGIN": "x", "PGPASSWORD": "x"}
-        for name in ("readings", "temp.csv"):
+        for name in ("readings", "temp.csv", "owners.csv"):
             (tmp_path / name).mkdir(exist_ok=True)
         program = (ROOT / "examples/turbines/turbines.psg").read_text()
-        (tmp_path / "turbines.psg").write_text(program + "static owner(device, team).\n")
+        kind = "input" if "[tables.owner]" in text else "static"
+        (tmp_path / "turbines.psg").write_text(program + f"{kind} owner(device, team).\n")
         found = check_pipeline(_written(tmp_path, text), variables)
         problems = [each for each in found.problems if each.severity == "error" and each.code != "C110"]
         assert not problems, found.text()

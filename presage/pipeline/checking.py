@@ -24,6 +24,8 @@ from presage.pipeline.keys import FILES
 from presage.pipeline.reading import Part, Pipeline, read_pipeline
 
 POSTGRES = re.compile(r"jdbc:postgresql://[\w.\[\]:-]+(?:,[\w.\[\]:-]+)*/[^/?\s]+(?:\?\S*)?|jdbc:postgresql:[^/?\s]+")
+BRINGING = ("sources", "static", "tables")
+"""The tables of a file that bring facts, each named after a predicate."""
 WHEN = ("time", "from", "to", "bounds", "arrives")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NUMBERS = {"tinyint", "byte", "smallint", "short", "int", "integer", "bigint", "long", "float", "real", "double"}
@@ -40,6 +42,10 @@ _FITTING = {
 _ALL_TYPES = _NUMBERS | _MOMENTS | {"string", "boolean", "binary"}
 _OF_KAFKA = {"key": "binary", "value": "binary", "topic": "string", "partition": "int", "offset": "bigint"}
 _OF_KAFKA |= {"timestamp": "timestamp"}
+
+
+_ADDRESSES = ("file", "s3", "gs", "hdfs", "abfss")
+"""What the addresses of files begin with that are read without Spark."""
 
 
 @dataclass(frozen=True)
@@ -132,11 +138,12 @@ def _runs(pipeline: Pipeline, report: Report) -> None:
 
 
 def _against_program(pipeline: Pipeline, predicates: dict[str, Predicate]) -> None:
-    for part in (*pipeline.parts["sources"], *pipeline.parts["static"]):
+    bringing = [part for section in BRINGING for part in pipeline.parts[section]]
+    for part in bringing:
         known = _predicate(pipeline, part, predicates)
         if known is not None:
             _columns(pipeline, part, known)
-    given = {part.name for part in (*pipeline.parts["sources"], *pipeline.parts["static"])}
+    given = {part.name for part in bringing}
     for each in predicates.values():
         if (each.is_input or each.is_static) and each.name not in given and each.kind != "derived":
             section = "static" if each.is_static else "sources"
@@ -159,8 +166,11 @@ def _predicate(pipeline: Pipeline, part: Part, predicates: dict[str, Predicate])
     if known.name in fitting:
         return known
     if known.is_static or known.is_input:
-        section = "static" if known.is_static else "sources"
-        hint = f"write `[{section}.{part.name}]`"
+        hint = f"write `[{'static' if known.is_static else 'sources'}.{part.name}]`"
+        if part.section == "tables":
+            hint += f", to read it once; a table that changes is declared `input {part.name}(…).`"
+        elif is_static and pipeline.streams:
+            hint += f", or `[tables.{part.name}]` for a table that changes while the pipeline runs"
         pipeline.problem_of_key("C105", path, f"`{part.name}` is not {_article(what)} of the program", hint)
     else:
         hint = f"declare `input {part.name}(…).` to feed it too"
@@ -194,7 +204,7 @@ def _columns(pipeline: Pipeline, part: Part, known: Predicate) -> None:
         kind = known.columns[place].type if place < len(known.columns) else "any"
         at = (*path, "columns", name) if name in mapped else path
         _column(pipeline, at, mapped.get(name, name), columns, kind, f"`{name}: {kind}` of `{known.name}`")
-    if part.section == "static":
+    if part.section != "sources":
         return
     if "time" in part.values and "from" in part.values:
         pipeline.problem_of_key("C109", (*path, "from"), "facts have a `time`, or `from` and `to`", "keep one of them")
@@ -293,7 +303,13 @@ def _on_this_machine(pipeline: Pipeline, part: Part) -> None:
         _source_files(pipeline, part)
     if part.section == "sources" and part.format == "jdbc" and pipeline.streams:
         said = "a table of a database does not stream"
-        pipeline.problem("C109", (*path, "format"), said, 'declare it `static`, or use `mode = "batch"`')
+        hint = f"write `[tables.{part.name}]`, to read it again at each micro-batch; or declare it `static`"
+        pipeline.problem("C109", (*path, "format"), said, f'{hint}, or use `mode = "batch"`')
+    if part.section == "tables" and not pipeline.streams:
+        hint = f"write `[sources.{part.name}]`, with times; or declare it `static`, and write `[static.{part.name}]`"
+        pipeline.problem_of_key("C109", path, "in a batch a table does not change", hint)
+    if part.section == "tables" and part.format in FILES:
+        _read_anew(pipeline, part)
     if part.section == "sources" and not pipeline.streams and part.format in ("rate", "kafka"):
         said = f"`{part.format}` streams, and the mode is `batch`"
         pipeline.problem("C109", (*path, "format"), said, 'leave out `mode = "batch"`')
@@ -322,6 +338,16 @@ def _source_files(pipeline: Pipeline, part: Part) -> None:
     elif part.format == "parquet" and not part.values.get("schema") and next(_files(where, ".parquet"), None) is None:
         said = f"`{given}` has no file yet, so nothing says which columns there are"
         pipeline.problem("C103", at, said, 'add `schema = { device = "string", time = "bigint" }`')
+
+
+def _read_anew(pipeline: Pipeline, part: Part) -> None:
+    """Files that change are read by Arrow, which knows other addresses than Spark."""
+    path = part.text("path")
+    scheme = path.partition("://")[0]
+    if "://" in path and scheme not in _ADDRESSES:
+        hint = f"it is a path, or begins with one of {', '.join(f'`{each}://`' for each in _ADDRESSES)}"
+        said = f"a table at `{scheme}://` cannot be read again while the pipeline runs"
+        pipeline.problem("C104", (part.section, part.name, "path"), said, hint)
 
 
 def _database(pipeline: Pipeline, part: Part) -> None:

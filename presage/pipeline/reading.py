@@ -28,7 +28,7 @@ _SQL = (("where",), ("query",), ("columns",), ("time",))
 
 @dataclass(frozen=True)
 class Part:
-    """A source, a static table or a sink, its values as Spark is to get them: variables of the environment put in."""
+    """A source, a table or a sink, its values as Spark is to get them: variables of the environment put in."""
 
     section: str
     name: str
@@ -277,7 +277,7 @@ class _Reader:
             self.problem("C104", ("metrics", "port"), f"{port} is not a port", "ports go from 1 to 65535")
 
 
-_EXAMPLES = {"sources": "temp", "static": "owner", "sinks": "screen"}
+_EXAMPLES = {"sources": "temp", "static": "owner", "tables": "owner", "sinks": "screen"}
 _CHOICE = {"statuses": "status"}
 
 

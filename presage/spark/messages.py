@@ -15,7 +15,9 @@ from pyspark.errors import PySparkException
 from presage.errors import PresageError, brief
 
 UNTOLD = "Spark does not say why"
-_OURS = re.compile(r"^presage\.\S+Error: (.+?)(?=^\s*$|^\s+at |^\S*Traceback|\Z)", re.MULTILINE | re.DOTALL)
+_OURS = re.compile(
+    r"^presage\.\S+Error: (.+?)(?=^\s*$|^\s+at |^\s*SQLSTATE: |^\S*Traceback|\Z)", re.MULTILINE | re.DOTALL
+)
 _OF_STATE = re.compile(r"\[[A-Z_.]*(?:STATE|CHECKPOINT)[A-Z_.]*\]")
 """Errors of Spark about what a stream remembers, by their names."""
 _OF_FILE = re.compile(r"\[FAILED_READ_FILE[A-Z_.]*\] (.+)")

@@ -124,7 +124,7 @@ class Running:
             warnings.simplefilter("always", UserWarning)
             found = all_rows(
                 report.program, sources.facts(), time=sources.time(), arrives=sources.arrives() or None,
-                static=sources.static(), emit=self.pipeline.emit, shards=self.pipeline.shards,
+                static=sources.static(), tables=sources.tables(), emit=self.pipeline.emit, shards=self.pipeline.shards,
             )  # fmt: skip
         self.warnings += [str(each.message) for each in told if issubclass(each.category, UserWarning)]
         return found
