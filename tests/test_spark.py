@@ -94,6 +94,19 @@ def test_metric_operators_static_facts_and_other_names(spark: Any) -> None:
     assert found and found == told(case, "confirmed", ("time",))
 
 
+@pytest.mark.filterwarnings("ignore:.*runs as one shard")
+@pytest.mark.parametrize("emit", ["changes", "confirmed"])
+def test_static_facts_without_arguments(spark: Any, emit: str) -> None:
+    """By shards and, where the program has no key, as DataFrames."""
+    facts = spark.createDataFrame([("a", 1)], "x string, time long")
+    some = spark.createDataFrame([(1,)], "other long")
+    for body in ("p(X), on", "p(X), p(Y), on"):
+        program = presage.parse(f"timeline discrete. input p(x). static on. q(X) :- {body}. query q(X).")
+        for table, expected in ((some, ["q(a)@1"]), (some.limit(0), [])):
+            answers = presage.spark.answers(program, {"p": facts}, static={"on": table}, emit=emit, shards=2)
+            assert [row.answer for row in answers.where("status = 'confirmed'").collect()] == expected
+
+
 def test_dense_time_in_text(spark: Any) -> None:
     case = Case("near(X) :- p(X), not once(0,1] q(X).\nquery near(X).\n")
     case.facts = [((name, (who,), at), at) for name, who, at in (("p", "a", 1), ("q", "b", "1/3"), ("p", "b", "2/3"))]  # type: ignore[misc]

@@ -83,7 +83,7 @@ class Frames:
         """The facts of such a DataFrame; they go to every shard."""
         where, known = f"the DataFrame of `{name}`", self.checker.predicates[name]
         table = frame.toArrow()
-        columns = [cells_of(column, where) for column in table.columns]
+        columns = [cells_of(column, where) for column in table.columns[: known.arity]]
         rows = zip(*columns, strict=True) if columns else iter([()] * table.num_rows)
         return [
             (name, tuple(self.checker.value(cell, known, place, where) for place, cell in enumerate(row)))
@@ -177,5 +177,8 @@ def _hint(column: str, frame: DataFrame) -> str:
 
 
 def _select(frame: DataFrame, columns: list[str]) -> DataFrame:
-    """The columns in their order, named by it: one column may be an argument and the time."""
+    """The columns in their order, named by it: one column may be an argument and the time. Rows without any column
+    would be lost on their way to Python, so what has no arguments gets one that nobody reads."""
+    if not columns:
+        return frame.select(F.lit(True).alias("c0"))
     return frame.select(*(F.col(f"`{column}`").alias(f"c{place}") for place, column in enumerate(columns)))

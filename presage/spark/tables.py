@@ -45,8 +45,8 @@ def _table_packer(job: Job, index: int, source: Source) -> Callable[[Iterator[An
         for batch in batches:
             if not batch.num_rows:
                 continue
-            table = pa.table(batch).rename_columns([str(place) for place in range(source.arguments)])
-            no_nulls(table.columns, source, job.checker.predicates[source.predicate])
+            table = pa.table(batch).rename_columns([str(place) for place in range(batch.num_columns)])
+            no_nulls(table.columns[: source.arguments], source, job.checker.predicates[source.predicate])
             shards = shards_of(table, source, job)
             for shard in np.unique(shards).tolist():
                 payload = to_bytes(table.filter(pa.array(shards == shard)))
