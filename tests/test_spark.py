@@ -260,6 +260,17 @@ def test_null_times_are_named(spark: Any) -> None:
         presage.spark.answers(presage.parse(TURBINES), {"temp": frame})
 
 
+def test_nulls_of_static_tables_and_arrivals_are_named(spark: Any) -> None:
+    program = presage.parse("timeline discrete. input p(x). static s(x, y). q(X, Y) :- p(X), s(X, Y). query q(X, Y).")
+    facts = spark.createDataFrame([("a", 1, None)], "x string, time long, seen long")
+    table = spark.createDataFrame([("a", None)], "x string, y string")
+    for emit in ("changes", "confirmed"):
+        with pytest.raises(PresageError, match="`s`, the column `y`: 1 rows have no value"):
+            presage.spark.answers(program, {"p": facts}, static={"s": table}, emit=emit).collect()
+    with pytest.raises(PresageError, match="`p`: 1 rows have no time of arrival"):
+        presage.spark.answers(program, {"p": facts}, arrives="seen").collect()
+
+
 def test_too_many_partitions_are_warned_of(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     spark.conf.set("spark.sql.shuffle.partitions", "200")

@@ -88,6 +88,7 @@ def check_pipeline(path: Path, environment: Mapping[str, str]) -> Checked:
     for part in (each for parts in pipeline.parts.values() for each in parts):
         _on_this_machine(pipeline, part)
     _packages(pipeline)
+    _folders(pipeline)
     checkpoint = pipeline.values.get("checkpoint", "")
     if checkpoint and Path(pipeline.local(checkpoint)).is_file():
         pipeline.problem("C106", ("checkpoint",), f"`{checkpoint}` is a file", "a checkpoint is a folder of its own")
@@ -95,6 +96,8 @@ def check_pipeline(path: Path, environment: Mapping[str, str]) -> Checked:
     if metrics is not None and not Path(pipeline.local(metrics)).parent.is_dir():
         said = f"there is no folder for the file `{metrics}`"
         pipeline.problem("C106", ("metrics", "file"), said, _from_where(pipeline))
+    elif metrics is not None and Path(pipeline.local(metrics)).is_dir():
+        pipeline.problem("C106", ("metrics", "file"), f"`{metrics}` is a folder", "name a file, which is then replaced")
     for place, jar in enumerate(pipeline.spark.get("jars", [])):
         if "://" not in jar and not Path(pipeline.local(jar)).is_file():
             pipeline.problem("C106", ("spark", "jars", place), f"there is no file `{jar}`", _from_where(pipeline))
@@ -338,6 +341,33 @@ def _source_files(pipeline: Pipeline, part: Part) -> None:
     elif part.format == "parquet" and not part.values.get("schema") and next(_files(where, ".parquet"), None) is None:
         said = f"`{given}` has no file yet, so nothing says which columns there are"
         pipeline.problem("C103", at, said, 'add `schema = { device = "string", time = "bigint" }`')
+
+
+def _folders(pipeline: Pipeline) -> None:
+    """Whether the checkpoint and each sink have folders of their own. Two sinks would take each other's micro-batches
+    for theirs, and a source would read answers as facts."""
+    bringing = [part for section in BRINGING for part in pipeline.parts[section] if part.text("path")]
+    taken = {_whole_path(pipeline, part.text("path")): f"[{part.place}]" for part in bringing}
+    if checkpoint := pipeline.values.get("checkpoint"):
+        where = _whole_path(pipeline, checkpoint)
+        if where in taken:
+            said = f"the folder `{checkpoint}` belongs to {taken[where]} already"
+            pipeline.problem("C109", ("checkpoint",), said, "a checkpoint is a folder of its own")
+        taken[where] = "the checkpoint"
+    for part in pipeline.parts["sinks"]:
+        if not (given := part.text("path")):
+            continue
+        where = _whole_path(pipeline, given)
+        around = [other for place, other in taken.items() if where == place or where.startswith(f"{place}/")]
+        if around:
+            said = f"the folder `{given}` belongs to {around[0]} already"
+            pipeline.problem("C109", (part.section, part.name, "path"), said, "a sink has a folder of its own")
+        taken[where] = f"[{part.place}]"
+
+
+def _whole_path(pipeline: Pipeline, given: str) -> str:
+    where = pipeline.local(given)
+    return where.rstrip("/") if "://" in where else os.path.normpath(Path(where).absolute())
 
 
 def _read_anew(pipeline: Pipeline, part: Part) -> None:

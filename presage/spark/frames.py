@@ -18,6 +18,7 @@ from presage.errors import PresageError, nearest
 from presage.io.facts import Checker
 from presage.io.rows import column_names
 from presage.io.tables import cells_of
+from presage.spark.facts import no_nulls
 from presage.spark.job import Source
 from presage.spark.tables import OVER_TIME
 
@@ -83,6 +84,7 @@ class Frames:
         """The facts of such a DataFrame; they go to every shard."""
         where, known = f"the DataFrame of `{name}`", self.checker.predicates[name]
         table = frame.toArrow()
+        no_nulls(table.columns[: known.arity], Source(name, known.arity, (), ()), known)
         columns = [cells_of(column, where) for column in table.columns[: known.arity]]
         rows = zip(*columns, strict=True) if columns else iter([()] * table.num_rows)
         return [

@@ -113,6 +113,8 @@ class Running:
                 if self._wait(query, stop, last=attempt == ATTEMPTS - 1):
                     break
             listener.ended.wait(PATIENCE)
+            if isinstance(self.failure, PresageError):
+                raise self.failure  # What is measured last is told after the query has ended.
         finally:
             with suppress(Exception):  # The session may be gone already.
                 self.spark.streams.removeListener(listener)
