@@ -260,6 +260,18 @@ def test_null_times_are_named(spark: Any) -> None:
         presage.spark.answers(presage.parse(TURBINES), {"temp": frame})
 
 
+def test_names_of_no_predicate_are_told(spark: Any) -> None:
+    program = presage.parse("timeline discrete. input ping(x). q(X) :- ping(X). query q(X).")
+    facts = spark.createDataFrame([("a", 1)], "x string, time long")
+    for given in ({"columns": {"pings": {"x": "x"}}}, {"time": {"pings": "time"}}, {"arrives": {"pings": "time"}}):
+        with pytest.raises(PresageError, match=rf"`{next(iter(given))}`: the program has no input `pings`"):
+            presage.spark.answers(program, {"ping": facts}, **given)
+    with pytest.raises(PresageError, match="a str is not a program"):
+        presage.spark.answers("input ping(x).", {"ping": facts})  # type: ignore[call-overload]
+    with pytest.raises(PresageError, match="shards is a whole number of at least 1, not True"):
+        presage.spark.answers(program, {"ping": facts}, shards=True)
+
+
 def test_nulls_of_static_tables_and_arrivals_are_named(spark: Any) -> None:
     program = presage.parse("timeline discrete. input p(x). static s(x, y). q(X, Y) :- p(X), s(X, Y). query q(X, Y).")
     facts = spark.createDataFrame([("a", 1, None)], "x string, time long, seen long")

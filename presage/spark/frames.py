@@ -43,6 +43,9 @@ class Frames:
         self, checker: Checker, columns: Mapping[str, Mapping[str, str]], time: PerPredicate, arrives: PerPredicate
     ) -> None:
         self.checker, self.columns, self.time, self.arrives = checker, columns, time, arrives
+        for argument, given in (("columns", columns), ("time", time), ("arrives", arrives)):
+            for name in given if isinstance(given, Mapping) else ():
+                checker.known(name, f"`{argument}`")
 
     def source(self, name: str, frame: DataFrame, key: list[str]) -> tuple[Source, DataFrame]:
         """What a DataFrame gives to an input, and the DataFrame of just those columns in their order."""
