@@ -169,7 +169,7 @@ def test_a_table_without_columns_holds_while_it_has_rows(spark: Any, tmp_path: P
     frame.coalesce(1).write.parquet(str(pings))
     stream = spark.readStream.schema(frame.schema).parquet(str(pings))
     answers = presage.spark.answers(
-        program, {"ping": stream}, tables={"night": presage.spark.reread(spark, path)}, emit="confirmed", shards=2
+        program, {"ping": stream}, tables={"night": presage.spark.reread(spark, path)}, emit="confirmed", shards=1
     )
     query = answers.writeStream.format("memory").queryName("nights").start()
     query.processAllAvailable()
