@@ -72,6 +72,9 @@ MISTAKES: dict[str, tuple[str, str, str, int, str]] = {
     "number for text": ('"checkpoint"', "7", "C104", 3, "`checkpoint` is text, not a number"),
     "true for a number": ('trigger = "1s"', "shards = true", "C104", 4, "is a whole number, not true or false"),
     "no shards": ('trigger = "1s"', "shards = 0", "C104", 4, "at least 1"),
+    "files of a batch": ('time = "ts"', 'time = "ts"\nper_batch = 0', "C104", 12, "`per_batch` is at least 1"),
+    "empty": ('path = "in"', 'path = " "', "C104", 8, 'sources.temp.path` is empty.*path = "readings"'),
+    "empty checkpoint": ('"checkpoint"', '""', "C104", 3, "`checkpoint` is empty"),
     "format": ('"json"', '"jsn"', "C104", 7, "did you mean `json`"),
     "status": ('"console"', '"console"\nstatuses = ["confirmd"]', "C104", 15, "`confirmd` is not.*`confirmed`"),
     "trigger": ('"1s"', '"soon"', "C104", 4, "`soon` is no trigger.*500ms"),
@@ -91,6 +94,16 @@ MISTAKES: dict[str, tuple[str, str, str, int, str]] = {
     "folder": ('"in"', '"out"', "C106", 8, "there is no file or folder `out`"),
     "variable": ('"in"', '"${WHERE_IT_IS}"', "C107", 8, "`WHERE_IT_IS` of the environment is not set"),
     "checkpoint of a batch": ('trigger = "1s"', 'mode = "batch"', "C109", 3, "a batch has no `checkpoint`"),
+    "checkpoint in a source": ('"checkpoint"', '"./in"', "C109", 3, r"belongs to \[sources.temp\] already"),
+    "answers in a source": (
+        '"console"', '"json"\npath = "in/answers"', "C109", 15, r"belongs to \[sources.temp\] already",
+    ),
+    "answers in the checkpoint": ('"console"', '"json"\npath = "checkpoint"', "C109", 15, "the checkpoint already"),
+    "two sinks in a folder": (
+        '"console"', '"json"\npath = "out"\n[sinks.late]\nformat = "json"\nlate = true\npath = "in/../out"', "C109", 19,
+        r"belongs to \[sinks.screen\] already",
+    ),
+    "measures in a folder": ('"console"', '"console"\n[metrics]\nfile = "in"', "C106", 16, "`in` is a folder"),
     "rate in a batch": ('"json"', '"rate"', "C102", 8, "not for the format `rate`"),
     "arrival in a stream": ('time = "ts"', 'time = "ts"\narrives = "ts"', "C109", 12, "facts arrive when they come"),
     "driver": (
@@ -140,6 +153,11 @@ def test_all_mistakes_are_told_at_once_those_of_the_program_too(tmp_path: Path) 
 def _written(folder: Path, text: str) -> Path:
     (folder / "p.toml").write_text(text)
     return folder / "p.toml"
+
+
+def test_a_variable_that_is_empty_is_told(tmp_path: Path) -> None:
+    found = checked(tmp_path, GOOD.replace('"in"', '"${WHERE_IT_IS}"'), WHERE_IT_IS="")
+    assert not found.ok and "p.toml:8:8: error C104: `sources.temp.path` is empty" in found.text()
 
 
 def test_an_input_without_a_source_is_a_warning(tmp_path: Path) -> None:
@@ -362,10 +380,11 @@ def test_the_files_of_the_documentation_are_pipelines(tmp_path: Path) -> None:
     assert len(shown) >= 5
     for text in shown:
         variables = {"KAFKA_LOGIN": "x", "PGPASSWORD": "x"}
-        for name in ("readings", "temp.csv"):
+        for name in ("readings", "temp.csv", "owners.csv"):
             (tmp_path / name).mkdir(exist_ok=True)
         program = (ROOT / "examples/turbines/turbines.psg").read_text()
-        (tmp_path / "turbines.psg").write_text(program + "static owner(device, team).\n")
+        kind = "input" if "[tables.owner]" in text else "static"
+        (tmp_path / "turbines.psg").write_text(program + f"{kind} owner(device, team).\n")
         found = check_pipeline(_written(tmp_path, text), variables)
         problems = [each for each in found.problems if each.severity == "error" and each.code != "C110"]
         assert not problems, found.text()

@@ -256,7 +256,8 @@ def test_a_full_disk_is_told_and_nothing_half_is_left(batch: Path, spark: Any, s
     assert not list((small_disk / "answers").glob("batch=*"))
 
 
-def test_the_command_stops_between_micro_batches_and_tells_no_secret(farm: Path, spark: Any) -> None:
+@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])
+def test_the_command_stops_between_micro_batches_and_tells_no_secret(farm: Path, spark: Any, asked: int) -> None:
     text = (farm / "pipeline.toml").read_text()
     trigger = next(line for line in text.splitlines(True) if line.startswith("trigger"))
     edit(
@@ -272,7 +273,7 @@ def test_the_command_stops_between_micro_batches_and_tells_no_secret(farm: Path,
         deadline = time.monotonic() + 300
         while not (farm / "answers/batch=0").exists() and time.monotonic() < deadline and process.poll() is None:
             time.sleep(0.05)
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(asked)
         out, err = process.communicate(timeout=120)
     finally:
         if process.poll() is None:

@@ -104,3 +104,31 @@ def test_state_that_is_damaged_is_told(farm: Path, spark: Any) -> None:
         path.write_bytes(data)
     run(farm, spark)
     assert confirmed(archived(farm)) == expected(farm, LAST)
+
+
+def test_a_file_of_csv_says_what_is_wrong_with_its_header(farm: Path, spark: Any) -> None:
+    (farm / "in").mkdir()
+    edit(farm, ('format = "json"', 'format = "csv"'), ('path = "readings"', 'path = "in"'))
+    (farm / "in/0.csv").write_text("level,machine,ts\nhigh,wt1,2026-01-01T00:00:00Z\n")
+    said = refused(farm, spark)
+    assert "in/0.csv: CSV header does not conform to the schema. Header: level, machine, ts Schema:" in said, said
+    assert "\n" not in said and "Exception" not in said
+
+
+def test_a_checkpoint_of_fewer_sources_is_told(farm: Path, spark: Any) -> None:
+    _, *others = sorted((farm / "readings").iterdir())
+    for path in others:
+        path.unlink()
+    run(farm, spark)
+    program = farm / "turbines.psg"
+    program.write_text(program.read_text() + "input wind(device).\nstorm(X) :- wind(X).\nquery storm(X).\n")
+    table = '\n[sources.wind]\nformat = "json"\npath = "readings"\ntime = "ts"\n'
+    edit(farm, more=f'{table}schema = {{ device = "string", ts = "timestamp" }}\n')
+    said = refused(farm, spark)
+    assert f"the checkpoint {farm}/checkpoint cannot be gone on from" in said and "\n" not in said, said
+
+
+def test_measures_that_cannot_be_written_are_told_at_the_end_too(farm: Path, spark: Any) -> None:
+    edit(farm, ("per_batch = 1", "per_batch = 100"), more='\n[metrics]\nfile = "m.prom"\n')
+    (farm / "m.prom.tmp").mkdir()
+    assert "m.prom: the measures cannot be written (Is a directory)" in refused(farm, spark)

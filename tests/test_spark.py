@@ -94,6 +94,19 @@ def test_metric_operators_static_facts_and_other_names(spark: Any) -> None:
     assert found and found == told(case, "confirmed", ("time",))
 
 
+@pytest.mark.filterwarnings("ignore:.*runs as one shard")
+@pytest.mark.parametrize("emit", ["changes", "confirmed"])
+def test_static_facts_without_arguments(spark: Any, emit: str) -> None:
+    """By shards and, where the program has no key, as DataFrames."""
+    facts = spark.createDataFrame([("a", 1)], "x string, time long")
+    some = spark.createDataFrame([(1,)], "other long")
+    for body in ("p(X), on", "p(X), p(Y), on"):
+        program = presage.parse(f"timeline discrete. input p(x). static on. q(X) :- {body}. query q(X).")
+        for table, expected in ((some, ["q(a)@1"]), (some.limit(0), [])):
+            answers = presage.spark.answers(program, {"p": facts}, static={"on": table}, emit=emit, shards=2)
+            assert [row.answer for row in answers.where("status = 'confirmed'").collect()] == expected
+
+
 def test_dense_time_in_text(spark: Any) -> None:
     case = Case("near(X) :- p(X), not once(0,1] q(X).\nquery near(X).\n")
     case.facts = [((name, (who,), at), at) for name, who, at in (("p", "a", 1), ("q", "b", "1/3"), ("p", "b", "2/3"))]  # type: ignore[misc]
@@ -245,6 +258,29 @@ def test_null_times_are_named(spark: Any) -> None:
     frame = spark.createDataFrame([("a", "high", 0), ("b", "high", None)], "device string, level string, time long")
     with pytest.raises(PresageError, match="`temp`: 1 rows have no time"):
         presage.spark.answers(presage.parse(TURBINES), {"temp": frame})
+
+
+def test_names_of_no_predicate_are_told(spark: Any) -> None:
+    program = presage.parse("timeline discrete. input ping(x). q(X) :- ping(X). query q(X).")
+    facts = spark.createDataFrame([("a", 1)], "x string, time long")
+    for given in ({"columns": {"pings": {"x": "x"}}}, {"time": {"pings": "time"}}, {"arrives": {"pings": "time"}}):
+        with pytest.raises(PresageError, match=rf"`{next(iter(given))}`: the program has no input `pings`"):
+            presage.spark.answers(program, {"ping": facts}, **given)
+    with pytest.raises(PresageError, match="a str is not a program"):
+        presage.spark.answers("input ping(x).", {"ping": facts})  # type: ignore[call-overload]
+    with pytest.raises(PresageError, match="shards is a whole number of at least 1, not True"):
+        presage.spark.answers(program, {"ping": facts}, shards=True)
+
+
+def test_nulls_of_static_tables_and_arrivals_are_named(spark: Any) -> None:
+    program = presage.parse("timeline discrete. input p(x). static s(x, y). q(X, Y) :- p(X), s(X, Y). query q(X, Y).")
+    facts = spark.createDataFrame([("a", 1, None)], "x string, time long, seen long")
+    table = spark.createDataFrame([("a", None)], "x string, y string")
+    for emit in ("changes", "confirmed"):
+        with pytest.raises(PresageError, match="`s`, the column `y`: 1 rows have no value"):
+            presage.spark.answers(program, {"p": facts}, static={"s": table}, emit=emit).collect()
+    with pytest.raises(PresageError, match="`p`: 1 rows have no time of arrival"):
+        presage.spark.answers(program, {"p": facts}, arrives="seen").collect()
 
 
 def test_too_many_partitions_are_warned_of(spark: Any, tmp_path: Path) -> None:

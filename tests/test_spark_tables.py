@@ -17,9 +17,11 @@ pytest.importorskip("pyspark", reason="PySpark is not installed: pip install pre
 
 import pyarrow as pa
 from pyarrow import parquet
+from pyspark.errors import PySparkException
 
 import presage
 from presage.errors import PresageError
+from presage.spark.messages import own_words
 from presage.spark.packs import packer
 from presage.spark.tables import OVER_TIME, _table_packer
 from tests.conftest import skip_without_spark
@@ -134,6 +136,45 @@ def test_a_table_is_read_again_at_each_micro_batch(spark: Any, tmp_path: Path) -
     found = spark.read.parquet(str(tmp_path / "answers")).where("answer like 'alarm%'").collect()
     # At 4 the second table was read; from 8 on the third held.
     assert {row.answer for row in found} == {"alarm(a, x)@2", "alarm(a, y)@4", "alarm(b, x)@6", "alarm(b, z)@9"}
+
+
+@on_spark
+def test_files_that_change_are_what_they_are_now(spark: Any, tmp_path: Path) -> None:
+    path = tmp_path / "duty.csv"
+    path.write_text("host,team,empty\na,1,\n")
+    table = presage.spark.reread(spark, path)
+    assert [tuple(row) for row in table.collect()] == [("a", 1, None)]
+    path.write_text("team,empty,host\n2,x,b\n3,,c\n")
+    assert [tuple(row) for row in table.collect()] == [("b", 2, "x"), ("c", 3, None)]
+    path.write_text("")
+    assert not table.collect()
+    for text, said in (
+        ("host,team,empty\na,x,\n", "duty.csv: the table cannot be read (In CSV column #1: CSV conversion error"),
+        ("host,team\na,1\n", "duty.csv: the column `empty` is not there once; the columns are `host`, `team`"),
+    ):
+        path.write_text(text)
+        with pytest.raises(PySparkException) as found:
+            table.collect()
+        assert said in own_words(found.value)
+
+
+@on_spark
+def test_a_table_without_columns_holds_while_it_has_rows(spark: Any, tmp_path: Path) -> None:
+    program = presage.parse(
+        "timeline discrete. input ping(host). input night. alarm(H) :- ping(H), night. query alarm(H)."
+    )
+    path, pings = tmp_path / "night.csv", tmp_path / "pings"
+    path.write_text("since\n22\n")
+    frame = spark.createDataFrame([("a", 1), ("b", 2)], "host string, time long")
+    frame.coalesce(1).write.parquet(str(pings))
+    stream = spark.readStream.schema(frame.schema).parquet(str(pings))
+    answers = presage.spark.answers(
+        program, {"ping": stream}, tables={"night": presage.spark.reread(spark, path)}, emit="confirmed", shards=1
+    )
+    query = answers.writeStream.format("memory").queryName("nights").start()
+    query.processAllAvailable()
+    query.stop()
+    assert [row.answer for row in spark.table("nights").collect()] == ["alarm(a)@1"]
 
 
 @on_spark

@@ -186,3 +186,14 @@ def test_what_was_told_is_remembered_only_where_it_matters() -> None:
             reasoner.push([("p", (f"x{now}",), now), ("q", (f"x{now - 1}",), now)], now)
             assert len(reasoner.supposing.told) <= 6
         assert bool(reasoner.supposing.told) == remembered
+
+
+@pytest.mark.parametrize("timeline", ["discrete", "dense"])
+def test_a_static_fact_without_arguments_is_one(timeline: str) -> None:
+    """Its row is empty, and yet there."""
+    text = (
+        f"timeline {timeline}. input p(x). static on. q(X) :- p(X), on. r(X) :- p(X), not on. query q(X). query r(X)."
+    )
+    for rows, said in ([[()], "confirmed q(a)@1"], [[], "confirmed r(a)@1"]):
+        reasoner = presage.Reasoner(presage.parse(text), static={"on": rows})
+        assert list(map(str, reasoner.push([("p", ("a",), 1)], now=1))) == [said]

@@ -263,7 +263,7 @@ class Failing:
                 return Failure("condition", f"{clause} is not so", rules=rules)
         for lookup in pattern.lookups:
             given = [matcher.value(each, slots) for each in lookup.arguments]
-            if any(matcher.statics(lookup.predicate, given)) != lookup.positive:
+            if any(True for _ in matcher.statics(lookup.predicate, given)) != lookup.positive:
                 atom = show(
                     lookup.predicate,
                     tuple(

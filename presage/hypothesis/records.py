@@ -199,7 +199,7 @@ class Matcher:
         """Whether the static atoms whose variables are bound come out as the pattern asks."""
         for lookup in self.pattern.lookups:
             given = [self.value(each, slots) for each in lookup.arguments]
-            if None not in given and any(self.statics(lookup.predicate, given)) != lookup.positive:
+            if None not in given and any(True for _ in self.statics(lookup.predicate, given)) != lookup.positive:
                 return False
         return True
 

@@ -24,6 +24,8 @@ from presage.pipeline.keys import FILES
 from presage.pipeline.reading import Part, Pipeline, read_pipeline
 
 POSTGRES = re.compile(r"jdbc:postgresql://[\w.\[\]:-]+(?:,[\w.\[\]:-]+)*/[^/?\s]+(?:\?\S*)?|jdbc:postgresql:[^/?\s]+")
+BRINGING = ("sources", "static", "tables")
+"""The tables of a file that bring facts, each named after a predicate."""
 WHEN = ("time", "from", "to", "bounds", "arrives")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NUMBERS = {"tinyint", "byte", "smallint", "short", "int", "integer", "bigint", "long", "float", "real", "double"}
@@ -40,6 +42,10 @@ _FITTING = {
 _ALL_TYPES = _NUMBERS | _MOMENTS | {"string", "boolean", "binary"}
 _OF_KAFKA = {"key": "binary", "value": "binary", "topic": "string", "partition": "int", "offset": "bigint"}
 _OF_KAFKA |= {"timestamp": "timestamp"}
+
+
+_ADDRESSES = ("file", "s3", "gs", "hdfs", "abfss")
+"""What the addresses of files begin with that are read without Spark."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,7 @@ def check_pipeline(path: Path, environment: Mapping[str, str]) -> Checked:
     for part in (each for parts in pipeline.parts.values() for each in parts):
         _on_this_machine(pipeline, part)
     _packages(pipeline)
+    _folders(pipeline)
     checkpoint = pipeline.values.get("checkpoint", "")
     if checkpoint and Path(pipeline.local(checkpoint)).is_file():
         pipeline.problem("C106", ("checkpoint",), f"`{checkpoint}` is a file", "a checkpoint is a folder of its own")
@@ -89,6 +96,8 @@ def check_pipeline(path: Path, environment: Mapping[str, str]) -> Checked:
     if metrics is not None and not Path(pipeline.local(metrics)).parent.is_dir():
         said = f"there is no folder for the file `{metrics}`"
         pipeline.problem("C106", ("metrics", "file"), said, _from_where(pipeline))
+    elif metrics is not None and Path(pipeline.local(metrics)).is_dir():
+        pipeline.problem("C106", ("metrics", "file"), f"`{metrics}` is a folder", "name a file, which is then replaced")
     for place, jar in enumerate(pipeline.spark.get("jars", [])):
         if "://" not in jar and not Path(pipeline.local(jar)).is_file():
             pipeline.problem("C106", ("spark", "jars", place), f"there is no file `{jar}`", _from_where(pipeline))
@@ -132,11 +141,12 @@ def _runs(pipeline: Pipeline, report: Report) -> None:
 
 
 def _against_program(pipeline: Pipeline, predicates: dict[str, Predicate]) -> None:
-    for part in (*pipeline.parts["sources"], *pipeline.parts["static"]):
+    bringing = [part for section in BRINGING for part in pipeline.parts[section]]
+    for part in bringing:
         known = _predicate(pipeline, part, predicates)
         if known is not None:
             _columns(pipeline, part, known)
-    given = {part.name for part in (*pipeline.parts["sources"], *pipeline.parts["static"])}
+    given = {part.name for part in bringing}
     for each in predicates.values():
         if (each.is_input or each.is_static) and each.name not in given and each.kind != "derived":
             section = "static" if each.is_static else "sources"
@@ -159,8 +169,11 @@ def _predicate(pipeline: Pipeline, part: Part, predicates: dict[str, Predicate])
     if known.name in fitting:
         return known
     if known.is_static or known.is_input:
-        section = "static" if known.is_static else "sources"
-        hint = f"write `[{section}.{part.name}]`"
+        hint = f"write `[{'static' if known.is_static else 'sources'}.{part.name}]`"
+        if part.section == "tables":
+            hint += f", to read it once; a table that changes is declared `input {part.name}(…).`"
+        elif is_static and pipeline.streams:
+            hint += f", or `[tables.{part.name}]` for a table that changes while the pipeline runs"
         pipeline.problem_of_key("C105", path, f"`{part.name}` is not {_article(what)} of the program", hint)
     else:
         hint = f"declare `input {part.name}(…).` to feed it too"
@@ -194,7 +207,7 @@ def _columns(pipeline: Pipeline, part: Part, known: Predicate) -> None:
         kind = known.columns[place].type if place < len(known.columns) else "any"
         at = (*path, "columns", name) if name in mapped else path
         _column(pipeline, at, mapped.get(name, name), columns, kind, f"`{name}: {kind}` of `{known.name}`")
-    if part.section == "static":
+    if part.section != "sources":
         return
     if "time" in part.values and "from" in part.values:
         pipeline.problem_of_key("C109", (*path, "from"), "facts have a `time`, or `from` and `to`", "keep one of them")
@@ -293,7 +306,13 @@ def _on_this_machine(pipeline: Pipeline, part: Part) -> None:
         _source_files(pipeline, part)
     if part.section == "sources" and part.format == "jdbc" and pipeline.streams:
         said = "a table of a database does not stream"
-        pipeline.problem("C109", (*path, "format"), said, 'declare it `static`, or use `mode = "batch"`')
+        hint = f"write `[tables.{part.name}]`, to read it again at each micro-batch; or declare it `static`"
+        pipeline.problem("C109", (*path, "format"), said, f'{hint}, or use `mode = "batch"`')
+    if part.section == "tables" and not pipeline.streams:
+        hint = f"write `[sources.{part.name}]`, with times; or declare it `static`, and write `[static.{part.name}]`"
+        pipeline.problem_of_key("C109", path, "in a batch a table does not change", hint)
+    if part.section == "tables" and part.format in FILES:
+        _read_anew(pipeline, part)
     if part.section == "sources" and not pipeline.streams and part.format in ("rate", "kafka"):
         said = f"`{part.format}` streams, and the mode is `batch`"
         pipeline.problem("C109", (*path, "format"), said, 'leave out `mode = "batch"`')
@@ -322,6 +341,43 @@ def _source_files(pipeline: Pipeline, part: Part) -> None:
     elif part.format == "parquet" and not part.values.get("schema") and next(_files(where, ".parquet"), None) is None:
         said = f"`{given}` has no file yet, so nothing says which columns there are"
         pipeline.problem("C103", at, said, 'add `schema = { device = "string", time = "bigint" }`')
+
+
+def _folders(pipeline: Pipeline) -> None:
+    """Whether the checkpoint and each sink have folders of their own. Two sinks would take each other's micro-batches
+    for theirs, and a source would read answers as facts."""
+    bringing = [part for section in BRINGING for part in pipeline.parts[section] if part.text("path")]
+    taken = {_whole_path(pipeline, part.text("path")): f"[{part.place}]" for part in bringing}
+    if checkpoint := pipeline.values.get("checkpoint"):
+        where = _whole_path(pipeline, checkpoint)
+        if where in taken:
+            said = f"the folder `{checkpoint}` belongs to {taken[where]} already"
+            pipeline.problem("C109", ("checkpoint",), said, "a checkpoint is a folder of its own")
+        taken[where] = "the checkpoint"
+    for part in pipeline.parts["sinks"]:
+        if not (given := part.text("path")):
+            continue
+        where = _whole_path(pipeline, given)
+        around = [other for place, other in taken.items() if where == place or where.startswith(f"{place}/")]
+        if around:
+            said = f"the folder `{given}` belongs to {around[0]} already"
+            pipeline.problem("C109", (part.section, part.name, "path"), said, "a sink has a folder of its own")
+        taken[where] = f"[{part.place}]"
+
+
+def _whole_path(pipeline: Pipeline, given: str) -> str:
+    where = pipeline.local(given)
+    return where.rstrip("/") if "://" in where else os.path.normpath(Path(where).absolute())
+
+
+def _read_anew(pipeline: Pipeline, part: Part) -> None:
+    """Files that change are read by Arrow, which knows other addresses than Spark."""
+    path = part.text("path")
+    scheme = path.partition("://")[0]
+    if "://" in path and scheme not in _ADDRESSES:
+        hint = f"it is a path, or begins with one of {', '.join(f'`{each}://`' for each in _ADDRESSES)}"
+        said = f"a table at `{scheme}://` cannot be read again while the pipeline runs"
+        pipeline.problem("C104", (part.section, part.name, "path"), said, hint)
 
 
 def _database(pipeline: Pipeline, part: Part) -> None:

@@ -116,6 +116,16 @@ KEYS: dict[str, tuple[Key, ...]] = {
         _WHERE,
         _OPTIONS,
     ),
+    "tables": (
+        Key("format", TEXT, "what it is", "", (), True, STATIC, example='"csv"'),
+        _PATH,
+        *_TABLE,
+        replace(_SCHEMA, meaning="the columns that are read, each with its Spark type", formats=FILES),
+        _COLUMNS,
+        _WHERE,
+        # Files are read anew without Spark's reader, which keeps the list of files that it has found first.
+        replace(_OPTIONS, meaning="further options of Spark's reader", formats=("jdbc",)),
+    ),
     "sinks": (
         Key("format", TEXT, "where answers go", "", (), True, SINKS, example='"console"'),
         Key("path", TEXT, "the folder that gets a folder for each micro-batch", "", FILES[:2], True, example='"out"'),
@@ -139,7 +149,7 @@ KEYS: dict[str, tuple[Key, ...]] = {
     ),
 }  # fmt: skip
 
-NAMED = ("sources", "static", "sinks")
+NAMED = ("sources", "static", "tables", "sinks")
 """The tables that hold tables, each with a name of its own."""
 REQUIRED_TABLES = ("sources", "sinks")
 

@@ -14,7 +14,7 @@ from typing import Any
 from presage.checking import read_file
 from presage.errors import Diagnostic, Source, nearest
 from presage.pipeline import toml
-from presage.pipeline.keys import KEYS, NAMED, REQUIRED_TABLES, TEXT, Key, key_of
+from presage.pipeline.keys import KEYS, NAMED, REQUIRED_TABLES, TEXT, WHOLE, Key, key_of
 from presage.pipeline.secrets import Hidden, has_literal, is_secret, masked, references, resolved
 from presage.pipeline.toml import Document
 
@@ -28,7 +28,7 @@ _SQL = (("where",), ("query",), ("columns",), ("time",))
 
 @dataclass(frozen=True)
 class Part:
-    """A source, a static table or a sink, its values as Spark is to get them: variables of the environment put in."""
+    """A source, a table or a sink, its values as Spark is to get them: variables of the environment put in."""
 
     section: str
     name: str
@@ -166,7 +166,9 @@ class _Reader:
             if key is None:
                 self._unknown(section, (*path, name), [*known, *(other or [])], chosen)
             elif self._fits(key, (*path, name), value) and self._is_safe((*path, name), value):
-                found[name] = self._resolved((*path, name), value)
+                read = self._resolved((*path, name), value)
+                if self._says_something(key, (*path, name), read):
+                    found[name] = read
         if section in NAMED and not isinstance(chosen, str):
             known = {"format": known["format"]}
         for key in known.values():
@@ -210,6 +212,18 @@ class _Reader:
                 self.problem("C104", at, f"`{each}` is not a {_CHOICE.get(key.name, key.name)}", hint)
                 return False
         return True
+
+    def _says_something(self, key: Key, path: toml.Path, value: Any) -> bool:
+        """Refuses what is empty, also by way of the environment: an empty path would be the pipeline's own folder."""
+        said = ""
+        if isinstance(value, str) and not value.strip() and not key.name.endswith(_ENDING):
+            said = f"`{'.'.join(map(str, path))}` is empty"
+        elif key.kind == WHOLE and key.name != "port" and value < 1:
+            said = f"`{key.name}` is at least 1"
+        if said:
+            hint = f"for example `{key.name} = {key.example}`, or leave it out" if key.example else "leave it out"
+            self.problem("C104", path, said, hint)
+        return not said
 
     def _texts(self, path: toml.Path, value: Any) -> Iterator[tuple[toml.Path, str]]:
         if isinstance(value, str):
@@ -270,14 +284,12 @@ class _Reader:
         for name in ("checkpoint", "trigger"):
             if not streams and name in values:
                 self.problem_of_key("C109", (name,), f"a batch has no `{name}`", f"leave out `{name}`, or the mode")
-        if values.get("shards", 1) < 1:
-            self.problem("C104", ("shards",), "`shards` is at least 1", "8 is a good start")
         port = self.pipeline.metrics.get("port", 0)
         if not 0 <= port <= 65_535:
             self.problem("C104", ("metrics", "port"), f"{port} is not a port", "ports go from 1 to 65535")
 
 
-_EXAMPLES = {"sources": "temp", "static": "owner", "sinks": "screen"}
+_EXAMPLES = {"sources": "temp", "static": "owner", "tables": "owner", "sinks": "screen"}
 _CHOICE = {"statuses": "status"}
 
 

@@ -12,8 +12,8 @@ try:
 except ImportError:
     raise PresageError("running on Spark needs PySpark: pip install presage[spark]") from None
 
+from presage.spark.anew import reread
 from presage.spark.call import answers
 from presage.spark.session import local_session
-from presage.spark.tables import reread
 
 __all__ = ["answers", "local_session", "reread"]

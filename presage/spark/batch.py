@@ -115,9 +115,11 @@ def clock_of(job: Job, frames: list[tuple[Source, DataFrame]], until: Number | N
         *(F.min(F.when(own, F.col("unit"))).alias(f"first {name}") for name, own in names.items()),
     ).first()
     assert found is not None
+    arriving = {source.predicate for source, _ in frames if source.arrives}
     for name in names:
         if found[f"without {name}"]:
-            raise FactError(f"`{name}`: {found[f'without {name}']} rows have no time (null)")
+            what = "time of arrival" if name in arriving else "time"
+            raise FactError(f"`{name}`: {found[f'without {name}']} rows have no {what} (null)")
         if (found[f"first {name}"] or 0) < 0:
             raise FactError(f"`{name}`: {found[f'first {name}']} lies before time 0, the start of the stream")
     wanted = min(MOST_STRETCHES, 1 + found["size"] // (job.shards * ROWS_IN_A_STRETCH))

@@ -128,9 +128,13 @@ def all_rows(
     late: bool = True,
 ) -> tuple[bool, DataFrame]:
     """Whether times are whole numbers, and all that leaves the reasoners: answers and, with `late`, late facts."""
+    if not isinstance(program, Program):
+        raise PresageError(
+            f"a {type(program).__name__} is not a program: take presage.load(path) or presage.parse(text)"
+        )
     if emit not in ("changes", "confirmed"):
         raise PresageError(f'emit is "changes" or "confirmed", not {emit!r}')
-    if not isinstance(shards, int) or shards < 1:
+    if type(shards) is not int or shards < 1:
         raise PresageError(f"shards is a whole number of at least 1, not {shards!r}")
     if not facts:
         raise PresageError("there are no facts: give a DataFrame for at least one input")

@@ -51,9 +51,7 @@ def mark(batch: Any, source: Source, job: Job) -> Marked:
     checker, table = job.checker, pa.table(batch)
     known = checker.predicates[source.predicate]
     arguments = [table.column(place) for place in range(source.arguments)]
-    for place, column in enumerate(arguments):
-        if column.null_count:
-            raise FactError(f"{_column(source, place, known)}: {column.null_count} rows have no value (null)")
+    no_nulls(arguments, source, known)
     columns: dict[str, Any] = {str(place): column for place, column in enumerate(arguments)}
     when = [table.column(source.arguments + index) for index in range(len(source.when))]
     numbered = shards_of(table, source, job)
@@ -85,6 +83,12 @@ def mark(batch: Any, source: Source, job: Job) -> Marked:
         columns["arrives"] = _times(arrivals, kind)
     parts = None if checker.discrete else [_parts(time[0], time[1]) for time in times]
     return Marked(pa.table(columns), numbered, arrivals, parts)
+
+
+def no_nulls(arguments: Sequence[Any], source: Source, known: Predicate) -> None:
+    for place, column in enumerate(arguments):
+        if column.null_count:
+            raise FactError(f"{_column(source, place, known)}: {column.null_count} rows have no value (null)")
 
 
 def shards_of(table: Any, source: Source, job: Job) -> Ints:

@@ -18,6 +18,7 @@ from presage.errors import PresageError, nearest
 from presage.io.facts import Checker
 from presage.io.rows import column_names
 from presage.io.tables import cells_of
+from presage.spark.facts import no_nulls
 from presage.spark.job import Source
 from presage.spark.tables import OVER_TIME
 
@@ -42,6 +43,9 @@ class Frames:
         self, checker: Checker, columns: Mapping[str, Mapping[str, str]], time: PerPredicate, arrives: PerPredicate
     ) -> None:
         self.checker, self.columns, self.time, self.arrives = checker, columns, time, arrives
+        for argument, given in (("columns", columns), ("time", time), ("arrives", arrives)):
+            for name in given if isinstance(given, Mapping) else ():
+                checker.known(name, f"`{argument}`")
 
     def source(self, name: str, frame: DataFrame, key: list[str]) -> tuple[Source, DataFrame]:
         """What a DataFrame gives to an input, and the DataFrame of just those columns in their order."""
@@ -83,7 +87,8 @@ class Frames:
         """The facts of such a DataFrame; they go to every shard."""
         where, known = f"the DataFrame of `{name}`", self.checker.predicates[name]
         table = frame.toArrow()
-        columns = [cells_of(column, where) for column in table.columns]
+        no_nulls(table.columns[: known.arity], Source(name, known.arity, (), ()), known)
+        columns = [cells_of(column, where) for column in table.columns[: known.arity]]
         rows = zip(*columns, strict=True) if columns else iter([()] * table.num_rows)
         return [
             (name, tuple(self.checker.value(cell, known, place, where) for place, cell in enumerate(row)))
@@ -177,5 +182,8 @@ def _hint(column: str, frame: DataFrame) -> str:
 
 
 def _select(frame: DataFrame, columns: list[str]) -> DataFrame:
-    """The columns in their order, named by it: one column may be an argument and the time."""
+    """The columns in their order, named by it: one column may be an argument and the time. Rows without any column
+    would be lost on their way to Python, so what has no arguments gets one that nobody reads."""
+    if not columns:
+        return frame.select(F.lit(True).alias("c0"))
     return frame.select(*(F.col(f"`{column}`").alias(f"c{place}") for place, column in enumerate(columns)))

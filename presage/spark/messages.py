@@ -15,10 +15,15 @@ from pyspark.errors import PySparkException
 from presage.errors import PresageError, brief
 
 UNTOLD = "Spark does not say why"
-_OURS = re.compile(r"^presage\.\S+Error: (.+?)(?=^\s*$|^\s+at |^\S*Traceback|\Z)", re.MULTILINE | re.DOTALL)
-_OF_STATE = re.compile(r"\[[A-Z_.]*(?:STATE|CHECKPOINT)[A-Z_.]*\]")
-"""Errors of Spark about what a stream remembers, by their names."""
+_OURS = re.compile(
+    r"^presage\.\S+Error: (.+?)(?=^\s*$|^\s+at |^\s*SQLSTATE: |^\S*Traceback|\Z)", re.MULTILINE | re.DOTALL
+)
+_OF_STATE = re.compile(r"\[[A-Z_.]*(?:STATE|CHECKPOINT)[A-Z_.]*\]|sources in the checkpoint offsets")
+"""Errors of Spark about what a stream remembers, by their names, and one that has none."""
 _OF_FILE = re.compile(r"\[FAILED_READ_FILE[A-Z_.]*\] (.+)")
+_NO_MORE = re.compile(r"Encountered error while reading file \S+$")
+_BELOW = re.compile(r"^Caused by: \S+?(?:Exception|Error): (.+?)(?=^\s+at |^Caused by: |\Z)", re.MULTILINE | re.DOTALL)
+"""A cause with all of its lines."""
 _CAUSE = re.compile(r"^Caused by: (?:[\w$.]+\.)?(\w+(?:Exception|Error)): (.+)$", re.MULTILINE)
 _PYTHON = re.compile(r"^(?:\w+\.)*(\w+(?:Exception|Error): .+)$", re.MULTILINE)
 """The last line of a traceback."""
@@ -57,7 +62,9 @@ def reason(found: BaseException) -> str:
         return ours
     file = _OF_FILE.search(text)
     if file is not None:
-        return _STATE.sub("", file[1]).strip().rstrip(".")
+        said = _STATE.sub("", file[1]).strip().rstrip(".")
+        why = _BELOW.findall(text) if _NO_MORE.fullmatch(said) else []
+        return f"{said}: {brief(' '.join(why[-1].partition('CSV file:')[0].split()))}".rstrip(".") if why else said
     causes = _CAUSE.findall(text)
     _, traced, below = text.rpartition("Traceback (most recent call last):")
     in_python = _PYTHON.search(below) if traced else None

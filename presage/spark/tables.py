@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import reduce
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,16 +21,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from presage.errors import PresageError
 from presage.model.printer import show_number
 from presage.model.terms import Number
-from presage.spark.facts import shards_of
+from presage.spark.facts import no_nulls, shards_of
 from presage.spark.job import Job, Source
 from presage.spark.packs import from_bytes, to_bytes
 
 OVER_TIME = ("from", "to", "bounds")
 _ROWS = "shard int, source int, payload binary"
-_FORMATS = {".parquet": "parquet", ".csv": "csv", ".jsonl": "json"}
 
 
 def beside_tables(job: Job, packs: DataFrame, tables: list[tuple[int, Source, DataFrame]]) -> DataFrame:
@@ -48,7 +45,8 @@ def _table_packer(job: Job, index: int, source: Source) -> Callable[[Iterator[An
         for batch in batches:
             if not batch.num_rows:
                 continue
-            table = pa.table(batch).rename_columns([str(place) for place in range(source.arguments)])
+            table = pa.table(batch).rename_columns([str(place) for place in range(batch.num_columns)])
+            no_nulls(table.columns[: source.arguments], source, job.checker.predicates[source.predicate])
             shards = shards_of(table, source, job)
             for shard in np.unique(shards).tolist():
                 payload = to_bytes(table.filter(pa.array(shards == shard)))
@@ -77,23 +75,3 @@ def held_over(job: Job, tables: Any, start: Number, clock: Number) -> list[tuple
             table = table.append_column(name, pa.array([time] * size, kind))
         found.append((int(each["source"]), to_bytes(table.append_column("bounds", pa.array([bounds] * size)))))
     return found
-
-
-def reread(spark: Any, path: str | Path) -> DataFrame:
-    """A DataFrame of a Parquet, CSV or JSON lines file, or of a folder of Parquet files, that is read anew each time it
-    is worked out. Spark's own keeps the list of files that it has found first."""
-    from pyarrow import dataset
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    where, kind = str(path), _FORMATS.get(Path(path).suffix, "parquet")
-    try:
-        schema = from_arrow_schema(dataset.dataset(where, format=kind).schema)
-    except (OSError, pa.ArrowException) as found:
-        raise PresageError(f"{where}: the table cannot be read ({found})") from None
-
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
-        for _ in batches:
-            yield from dataset.dataset(where, format=kind).to_batches()
-
-    anew: DataFrame = spark.range(0, 1, 1, 1).mapInArrow(run, schema)
-    return anew

@@ -10,6 +10,7 @@ import atexit
 import logging
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -86,7 +87,8 @@ class Running:
         # PySpark would print what is told in a sentence below.
         logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
         if self.spark is None:
-            self.spark = session(self.pipeline)
+            with _signals_kept():
+                self.spark = session(self.pipeline)
         if stop.is_set():
             return
         whole_times, rows = self._rows(self.report)
@@ -113,6 +115,8 @@ class Running:
                 if self._wait(query, stop, last=attempt == ATTEMPTS - 1):
                     break
             listener.ended.wait(PATIENCE)
+            if isinstance(self.failure, PresageError):
+                raise self.failure  # What is measured last is told after the query has ended.
         finally:
             with suppress(Exception):  # The session may be gone already.
                 self.spark.streams.removeListener(listener)
@@ -124,7 +128,7 @@ class Running:
             warnings.simplefilter("always", UserWarning)
             found = all_rows(
                 report.program, sources.facts(), time=sources.time(), arrives=sources.arrives() or None,
-                static=sources.static(), emit=self.pipeline.emit, shards=self.pipeline.shards,
+                static=sources.static(), tables=sources.tables(), emit=self.pipeline.emit, shards=self.pipeline.shards,
             )  # fmt: skip
         self.warnings += [str(each.message) for each in told if issubclass(each.category, UserWarning)]
         return found
@@ -235,6 +239,18 @@ def _started(master: str, shards: int, name: str, given: Mapping[str, str], home
     for setting, value in given.items():
         builder = builder.config(setting, value)
     return builder.getOrCreate()
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Spark, when it starts, takes Ctrl-C for itself and cancels the jobs at work; whoever asked for a pipeline to stop
+    between micro-batches is to be heard afterwards as before."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

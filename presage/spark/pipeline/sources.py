@@ -1,19 +1,22 @@
-"""Sources and static tables of a pipeline as DataFrames, with a column for each argument and for the time of a fact."""
+"""Sources and tables of a pipeline as DataFrames, with a column for each argument and for the time of a fact."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from presage.analysis.predicates import Predicate
 from presage.errors import PresageError
 from presage.io.rows import column_names
 from presage.pipeline.checking import needs_psycopg
 from presage.pipeline.reading import Part, Pipeline
+from presage.spark.anew import anew, read_files
 from presage.spark.messages import reason
 
 WHEN = ("time", "from", "to", "bounds", "arrives")
@@ -32,6 +35,10 @@ class Sources:
 
     def static(self) -> dict[str, DataFrame]:
         return {part.name: self._static(part) for part in self.pipeline.parts["static"]}
+
+    def tables(self) -> dict[str, DataFrame]:
+        """Those that change: they are worked out anew at each micro-batch."""
+        return {part.name: self._static(part) for part in self.pipeline.parts["tables"]}
 
     def time(self) -> dict[str, str]:
         return {name: when_name("time", self.predicates[name]) for name in self._with("time")}
@@ -112,6 +119,11 @@ class Sources:
             reader = reader.option("rowsPerSecond", part.values.get("rows_per_second", 1))
             return reader.options(**part.table("options")).load()  # type: ignore[no-any-return]
         path = self.pipeline.local(part.text("path"))
+        if part.section == "tables":
+            kinds = StructType.fromDDL(_ddl(part)) if "schema" in part.values else None
+            where, kind = f"[{part.place}] {part.text('path')}", part.format
+            files = path if "://" in path else str(Path(path).absolute())  # A worker may be at home elsewhere.
+            return anew(self.spark, where, lambda schema: read_files(files, kind, schema), kinds)
         if part.format == "csv":
             # Names in the header decide, not places: a column moved in the file is a mistake that is told.
             reader = reader.option("header", True).option("enforceSchema", False)
@@ -129,6 +141,8 @@ class Sources:
         if url.startswith("jdbc:postgresql:") and needs_psycopg(self.pipeline, part):
             from presage.pipeline.postgres import read_table
 
+            if part.section == "tables":
+                return anew(self.spark, f"[{part.place}] {part.text('table', 'query')}", lambda _: [read_table(part)])
             return self.spark.createDataFrame(read_table(part))  # type: ignore[no-any-return]
         reader = self.spark.read.format("jdbc").option("url", url).options(**part.table("options"))
         reader = reader.option(

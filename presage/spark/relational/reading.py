@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from presage.io.tables import Columns
-from presage.spark.facts import Marked, columns_of, facts_of, mark, units_of
+from presage.spark.facts import Marked, columns_of, facts_of, mark, no_nulls, units_of
 from presage.spark.job import Job, Source
 from presage.spark.relational.columns import ENDLESS, places, schema_of
 from presage.spark.relational.values import written_column
@@ -63,19 +63,20 @@ def _ends(table: Any, source: Source) -> tuple[Any, Any]:
 
 def static_rows(job: Job, name: str, frame: DataFrame, first: int) -> DataFrame:
     """The facts of a static table: they hold always, and are known from the first step on."""
-
-    source = Source(name, len(frame.columns), (), ())
+    known = job.checker.predicates[name]
+    source = Source(name, known.arity, (), ())
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             size = batch.num_rows
             if size:
                 given = pa.table(batch).append_column("low", pa.array(np.zeros(size, np.int64)))
+                no_nulls(given.columns[: known.arity], source, known)
                 columns = map(written_column, columns_of(given, source, job.checker).arguments)
                 times = {"low": [-ENDLESS] * size, "high": [ENDLESS] * size, "now": [first] * size}
                 yield from pa.table({**dict(zip(places(source.arguments), columns, strict=True)), **times}).to_batches()
 
-    return frame.mapInArrow(run, schema_of(len(frame.columns)))
+    return frame.mapInArrow(run, schema_of(known.arity))
 
 
 def late_rows(job: Job, source: Source, frame: DataFrame, end: int) -> DataFrame:
