@@ -11,7 +11,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -280,7 +280,7 @@ class Reasoner:
         return save_engine(engine, self.fingerprint, extra, arrays)
 
     @classmethod
-    def restore(cls, program: Program, blob: bytes, choice: Choice = ALL) -> Reasoner:
+    def restore(cls, program: Program, blob: bytes, choice: Choice = ALL) -> Self:
         """A reasoner that goes on where the saved one was. The program must be the one it was saved with."""
         fingerprint = fingerprint_of(program)
         header, arrays = read_state(blob, fingerprint)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from presage.answers import NONE, Answers
 from presage.checking import Report, check_text
@@ -33,6 +33,11 @@ from presage.reasoner import fingerprint_of
 from presage.supposing import ALL, Choice
 
 MAGIC = b"presage answer streams 1\n"
+
+
+def what_is_told(report: Report, emit: str) -> str:
+    """What a run tells that is asked for something: of several models only what holds in all of them."""
+    return "confirmed" if needs_answer_streams(report) else emit
 
 
 class Reasoner(OneModelReasoner):
@@ -77,6 +82,11 @@ class Reasoner(OneModelReasoner):
         self.now: Number | None = None
         self._standing = NONE
         self._add_statics(static or {})
+
+    @property
+    def runs_as_a_whole(self) -> bool:
+        """Whether it looks at all that matters anew at each step, and has no engine that could be taken apart."""
+        return self._steps is not None
 
     def add_static(self, fact: Fact) -> None:
         if self._steps is None:
@@ -138,7 +148,7 @@ class Reasoner(OneModelReasoner):
         return MAGIC + pickle.dumps((self.fingerprint, self._steps.memory()))
 
     @classmethod
-    def restore(cls, program: Program, blob: bytes, choice: Choice = ALL) -> OneModelReasoner:
+    def restore(cls, program: Program, blob: bytes, choice: Choice = ALL) -> Self:
         """A reasoner that goes on where the saved one was. The program must be the one it was saved with."""
         if not blob.startswith(MAGIC):
             return super().restore(program, blob, choice)

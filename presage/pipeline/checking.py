@@ -128,10 +128,10 @@ def _program(pipeline: Pipeline) -> Report | None:
 
 def _runs(pipeline: Pipeline, report: Report) -> None:
     """Whether the engine takes the program: what it refuses, it refuses before Spark starts."""
-    from presage.reasoner import Reasoner
+    from presage.several import Reasoner, what_is_told
 
     try:
-        Reasoner(report.program, emit=pipeline.emit, report=report)
+        Reasoner(report.program, emit=what_is_told(report, pipeline.emit), report=report)
     except PresageError as refused:
         hint = 'with `emit = "confirmed"` more programs run' if pipeline.emit == "changes" else "see `presage check`"
         pipeline.problem("C109", ("program",), f"the program does not run here: {refused}", hint)

@@ -241,9 +241,11 @@ def _why_not_frames(job: Job, streaming: bool, state: str | Path | None) -> list
         return ["it is a stream"]
     if state is not None:
         return ["a stream is to go on from its `state`"]
+    reasoner = job.reasoner()
+    if reasoner.runs_as_a_whole:
+        return ["it may have several models, or none; or the interval engine does not run it"]
     if job.emit != "confirmed":
         return ['they have what is entailed only, `emit="confirmed"`']
-    reasoner = job.reasoner()
     if reasoner.supposing is not None:
         return ["how late a fact may be differs from fact to fact, and something rests on absence"]
     return obstacles(reasoner.subject)

@@ -18,7 +18,8 @@ from presage.answers import Answer, Value
 from presage.checking import Report, check_text
 from presage.errors import PresageError
 from presage.io.facts import Checker, Fact
-from presage.reasoner import Reasoner, fingerprint_of
+from presage.reasoner import fingerprint_of
+from presage.several import Reasoner, what_is_told
 from presage.supposing import ALL, Choice
 from presage.telling import Teller
 
@@ -80,7 +81,8 @@ class Job:
         return self.checker.discrete
 
     def reasoner(self) -> Reasoner:
-        made = Reasoner(self.report.program, emit=self.emit, choice=self.choice, report=self.report)
+        emit = what_is_told(self.report, self.emit)
+        made = Reasoner(self.report.program, emit=emit, choice=self.choice, report=self.report)
         for predicate, arguments in self.static:
             made.add_static(Fact(predicate, arguments, None, None))
         return made
