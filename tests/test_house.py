@@ -65,7 +65,7 @@ ALLOWED: dict[str, set[str]] = {
     "supposing_dense": {"answers", "hypothesis", "io", "model", "supposing", "errors"},
     "checking": {"parser", "rewrite", "analysis", "hypothesis", "model", "notebook", "errors", "cli"},
     "layout": {"parser", "model", "errors"},
-    "pipeline": {"analysis", "checking", "io", "reasoner", "errors"},
+    "pipeline": {"analysis", "checking", "io", "several", "errors"},
     "web": {
         "analysis",
         "answers",
@@ -111,6 +111,7 @@ ALLOWED: dict[str, set[str]] = {
         "pipeline",
         "plan",
         "reasoner",
+        "several",
         "rewrite",
         "stepping",
         "supposing",

@@ -71,20 +71,28 @@ def lines_table(lines: Lines, now: Any) -> Any:
         return pa.StringArray.from_buffers(len(given.offsets) - 1, buffers[1], buffers[2])
 
     def lists(name: str) -> Any:
-        return pa.ListArray.from_arrays(pa.array(lines.columns[name].begins), texts(name))
+        return pa.ListArray.from_arrays(pa.array(lines.columns[name].begins), texts(name), schema.field(name).type)
+
+    def empty_lists(name: str) -> Any:
+        kind = schema.field(name).type
+        return pa.ListArray.from_arrays(empty, pa.array([], kind.value_type), kind)
+
+    def bindings() -> Any:
+        begins = pa.array(lines.columns["bindings"].begins)
+        return pa.MapArray.from_arrays(begins, names, texts("bindings"), schema.field("bindings").type)
 
     names = pa.array(lines.names, pa.string()).take(pa.array(np.tile(np.arange(len(lines.names)), size)))
     known = {
         "now": pa.array(np.broadcast_to(np.asarray(now, np.int64), size)),
         "status": texts("status"),
         "answer": texts("answer"),
-        "bindings": pa.MapArray.from_arrays(pa.array(lines.columns["bindings"].begins), names, texts("bindings")),
+        "bindings": bindings(),
         "time": pa.array(lines.times),
         "because": lists("because"),
         "needs": lists("needs"),
-        "unless": pa.ListArray.from_arrays(empty, pa.array([], pa.string())),
+        "unless": empty_lists("unless"),
         "decided_by": pa.array(lines.decided_by, mask=lines.decided_by < 0),
-        "ways": pa.ListArray.from_arrays(empty, pa.array([], schema.field("ways").type.value_type)),
+        "ways": empty_lists("ways"),
     }
     columns = [known.get(field.name) for field in schema]
     filled = [pa.nulls(size, field.type) if got is None else got for field, got in zip(schema, columns, strict=True)]

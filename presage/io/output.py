@@ -122,7 +122,11 @@ def answer_schema(whole_times: bool) -> Any:
     """The columns of a Parquet file of answers: the fields of an answer line."""
     import pyarrow as pa
 
-    time, texts = pa.int64() if whole_times else pa.string(), pa.list_(pa.string())
+    def some(kind: Any) -> Any:
+        # Readers need not look for missing ones: there are none.
+        return pa.list_(pa.field("item", kind, nullable=False))
+
+    time, texts = pa.int64() if whole_times else pa.string(), some(pa.string())
     way = [
         ("because", texts),
         ("needs", texts),
@@ -135,13 +139,13 @@ def answer_schema(whole_times: bool) -> Any:
             ("now", time),
             ("status", pa.string()),
             ("answer", pa.string()),
-            ("bindings", pa.map_(pa.string(), pa.string())),
+            ("bindings", pa.map_(pa.string(), pa.field("value", pa.string(), nullable=False))),
             ("time", time),
             ("from", time),
             ("to", time),
             ("bounds", pa.string()),
             *way,
-            ("ways", pa.list_(pa.struct(way))),
+            ("ways", some(pa.struct(way))),
         ]
     )
 

@@ -14,9 +14,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from presage.kernels.layout import get, put
+
 # Kinds of pieces: bytes of `constants` between two places; a column of the key by its name as programs show it, or as
 # plain text; the key's time moved by an offset.
 BYTES, SHOWN, PLAIN, TIME = range(4)
+SPARE = 8
+"""Bytes after the last one that may be read, and written."""
 
 
 @njit(cache=True, inline="always")
@@ -30,11 +34,21 @@ def _digits(number):  # type: ignore[no-untyped-def]
     return size
 
 
+@njit(cache=True, inline="always")
+def _copy(source, begin, end, target, place):  # type: ignore[no-untyped-def]
+    """Copies bytes, eight at a time: some beyond the end are read and written too."""
+    at, to = source.ctypes.data + begin, target.ctypes.data + place
+    for step in range((end - begin + 7) >> 3):
+        put(to, step, get(at, step))
+    return place + end - begin
+
+
 @njit(cache=True)
 def write(  # type: ignore[no-untyped-def]
     keys, forms, firsts, texts, pieces, constants, shown_at, shown, plain_at, plain
 ):
-    """The texts of all rows. Gives where those of each row begin, where each text begins, and the bytes."""
+    """The texts of all rows. Gives where those of each row begin, where each text begins, and the bytes. The bytes of
+    constants and names have `SPARE` more at their end."""
     rows, width = keys.shape
     begins = np.empty(rows + 1, np.int32)
     begins[0] = 0
@@ -61,7 +75,7 @@ def write(  # type: ignore[no-untyped-def]
                     used += _digits(keys[row, width - 1] + first)
             at += 1
             offsets[at] = used
-    data = np.empty(used, np.uint8)
+    data = np.empty(used + SPARE, np.uint8)
     place = 0
     for row in range(rows):
         form = forms[row]
@@ -69,19 +83,13 @@ def write(  # type: ignore[no-untyped-def]
             for piece in range(texts[text, 0], texts[text, 1]):
                 kind, first = pieces[piece, 0], pieces[piece, 1]
                 if kind == BYTES:
-                    for byte in range(first, pieces[piece, 2]):
-                        data[place] = constants[byte]
-                        place += 1
+                    place = _copy(constants, first, pieces[piece, 2], data, place)
                 elif kind == SHOWN:
                     number = keys[row, first]
-                    for byte in range(shown_at[number, 0], shown_at[number, 1]):
-                        data[place] = shown[byte]
-                        place += 1
+                    place = _copy(shown, shown_at[number, 0], shown_at[number, 1], data, place)
                 elif kind == PLAIN:
                     number = keys[row, first]
-                    for byte in range(plain_at[number, 0], plain_at[number, 1]):
-                        data[place] = plain[byte]
-                        place += 1
+                    place = _copy(plain, plain_at[number, 0], plain_at[number, 1], data, place)
                 else:
                     time = keys[row, width - 1] + first
                     size = _digits(time)
@@ -97,4 +105,4 @@ def write(  # type: ignore[no-untyped-def]
                         if time == 0:
                             break
                     place = end
-    return begins, offsets, data
+    return begins, offsets, data[:used]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
+from pyspark.sql import types
 
 from presage.answers import Answer, Answers, json_value
 from presage.io.facts import Fact
@@ -45,19 +46,29 @@ def row_schema(job: Job) -> Any:
     return answers.append(pa.field("late", pa.struct(late_fields(job.discrete)))) if job.late else answers
 
 
-def spark_type(kind: Any) -> str:
-    """An Arrow type in Spark's words."""
+def spark_type(kind: Any) -> types.DataType:
+    """An Arrow type as one of Spark's; where there is always a value, Spark does not look whether there is."""
     if pa.types.is_list(kind):
-        return f"array<{spark_type(kind.value_type)}>"
+        return types.ArrayType(spark_type(kind.value_type), containsNull=kind.value_field.nullable)
     if pa.types.is_map(kind):
-        return f"map<{spark_type(kind.key_type)},{spark_type(kind.item_type)}>"
+        key, item = spark_type(kind.key_type), spark_type(kind.item_type)
+        return types.MapType(key, item, valueContainsNull=kind.item_field.nullable)
     if pa.types.is_struct(kind):
-        return f"struct<{', '.join(f'`{field.name}`: {spark_type(field.type)}' for field in kind)}>"
-    return {"int64": "bigint", "int32": "int", "double": "double", "string": "string", "binary": "binary"}[str(kind)]
+        return types.StructType([types.StructField(field.name, spark_type(field.type)) for field in kind])
+    return _SPARK_TYPES[str(kind)]()
 
 
-def spark_schema(schema: Any) -> str:
-    return ", ".join(f"`{field.name}` {spark_type(field.type)}" for field in schema)
+_SPARK_TYPES: dict[str, type[types.DataType]] = {
+    "int64": types.LongType,
+    "int32": types.IntegerType,
+    "double": types.DoubleType,
+    "string": types.StringType,
+    "binary": types.BinaryType,
+}
+
+
+def spark_schema(schema: Any) -> types.StructType:
+    return types.StructType([types.StructField(field.name, spark_type(field.type)) for field in schema])
 
 
 def tables_of(answers: Sequence[Answer], late: Sequence[tuple[Fact, Number]], schema: Any) -> list[Any]:

@@ -103,8 +103,8 @@ class Names:
         coded = [text.encode("utf-8", "surrogatepass") for text in texts]
         ends = self.used[kind] + np.cumsum([len(each) for each in coded])
         begin, end = self.used[kind], int(ends[-1])
-        if end > len(self.arenas[kind]):
-            self.arenas[kind] = _grown(self.arenas[kind], 2 * end)
+        if end + lines.SPARE > len(self.arenas[kind]):
+            self.arenas[kind] = _grown(self.arenas[kind], 2 * end + lines.SPARE)
         self.arenas[kind][begin:end] = np.frombuffer(b"".join(coded), np.uint8)
         self.at[kind][numbers, 0] = [begin, *ends[:-1].tolist()]
         self.at[kind][numbers, 1] = ends
@@ -138,7 +138,7 @@ class Forms:
         formed = forms >= 0
         rows, forms = rows.chosen(formed), forms[formed]
         names.make(rows.keys[:, :-1].ravel())
-        constants = np.frombuffer(bytes(self.constants), np.uint8)
+        constants = np.frombuffer(bytes(self.constants) + bytes(lines.SPARE), np.uint8)
         columns = {
             name: TextColumn(
                 *lines.write(
