@@ -90,7 +90,9 @@ class Names:
             size = 2 * len(self.values)
             self.known = _grown(self.known, size)
             self.at = {kind: _grown(at, size) for kind, at in self.at.items()}
-        missing = np.unique(numbers[~self.known[numbers]])
+        asked = np.zeros(len(self.known), bool)
+        asked[numbers] = True
+        missing = np.flatnonzero(asked & ~self.known)
         if not len(missing):
             return
         self.known[missing] = True
