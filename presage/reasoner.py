@@ -17,7 +17,7 @@ import numpy as np
 
 from presage.analysis.predicates import delay_of
 from presage.analysis.timeline import longest_time
-from presage.answers import NONE, Answers
+from presage.answers import NONE, Answer, Answers
 from presage.checking import Report, check_text
 from presage.confirming import Confirming
 from presage.engine.grid import Grid
@@ -29,6 +29,7 @@ from presage.errors import PresageError
 from presage.hypothesis.bulk.engine import Bulk
 from presage.io.facts import Checker, Fact, FactError
 from presage.io.tables import Columns, TableReader, is_table
+from presage.io.told import again, saved
 from presage.io.tuples import Given, TupleReader
 from presage.model.printer import show_number
 from presage.model.program import Program
@@ -87,6 +88,8 @@ class Reasoner:
         self.late: list[Fact] = []
         self.farthest = longest_time(self.subject.program)
         self._standing = NONE
+        self._restored: list[Answer] = []
+        """What had been confirmed by the last step before the reasoner was saved, until there is another."""
         self._add_statics(static or {})
 
     def _waits_by_instance(self) -> bool:
@@ -238,7 +241,7 @@ class Reasoner:
         self.late.extend(late)
         self.now = now
         assert supposed is not None
-        self._standing = supposed
+        self._standing, self._restored = supposed, []
         return supposed
 
     def _refine(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> None:
@@ -269,9 +272,11 @@ class Reasoner:
             raise PresageError(f"the program has no predicate `{name}`")
         return self.confirming.holds(name)
 
-    def save(self) -> bytes:
-        """The reasoner's memory, for `restore`."""
+    def save(self, standing: bool = True) -> bytes:
+        """The reasoner's memory, for `restore`; what the last step confirmed belongs to it, unless nobody asks."""
         extra: dict[str, Any] = {"farthest": str(self.farthest)}
+        if standing:
+            extra["standing"] = [saved(answer) for answer in self._last_confirmed()]
         arrays: dict[str, Any] = {}
         if self.supposing is not None:
             extra["supposing"], arrays = self.supposing.saved()
@@ -284,18 +289,19 @@ class Reasoner:
         """A reasoner that goes on where the saved one was. The program must be the one it was saved with."""
         fingerprint = fingerprint_of(program)
         header, arrays = read_state(blob, fingerprint)
-        saved = header["extra"].get("supposing")
+        supposed = header["extra"].get("supposing")
         reasoner = cls(program, emit=header["extra"].get("emit", "confirmed"), choice=choice)
         was_fed = "relations" in header
         if reasoner._confirming is not None and was_fed:
             fill_engine(reasoner._confirming.engine, header, arrays)
             reasoner.now, reasoner._behind = reasoner._confirming.engine.now, False
         if reasoner.supposing is not None:
-            bulk = reasoner.supposing.load(saved, arrays)
+            bulk = reasoner.supposing.load(supposed, arrays)
             reasoner.now = reasoner.supposing.now
             if bulk is not None and reasoner._confirming is not None and not reasoner._behind:
                 reasoner._catch_up(bulk)
         reasoner.farthest = number(Fraction(header["extra"]["farthest"]))
+        reasoner._restored = [again(each) for each in header["extra"].get("standing", ())]
         return reasoner
 
     @property
@@ -305,9 +311,18 @@ class Reasoner:
 
     def answers(self) -> Answers:
         """What stands now: what is possible, and what was confirmed at the last step."""
-        if self.supposing is None or self.now is None or self._only_confirmed:
-            return self._standing
-        return self.supposing.stands(self._standing, self.now)
+        stands = self._standing
+        if self.supposing is not None and self.now is not None and not self._only_confirmed:
+            stands = self.supposing.stands(self._standing, self.now)
+        if not self._restored:
+            return stands
+        found = [*self._restored, *stands]
+        return Answers(len(found), lambda: found)
+
+    def _last_confirmed(self) -> Sequence[Answer]:
+        if self._restored or self.supposing is None or self.now is None or self._only_confirmed:
+            return self._restored or self._standing
+        return self.supposing.confirmed(self._standing, self.now)
 
     def _repr_html_(self) -> str:
         from presage.notebook.reasoners import reasoner_html

@@ -18,6 +18,7 @@ from presage.confirming import arrow_column
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.io.tables import Columns, TableReader
+from presage.io.told import again, saved
 from presage.io.tuples import TupleReader
 from presage.model.printer import show_number
 from presage.model.program import Program
@@ -32,7 +33,7 @@ from presage.reasoner import Reasoner as OneModelReasoner
 from presage.reasoner import fingerprint_of
 from presage.supposing import ALL, Choice
 
-MAGIC = b"presage answer streams 1\n"
+MAGIC = b"presage answer streams 2\n"
 
 
 def what_is_told(report: Report, emit: str) -> str:
@@ -142,10 +143,11 @@ class Reasoner(OneModelReasoner):
         columns["bounds"] = ["[)" if high >= FAR else "[]" for _, _, high in rows]
         return pa.table({title: arrow_column(values) for title, values in columns.items()})
 
-    def save(self) -> bytes:
+    def save(self, standing: bool = True) -> bytes:
         if self._steps is None:
-            return super().save()
-        return MAGIC + pickle.dumps((self.fingerprint, self._steps.memory()))
+            return super().save(standing)
+        last = [saved(answer) for answer in self._standing] if standing else []
+        return MAGIC + pickle.dumps((self.fingerprint, self._steps.memory(), last))
 
     @classmethod
     def restore(cls, program: Program, blob: bytes, choice: Choice = ALL) -> Self:
@@ -153,7 +155,7 @@ class Reasoner(OneModelReasoner):
         if not blob.startswith(MAGIC):
             return super().restore(program, blob, choice)
         try:
-            fingerprint, memory = _Reader(io.BytesIO(blob[len(MAGIC) :])).load()
+            fingerprint, memory, last = _Reader(io.BytesIO(blob[len(MAGIC) :])).load()
         except (pickle.UnpicklingError, EOFError, ValueError, IndexError, AttributeError):
             raise PresageError("this is not the memory of a reasoner, or it is damaged") from None
         if fingerprint != fingerprint_of(program):
@@ -161,6 +163,8 @@ class Reasoner(OneModelReasoner):
         reasoner = cls(program, emit="confirmed")
         assert reasoner._steps is not None
         reasoner._steps.remember(memory)
+        standing = [again(each) for each in last]
+        reasoner._standing = Answers(len(standing), lambda: standing)
         reasoner.now, reasoner.late = reasoner._steps.now, reasoner._steps.late
         return reasoner
 

@@ -193,14 +193,21 @@ class Supposing:
 
     def stands(self, last: Answers, now: Number) -> Answers:
         """What stands now: what was confirmed by the last step, whose answers are given, and what is possible."""
+        confirmed = self.confirmed(last, now)
         if self.columns is None:
-            answers = [answer for answer in last if answer.status == "confirmed"] + self.standing(now)
+            answers = [*confirmed, *self.standing(now)]
             return Answers(len(answers), lambda: answers)
         values = self.columns.symbols.values
-        confirmed = self._columns_as_answers([part.confirmed() for part in self.last], values, now)
         standing = self._asked(self.columns.standing()) if self.grid is None else self.grid.standing()
         possible = self._columns_as_answers(standing, values, now)
         return Answers(len(confirmed) + len(possible), lambda: [*confirmed, *possible])
+
+    def confirmed(self, last: Answers, now: Number) -> Sequence[Answer]:
+        """What was confirmed by the last step, whose answers are given."""
+        if self.columns is None:
+            return [answer for answer in last if answer.status == "confirmed"]
+        parts = [part.confirmed() for part in self.last]
+        return self._columns_as_answers(parts, self.columns.symbols.values, now)
 
     @property
     def open_count(self) -> int:

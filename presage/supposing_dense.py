@@ -78,9 +78,12 @@ class DenseSupposing:
 
     def stands(self, last: Answers, now: Number) -> Answers:
         """What stands now: what was confirmed by the last step, whose answers are given, and what is possible."""
-        answers = [answer for answer in last if answer.status == "confirmed"]
-        answers += self._answers(self.engine.standing(), now)
+        answers = [*self.confirmed(last, now), *self._answers(self.engine.standing(), now)]
         return Answers(len(answers), lambda: answers)
+
+    def confirmed(self, last: Answers, now: Number) -> Sequence[Answer]:
+        """What was confirmed by the last step, whose answers are given."""
+        return [answer for answer in last if answer.status == "confirmed"]
 
     @property
     def open_count(self) -> int:

@@ -491,3 +491,27 @@ def test_what_is_no_program_and_no_facts_is_told() -> None:
     facts: Any = None
     with pytest.raises(presage.PresageError, match="tuples such as"):
         presage.Reasoner(presage.parse(program)).push(facts, 0)
+
+
+@pytest.mark.parametrize(
+    ("program", "emit"),
+    [
+        ("timeline discrete. input p(x) delay 1. e(X)@T+1 :- p(X)@T, p(X)@T+1. query e(X).", None),
+        ("timeline discrete. input p(x). e(X) :- p(X). query e(X).", "confirmed"),
+        ("timeline dense. input p(x). e(X) :- once[0,1/3] p(X). query e(X).", "confirmed"),
+        ("timeline dense. input p(x). e(X) :- p(X), eventually[0,1/2] p(X). query e(X).", "changes"),
+        ("timeline discrete. input p(x). e(X) | f(X) :- p(X). g(X) :- e(X). g(X) :- f(X). query g(X).", None),
+        ("timeline discrete. input p(x). exists Y: e(X, Y) :- p(X). query e(X, Y).", "confirmed"),
+    ],
+)
+def test_what_stands_is_the_same_after_restoring(program: str, emit: str | None) -> None:
+    reasoner = presage.Reasoner(presage.parse(program), emit=emit)
+    for now in (0, 1):
+        reasoner.push([("p", ("a",), now), ("p", (1,), now)], now)
+    stands = reasoner.answers()
+    assert any(answer.status == "confirmed" for answer in stands)
+    again = presage.Reasoner.restore(reasoner.program, reasoner.save())
+    assert [each.to_json() for each in again.answers()] == [each.to_json() for each in stands]
+    twice = presage.Reasoner.restore(reasoner.program, again.save())
+    assert list(twice.answers()) == list(stands)
+    assert list(again.push([], 2)) == list(reasoner.push([], 2)) and list(again.answers()) == list(reasoner.answers())

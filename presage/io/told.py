@@ -1,17 +1,19 @@
-"""Answer lines read back: what a run or a pipeline has written, as answers again.
+"""Answers read back: lines that a run or a pipeline has written, and what a reasoner has saved, as answers again.
 
-An answer that was read keeps its text as it was written; nothing is made of its arguments.
+An answer that was read from a line keeps its text as it was written; nothing is made of its arguments. One that was
+saved is as it was.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from presage.answers import INCONSISTENT, Answer, inconsistent
 from presage.errors import PresageError
 from presage.io.facts import exact, exact_float
-from presage.model.terms import Number
+from presage.model.terms import Number, Variable
 
 STATUSES = ("possible", "unsupported", "confirmed", "refuted", INCONSISTENT)
 
@@ -76,3 +78,36 @@ def _time(given: Any, name: str, where: str) -> Number | None:
     if found is None:
         raise PresageError(f"{where}: `{name}` is {given!r}, which is not a time")
     return found
+
+
+def saved(answer: Answer) -> dict[str, Any]:
+    """A confirmed answer in JSON, such that `again` gives it back."""
+    return {
+        "now": _written(answer.now), "status": answer.status, "predicate": answer.predicate,
+        "arguments": [_written(each) for each in answer.arguments],
+        "bindings": {name: _written(value) for name, value in answer.bindings.items()},
+        "times": [_written(each) for each in (answer.time, answer.start, answer.end)],
+        "bounds": answer.bounds, "because": answer.because, "unless": answer.unless, "open_time": answer.open_time,
+    }  # fmt: skip
+
+
+def again(given: dict[str, Any]) -> Answer:
+    time, start, end = map(_read, given["times"])
+    return Answer(
+        _read(given["now"]), given["status"], given["predicate"], tuple(map(_read, given["arguments"])),
+        {name: _read(value) for name, value in given["bindings"].items()},
+        time=time, start=start, end=end, bounds=given["bounds"], because=tuple(given["because"]),
+        unless=tuple(given["unless"]), open_time=given["open_time"],
+    )  # fmt: skip
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return {"number": str(value)}
+    return {"variable": value.name} if isinstance(value, Variable) else value
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return Variable(value["variable"]) if "variable" in value else Fraction(value["number"])

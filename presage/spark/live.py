@@ -77,7 +77,7 @@ class Live:
                     bodies.append(to_bytes(part[1]))
                     tables.append([show_number(time), part[0], len(bodies[-1])])
         header = {"token": self.token, "facts": facts, "tables": tables}
-        return framed(header, b"".join([*bodies, self.reasoner.save()]))
+        return framed(header, b"".join([*bodies, self.reasoner.save(standing=False)]))
 
     @classmethod
     def restore(cls, job: Job, shard: int, blob: bytes) -> Live:
