@@ -38,6 +38,15 @@ from presage.plan.parts import Unsupported
 from presage.supposing import ALL, Choice
 from presage.supposing_dense import suppose
 
+MOST_EMPTY = 1_000_000
+"""Steps before the first arrival that are gone through."""
+
+
+def first_step(begin: Number | None, arrival: Number | None) -> Number | None:
+    """Where steps begin before the first arrival, if they do. Who counts time from elsewhere, as from 1970, does not
+    wait for what was decided since."""
+    return None if begin is None or (arrival is not None and arrival - begin > MOST_EMPTY) else begin
+
 
 class Reasoner:
     """Feeds facts to a program and gives the changes of its answers. Steps must go forward in time."""
@@ -199,7 +208,7 @@ class Reasoner:
         """A step at each time at which something is decided, though nothing arrives, up to now."""
         parts: list[Answers] = []
         while True:
-            due = self.first_decision if self.now is None else self.next_decision()
+            due = first_step(self.first_decision, now) if self.now is None else self.next_decision()
             if due is None or due >= now:
                 break
             if not parts:

@@ -17,7 +17,7 @@ from presage.model.terms import Number, number
 from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
 from presage.models.stepping_brave import BraveSteps
 from presage.models.stepping_kept import steps_of
-from presage.reasoner import Reasoner
+from presage.reasoner import Reasoner, first_step
 from presage.several import Reasoner as AnyReasoner
 from presage.supposing import ALL, Choice
 
@@ -173,7 +173,10 @@ def _next_step(
 ) -> Number | None:
     now = reasoner.now
     candidates: list[Number] = [] if following is None else [following.time]
-    wake = reasoner.next_decision() if now is not None else reasoner.first_decision
+    if now is not None:
+        wake = reasoner.next_decision()
+    else:
+        wake = first_step(reasoner.first_decision, None if following is None else following.time)
     candidates += [each for each in (wake, pull) if each is not None]
     if closed and (now is None or now < end):
         candidates.append(end)

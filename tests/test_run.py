@@ -427,3 +427,15 @@ def test_absence_waits_no_longer_than_its_own_facts_may() -> None:
     assert [[str(answer) for answer in answers] for answers in found] == [
         ["confirmed h(b)@0"], [], [], ["confirmed h(a)@0"]
     ]  # fmt: skip
+
+
+def test_times_counted_from_far_away_begin_with_the_first_fact(tmp_path: Path) -> None:
+    """Nobody waits for what time alone has decided since 1970."""
+    program = (
+        "timeline discrete. static device(x). input beat(x). device(a). "
+        "down(X) :- device(X), not window(60) some beat(X). query down(X)."
+    )
+    beat = {"pred": "beat", "args": ["a"], "time": 1_700_000_000}
+    status, lines, said = run(tmp_path, program, [beat], "--emit", "confirmed")
+    assert status == 0 and [line["answer"] for line in lines] == ["down(a)@[0,1699999999]"]
+    assert "steps begin there" in said

@@ -126,6 +126,7 @@ def run(options: argparse.Namespace) -> int:
     with in_the_call():
         until = last_step_asked(reasoner, options.until)
         pull = _pull_asked(reasoner, options.every)
+    _tell_where_steps_begin(reasoner, facts)
     reasons = evidence_of(reasoner, facts, known) if options.because else None
     snapshot = options.emit == "snapshot"
 
@@ -182,6 +183,17 @@ def take_facts(
     for fact in known:
         reasoner.add_static(fact)
     return streamed, known
+
+
+def _tell_where_steps_begin(reasoner: Reasoner | AnswerStreamSteps, facts: list[Fact]) -> None:
+    from presage.reasoner import first_step
+
+    first = min((fact.arrival for fact in facts), default=0)
+    if reasoner.first_decision is not None and first_step(reasoner.first_decision, first) is None:
+        print(
+            f"note: the first fact arrives at {first}, so steps begin there; for real times declare `tick` and `start`",
+            file=sys.stderr,
+        )
 
 
 def last_step_asked(reasoner: Reasoner | AnswerStreamSteps, given: str | None) -> Number | None:

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 
 from presage.model.terms import Number
 from presage.plan.relational import needed
+from presage.reasoner import first_step
 from presage.spark.batch import clock_of
 from presage.spark.job import Job, Source
 from presage.spark.messages import told_plainly
@@ -34,7 +35,8 @@ def relational_rows(
     with told_plainly():
         clock = clock_of(job, frames, until)
         end = int(clock.end)
-        first = int(min(clock.first, end)) if reasoner.first_decision is None else 0
+        begin = first_step(reasoner.first_decision, clock.first)
+        first = int(min(clock.first, end) if begin is None else begin)
         nodes = needed(engine.plan, subject)
         joins = Joins(engine.plan, engine.lags, int(engine.horizon), end)
         given: dict[str, list[DataFrame]] = {}
