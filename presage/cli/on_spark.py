@@ -15,7 +15,7 @@ from presage.errors import PresageError
 
 if TYPE_CHECKING:
     from presage.analysis.predicates import Predicate
-    from presage.checking import Findings
+    from presage.checking import Report
     from presage.io.facts import Fact
     from presage.model.statements import Query
 
@@ -23,9 +23,13 @@ CORES = 2
 SHARDS = 8
 
 
-def _emit(asked: str | None, findings: Findings) -> str:
+def _emit(asked: str | None, report: Report) -> str:
     """What is told: what was asked for, or what the program has."""
-    if findings.route.engine == "clingo" or findings.subject.reading == "now":
+    from presage.models.stepping import needs_answer_streams
+
+    findings = report.findings
+    assert findings is not None
+    if needs_answer_streams(report):
         return "confirmed"
     without = [each.hypothetical for each in findings.queries if not each.hypothetical.possible]
     if asked is None and without and not any(each.endless for each in without):
@@ -67,7 +71,7 @@ def run_on_spark(options: argparse.Namespace) -> int:
             time=times,
             arrives=arrivals,
             static={name: frame for name, frame in frames.items() if predicates[name].is_static},
-            emit=_emit(options.emit, report.findings),
+            emit=_emit(options.emit, report),
             shards=SHARDS,
             until=options.until,
             choice=Choice(options.min_confidence, options.top, options.max_open, options.confidence_step),

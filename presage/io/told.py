@@ -83,31 +83,32 @@ def _time(given: Any, name: str, where: str) -> Number | None:
 def saved(answer: Answer) -> dict[str, Any]:
     """A confirmed answer in JSON, such that `again` gives it back."""
     return {
-        "now": _written(answer.now), "status": answer.status, "predicate": answer.predicate,
-        "arguments": [_written(each) for each in answer.arguments],
-        "bindings": {name: _written(value) for name, value in answer.bindings.items()},
-        "times": [_written(each) for each in (answer.time, answer.start, answer.end)],
+        "now": written(answer.now), "status": answer.status, "predicate": answer.predicate,
+        "arguments": [written(each) for each in answer.arguments],
+        "bindings": {name: written(value) for name, value in answer.bindings.items()},
+        "times": [written(each) for each in (answer.time, answer.start, answer.end)],
         "bounds": answer.bounds, "because": answer.because, "unless": answer.unless, "open_time": answer.open_time,
     }  # fmt: skip
 
 
 def again(given: dict[str, Any]) -> Answer:
-    time, start, end = map(_read, given["times"])
+    time, start, end = map(read, given["times"])
     return Answer(
-        _read(given["now"]), given["status"], given["predicate"], tuple(map(_read, given["arguments"])),
-        {name: _read(value) for name, value in given["bindings"].items()},
+        read(given["now"]), given["status"], given["predicate"], tuple(map(read, given["arguments"])),
+        {name: read(value) for name, value in given["bindings"].items()},
         time=time, start=start, end=end, bounds=given["bounds"], because=tuple(given["because"]),
         unless=tuple(given["unless"]), open_time=given["open_time"],
     )  # fmt: skip
 
 
-def _written(value: Any) -> Any:
+def written(value: Any) -> Any:
+    """A value in JSON, such that `read` gives it back."""
     if isinstance(value, Fraction):
         return {"number": str(value)}
     return {"variable": value.name} if isinstance(value, Variable) else value
 
 
-def _read(value: Any) -> Any:
+def read(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return Variable(value["variable"]) if "variable" in value else Fraction(value["number"])

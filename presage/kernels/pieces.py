@@ -160,6 +160,17 @@ def meeting(starts, low, high, first):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _of_other_kind(begin, end, first, others):  # type: ignore[no-untyped-def]
+    """Puts the rows of a group that are not of the `first` kind into `others`; gives how many there are."""
+    size = 0
+    for row in range(begin, end):
+        if not first[row]:
+            others[size] = row
+            size += 1
+    return size
+
+
+@njit(cache=True)
 def outside(starts, low, high, first):  # type: ignore[no-untyped-def]
     """The parts of rows of the `first` kind in which no row of the other kind of their group holds; those do not
     overlap. Gives for each part its row and its ends."""
@@ -168,11 +179,7 @@ def outside(starts, low, high, first):  # type: ignore[no-untyped-def]
     others = np.empty(len(low), np.int64)
     count = 0
     for number in range(len(starts) - 1):
-        size, begin = 0, 0
-        for row in range(starts[number], starts[number + 1]):
-            if not first[row]:
-                others[size] = row
-                size += 1
+        size, begin = _of_other_kind(starts[number], starts[number + 1], first, others), 0
         for row in range(starts[number], starts[number + 1]):
             if not first[row]:
                 continue
@@ -204,11 +211,7 @@ def lasting(starts, low, high, step, first, following, near, far):  # type: igno
     out_step, others = np.empty(16, np.int64), np.empty(len(low), np.int64)
     count, least = 0, max(near, 2)
     for number in range(len(starts) - 1):
-        size, begin = 0, 0
-        for row in range(starts[number], starts[number + 1]):
-            if not first[row]:
-                others[size] = row
-                size += 1
+        size, begin = _of_other_kind(starts[number], starts[number + 1], first, others), 0
         for row in range(starts[number], starts[number + 1]):
             if not first[row]:
                 continue

@@ -66,14 +66,7 @@ class PartsInRows(Parts):
     def _no_rows(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
         """The same as `_made`, but not an input itself: a window of rows shows it at all times that it spans."""
         name, columns = self._made(formula)
-        if self.plan.sources[name].kind != "input":
-            return name, columns
-        key = f"copy {name}"
-        if key not in self.made:
-            body = Body()
-            body.literals.append(Literal(name, tuple(map(Variable, columns))))
-            self.made[key] = self._joined_body(body, columns), columns
-        return self.made[key][0], columns
+        return (self._copy(name, columns), columns) if self.plan.sources[name].kind == "input" else (name, columns)
 
     def _beginning(self, name: str, columns: tuple[str, ...]) -> str:
         """Where a relation holds, and did not just before; the start of the stream is no beginning."""

@@ -181,14 +181,16 @@ class Parts(ABC):
     def _steady(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
         """The same as `_made`, for operators: nothing in it is ever taken back."""
         name, columns = self._made(formula)
-        if self.plan.sources[name].kind != "shown":
-            return name, columns
-        key = f"steady {name}"
+        return (self._copy(name, columns), columns) if self.plan.sources[name].kind == "shown" else (name, columns)
+
+    def _copy(self, name: str, columns: tuple[str, ...]) -> str:
+        """A relation of the plan's own that holds where another does, once that is final if it is shown by a window."""
+        key = f"copy {name}"
         if key not in self.made:
             body = Body()
             self._require(Literal(name, tuple(map(Variable, columns))), body)
             self.made[key] = self._joined_body(body, columns), columns
-        return self.made[key][0], columns
+        return self.made[key][0]
 
     # Subformulas.
 

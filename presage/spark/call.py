@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -17,6 +17,7 @@ from presage.checking import Report
 from presage.errors import PresageError
 from presage.model.program import Program
 from presage.plan.relational import obstacles
+from presage.several import what_is_told
 from presage.spark.batch import batch_rows
 from presage.spark.frames import Frames, PerPredicate
 from presage.spark.history import as_uri
@@ -139,6 +140,8 @@ def all_rows(
     if not facts:
         raise PresageError("there are no facts: give a DataFrame for at least one input")
     job = Job(program.source.text or str(program), program.source.name, emit, choice)
+    emit = what_is_told(job.report, emit)
+    job = replace(job, emit=emit)
     division = division_of(job.report, emit, choice)
     key = division.columns
     frames = Frames(job.checker, columns or {}, time, arrives)

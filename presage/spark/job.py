@@ -10,16 +10,14 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
 
 from presage.answers import Answer, Value
 from presage.checking import Report, check_text
 from presage.errors import PresageError
 from presage.io.facts import Checker, Fact
 from presage.reasoner import fingerprint_of
-from presage.several import Reasoner, what_is_told
+from presage.several import Reasoner
 from presage.supposing import ALL, Choice
 from presage.telling import Teller
 
@@ -81,8 +79,7 @@ class Job:
         return self.checker.discrete
 
     def reasoner(self) -> Reasoner:
-        emit = what_is_told(self.report, self.emit)
-        made = Reasoner(self.report.program, emit=emit, choice=self.choice, report=self.report)
+        made = Reasoner(self.report.program, emit=self.emit, choice=self.choice, report=self.report)
         for predicate, arguments in self.static:
             made.add_static(Fact(predicate, arguments, None, None))
         return made
@@ -140,12 +137,3 @@ def _checker(text: str, name: str) -> Checker:
     assert findings is not None
     subject = findings.subject
     return Checker(subject.program, subject.predicates, subject.discrete)
-
-
-def written(value: Value) -> Any:
-    """A value in JSON, such that `read` gives it back."""
-    return {"number": str(value)} if isinstance(value, Fraction) else value
-
-
-def read(value: Any) -> Value:
-    return Fraction(value["number"]) if isinstance(value, dict) else value

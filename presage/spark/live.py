@@ -18,11 +18,12 @@ from typing import Any
 
 from presage.answers import Answer
 from presage.io.facts import Fact
+from presage.io.told import read, written
 from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.several import Reasoner
 from presage.spark.facts import Part, arrival_of, by_arrival
-from presage.spark.job import Job, read, written
+from presage.spark.job import Job
 from presage.spark.packs import Delivery, framed, from_bytes, time_of, to_bytes, unframed
 from presage.spark.rows import packed
 from presage.stepping import walk

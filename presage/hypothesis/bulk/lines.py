@@ -90,11 +90,10 @@ class Names:
             size = 2 * len(self.values)
             self.known = _grown(self.known, size)
             self.at = {kind: _grown(at, size) for kind, at in self.at.items()}
-        asked = np.zeros(len(self.known), bool)
-        asked[numbers] = True
-        missing = np.flatnonzero(asked & ~self.known)
+        missing = numbers[~self.known[numbers]]
         if not len(missing):
             return
+        missing, _ = distinct(missing)
         self.known[missing] = True
         given: list[Any] = [self.values[each] for each in missing.tolist()]
         self._add(lines.SHOWN, missing, [show_term(Constant(value)) for value in given])
