@@ -14,6 +14,7 @@ from presage.model.formulas import (
     Not,
     Or,
     Pinned,
+    Reset,
     Windowed,
     variables,
 )
@@ -62,7 +63,7 @@ def positive(formula: Formula) -> Formula:
             if isinstance(moved, Not):
                 return Not(replace(formula, operator=DUAL[formula.operator], formula=moved.formula), span=formula.span)
             return replace(formula, formula=moved)
-        case Pinned(formula=inner):
+        case Pinned(formula=inner) | Reset(formula=inner):
             moved = positive(inner)
             if moved == NOTHING:
                 return NOTHING

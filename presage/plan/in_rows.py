@@ -11,6 +11,7 @@ from presage.plan.formulas import positive
 from presage.plan.nodes import LastRows, Literal, Shows
 from presage.plan.parts import Parts
 from presage.plan.rows import conjuncts_among, parts_in_rows
+from presage.plan.windows import is_at_one_time
 
 
 class PartsInRows(Parts):
@@ -45,7 +46,7 @@ class PartsInRows(Parts):
         """What holds at all times of a window of rows holds now, has not begun within it, and wherever it was true of
         rows they are in the window."""
         inputs = conjuncts_among(formula, lambda atom: self.plan.sources[atom.predicate].kind == "input")
-        if inputs is None:
+        if inputs is None or not is_at_one_time(formula):
             raise self._refuse("this formula in a window of rows", window.span)
         name, columns = self._no_rows(formula)
         arguments = tuple(map(Variable, columns))
@@ -64,9 +65,11 @@ class PartsInRows(Parts):
         return Atom(name, tuple(map(Variable, columns)), span=formula.span)
 
     def _no_rows(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
-        """The same as `_made`, but not an input itself: a window of rows shows it at all times that it spans."""
+        """The same as `_made`, but not an input itself: a window of rows shows it at all times that it spans. Nothing in
+        it is ever taken back."""
         name, columns = self._made(formula)
-        return (self._copy(name, columns), columns) if self.plan.sources[name].kind == "input" else (name, columns)
+        is_own = self.plan.sources[name].kind not in ("input", "shown")
+        return (name if is_own else self._copy(name, columns)), columns
 
     def _beginning(self, name: str, columns: tuple[str, ...]) -> str:
         """Where a relation holds, and did not just before; the start of the stream is no beginning."""

@@ -16,7 +16,7 @@ from presage.model.terms import Number, number
 from presage.model.windows import TimeWindow
 from presage.plan.formulas import time
 from presage.plan.nodes import Reach
-from presage.plan.windows import at_one_time
+from presage.plan.windows import is_at_one_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def nested(formula: Windowed) -> Nested | None:
                 operator=first,
                 formula=Windowed(window=TimeWindow(hop=None) as inner, formula=Modal(operator=second, formula=local)),
             ),
-        ) if first != second and at_one_time(local) is not None:
+        ) if first != second and is_at_one_time(local):
             pass
         case _:
             return None

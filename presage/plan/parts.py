@@ -150,6 +150,8 @@ class Parts(ABC):
     def _literal(self, formula: Formula, body: Body) -> Literal:
         offset: Number = 0
         at: Number | None = None
+        while isinstance(formula, Reset):
+            formula = formula.formula
         if isinstance(formula, Pinned):
             pin = formula.pin
             if pin.base is None:
@@ -242,7 +244,10 @@ class Parts(ABC):
                 return self._shown(window, atom, Shows.WHILE_IN), names(atom)
             case Windowed(window=RowsWindow()):
                 return self._joined([formula], names(formula))
-            case Windowed() | Modal() | Reset():
+            case Reset(formula=inner):
+                # Relations are about the whole stream; windows show some of their times.
+                return self._made(inner)
+            case Windowed() | Modal():
                 raise self._refuse("a window or modality", formula.span)
             case _:
                 raise self._refuse("this formula", formula.span)
@@ -276,7 +281,7 @@ class Parts(ABC):
     def _below_window(self, formula: Formula, span: Span) -> tuple[str, tuple[str, ...]]:
         """What a window shows, at the times from the start of the stream on."""
         self._refuse_pins(formula)
-        if all(self._is_timeless(part) or isinstance(part, (Comparison, And, Or)) for part in walk(formula)):
+        if all(self._is_timeless(part) or isinstance(part, (Comparison, And, Or, Reset)) for part in walk(formula)):
             raise self._refuse("a window over what does not change", span)
         if isinstance(formula, Atom):
             return self._made(formula)

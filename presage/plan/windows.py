@@ -25,6 +25,7 @@ from presage.model.formulas import (
     Reset,
     Top,
     Windowed,
+    children,
     transform,
     walk,
 )
@@ -53,28 +54,27 @@ def seen_through(formula: Windowed) -> Formula:
             return replace(inner, left=below(left), right=below(right))
         case Comparison() | Top():
             return inner
-        case Reset(formula=part):
-            return part
+        case Reset():
+            # What it speaks of is the whole stream, whatever other windows stand above.
+            return inner
         case Modal(operator="some", formula=Or(parts=parts) as alternatives) if isinstance(window, RowsWindow):
             return replace(alternatives, parts=tuple(below(replace(inner, formula=part)) for part in parts))
         case _ if isinstance(window, RowsWindow):
             return formula
         case Atom() if window.hop is None:
             return inner
-        case Windowed(window=TimeWindow() as other, formula=part) if window.hop == other.hop:
-            both = TimeWindow(_less(window.back, other.back), _less(window.ahead, other.ahead), window.hop)
+        case Windowed(window=TimeWindow(hop=None) as other, formula=part) if window.hop is None:
+            both = TimeWindow(_less(window.back, other.back), _less(window.ahead, other.ahead))
             return Windowed(both, part, span=inner.span)
         case Pinned(formula=Atom(), pin=pin) if isinstance(pin.base, Now) and window.hop is None:
             return inner if _within(window, pin.offset) else NOTHING
         case Metric(formula=Atom()) if window.hop is None:
             return _cut(inner, window)
         case Modal(operator=operator, formula=Windowed(window=TimeWindow(hop=None), formula=Modal() as other)) if (
-            window.hop is None and operator == other.operator and at_one_time(other.formula) is not None
+            window.hop is None and operator == other.operator and is_at_one_time(other.formula)
         ):
             # The inner windows cover the outer one, and show nothing beyond it.
             return below(replace(inner, formula=other.formula))
-        case Modal(formula=part):
-            return formula if (local := at_one_time(part)) is None else below(replace(inner, formula=local))
         case _:
             return formula
 
@@ -84,28 +84,19 @@ def is_known(formula: Windowed) -> bool:
     return (
         isinstance(formula.window, TimeWindow)
         and isinstance(formula.formula, Modal)
-        and at_one_time(formula.formula.formula) is not None
+        and is_at_one_time(formula.formula.formula)
     )
 
 
-def at_one_time(formula: Formula) -> Formula | None:
-    """The formula, without any `reset`, if nothing in it but that looks beyond its own time."""
+def is_at_one_time(formula: Formula) -> bool:
+    """Whether nothing in a formula looks beyond its own time, below `reset` aside."""
     match formula:
-        case Atom() | Comparison() | Top():
-            return formula
-        case Reset(formula=inner):
-            return inner
-        case Not(formula=inner):
-            local = at_one_time(inner)
-            return None if local is None else replace(formula, formula=local)
-        case And(parts=parts) | Or(parts=parts):
-            found = [at_one_time(part) for part in parts]
-            return None if None in found else replace(formula, parts=tuple(found))  # type: ignore[arg-type]
-        case Implies(left=left, right=right):
-            one, other = at_one_time(left), at_one_time(right)
-            return None if one is None or other is None else replace(formula, left=one, right=other)
+        case Atom() | Comparison() | Top() | Reset():
+            return True
+        case Not() | And() | Or() | Implies():
+            return all(map(is_at_one_time, children(formula)))
         case _:
-            return None
+            return False
 
 
 def _less(one: Quantity | None, other: Quantity | None) -> Quantity | None:
