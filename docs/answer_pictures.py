@@ -15,28 +15,30 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from docs.example_pictures import (  # noqa: E402
-    CONFIRMED,
     EXAMPLES,
     FAINT,
     GRID,
     INK,
     NOTED,
-    POSSIBLE,
-    REFUTED,
+    STYLE,
+    look,
 )
 from presage.answers import Answer  # noqa: E402
 from presage.checking import check_text  # noqa: E402
+from presage.colours import tone_for  # noqa: E402
 from presage.io.files import read_facts  # noqa: E402
 from presage.stepping import make_stepper, steps  # noqa: E402
 
-COLOURS = {"possible": POSSIBLE, "confirmed": CONFIRMED, "refuted": REFUTED, "unsupported": FAINT}
 LEFT, UNIT, ROW, WIDTH = 110, 92, 46, 860
 WORDS = 560
 """Where the words begin."""
 
 
-def stories(name: str, facts: str, asked: list[str], until: int) -> dict[str, list[tuple[int, Answer]]]:
-    """For each answer, its state at each time of the look."""
+Stories = dict[str, list[tuple[int, Answer]]]
+
+
+def stories(name: str, facts: str, asked: list[str], until: int) -> tuple[Stories, str]:
+    """For each answer, its state at each time of the look; and whether it is good or bad."""
     program = EXAMPLES / name / f"{name}.psg"
     stepper = make_stepper(check_text(program.read_text(encoding="utf-8"), program.name), "changes")
     given = list(read_facts([EXAMPLES / name / facts], stepper.checker))
@@ -49,10 +51,11 @@ def stories(name: str, facts: str, asked: list[str], until: int) -> dict[str, li
             settled = found[text] and found[text][-1][1].status in ("confirmed", "refuted")
             if text in latest and not settled:
                 found[text].append((stepper.now, latest[text]))
-    return found
+    tone = tone_for(stepper.subject.queries, next(iter(latest.values())))
+    return found, tone
 
 
-def draw(title: str, found: dict[str, list[tuple[int, Answer]]], last: int) -> str:
+def draw(title: str, found: Stories, tone: str, last: int) -> str:
     parts: list[str] = []
     y = 66
     for text, story in found.items():
@@ -67,11 +70,11 @@ def draw(title: str, found: dict[str, list[tuple[int, Answer]]], last: int) -> s
             for fact in answer.because or seen:
                 parts.append(_circle(_time(fact), y, NOTED, full=True))
             for fact in answer.needs:
-                parts.append(_circle(_time(fact), y, POSSIBLE, full=False))
+                parts.append(_circle(_time(fact), y, look("possible", tone), full=False))
             if answer.decided_by is not None and answer.needs:
                 at = _x(float(answer.decided_by))
-                parts.append(_line(at, y - 9, at, y + 9, POSSIBLE, 3))
-            parts.append(_text(WORDS, y + 4, _words(answer), COLOURS[answer.status], 13))
+                parts.append(_line(at, y - 9, at, y + 9, look("possible", tone), 3))
+            parts.append(_text(WORDS, y + 4, _words(answer), look(answer.status, tone), 13))
             seen = answer.because or seen
         y += ROW
     for time in range(last + 1):
@@ -81,7 +84,7 @@ def draw(title: str, found: dict[str, list[tuple[int, Answer]]], last: int) -> s
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
         'font-family="system-ui, sans-serif">'
     )
-    back = f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>'
+    back = f'<style>{STYLE}</style>\n<rect class="paper" width="{WIDTH}" height="{height}"/>'
     name = _text(20, 30, title, INK, 16, weight=600)
     return "\n".join([head, f"<title>{escape(title)}</title>", back, name, *parts, "</svg>\n"])
 
@@ -103,22 +106,22 @@ def _x(time: float) -> float:
     return round(LEFT + time * UNIT, 1)
 
 
-def _text(x: float, y: float, text: str, colour: str, size: int, anchor: str = "start", weight: int = 400) -> str:
-    style = f'fill="{colour}" font-size="{size}" text-anchor="{anchor}" font-weight="{weight}"'
+def _text(x: float, y: float, text: str, kind: str, size: int, anchor: str = "start", weight: int = 400) -> str:
+    style = f'class="{kind}" font-size="{size}" text-anchor="{anchor}" font-weight="{weight}"'
     return f'<text x="{x}" y="{y}" {style}>{escape(text)}</text>'
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, colour: str, width: int) -> str:
-    return f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="{colour}" stroke-width="{width}"/>'
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str, width: int) -> str:
+    return f'<line class="stroke {kind}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke-width="{width}"/>'
 
 
-def _circle(time: float, y: float, colour: str, full: bool) -> str:
-    fill = colour if full else "#ffffff"
-    return f'<circle cx="{_x(time)}" cy="{y}" r="8" fill="{fill}" stroke="{colour}" stroke-width="2.5"/>'
+def _circle(time: float, y: float, kind: str, full: bool) -> str:
+    shown = f"{'fill' if full else 'hollow'} {kind}"
+    return f'<circle class="{shown}" cx="{_x(time)}" cy="{y}" r="8" stroke-width="2.5"/>'
 
 
 FIRST = ("turbines", "facts.jsonl", ["malf(wt25)@0", "malf(wt42)@1"], 4)
 QUESTION = "Did the turbine fail?"
 
 if __name__ == "__main__":
-    (ROOT / "docs/turbines.svg").write_text(draw(QUESTION, stories(*FIRST), 4), encoding="utf-8")
+    (ROOT / "docs/turbines.svg").write_text(draw(QUESTION, *stories(*FIRST), 4), encoding="utf-8")

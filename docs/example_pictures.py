@@ -1,8 +1,10 @@
-"""Draws the pictures of the examples from their runs: `python docs/example_pictures.py` writes each `picture.svg`.
+"""Draws the pictures of the examples from their runs: `python docs/example_pictures.py` writes each `picture.svg`,
+and beside it `small.svg`, which has no words and can be seen from afar.
 
 Above, what arrived, a row for each thing that is observed. Below, what was said of it: an answer that may come true is
-a blue bar from the first moment somebody could know to the moment it is settled, by a green diamond or a red cross;
-where only certain answers are asked for, a green bar is the time at which the answer holds.
+a lively bar from the first moment somebody could know to the moment it is settled, by a strong diamond or a faded
+cross; where only certain answers are asked for, a strong bar is the time at which the answer holds. Hues are those of
+the page: what a query calls bad is red, what it calls good green. Light and dark follow the reader.
 """
 
 from __future__ import annotations
@@ -18,15 +20,35 @@ sys.path.insert(0, str(ROOT))
 
 from presage.answers import Answer  # noqa: E402
 from presage.checking import check_text  # noqa: E402
+from presage.colours import DARK, LIGHT, TONES, tone_for, variables  # noqa: E402
 from presage.io.facts import Fact  # noqa: E402
 from presage.io.files import read_facts  # noqa: E402
 from presage.stepping import make_stepper, steps  # noqa: E402
 
 EXAMPLES = ROOT / "presage" / "examples"
 LABELS, WIDTH, ROW, MARGIN = 190, 900, 22, 14
-INK, FAINT, GRID = "#24292f", "#8c959f", "#d8dee4"
-POSSIBLE, CONFIRMED, REFUTED = "#0969da", "#1a7f37", "#cf222e"
-NOTED, HELP, OFF = "#bc4c00", "#0a7ea4", "#d0d7de"
+INK, FAINT, GRID, NOTED, HELP, OFF = "ink", "faint", "grid", "noted", "help", "off"
+"""The looks of what is no answer, as the style below has them."""
+_PAPER = {
+    "light": "--paper:#fff;--ink:#24292f;--faint:#6e7781;--grid:#e3e7eb;--noted:#24292f;--help:#0a7ea4;--off:#c8ced5",
+    "dark": "--paper:#15171a;--ink:#e9e7e2;--faint:#a3a8b0;--grid:#2b3036;--noted:#e9e7e2;--help:#5cc4e6;--off:#4a5159",
+}
+_HUES = "".join(
+    f".{status}.{tone}{{--look:var(--{tone}-{status})}}" for tone in TONES for status in ("possible", "confirmed")
+)
+STYLE = (
+    f"svg{{{_PAPER['light']};{variables('', LIGHT)}}}"
+    f"@media (prefers-color-scheme:dark){{svg{{{_PAPER['dark']};{variables('', DARK)}}}}}"
+    + "".join(f".{name}{{--look:var(--{name})}}" for name in (INK, FAINT, GRID, NOTED, HELP, OFF))
+    + f".refuted{{--look:var(--refuted)}}.unsupported{{--look:var(--unsupported)}}{_HUES}"
+    ".paper{fill:var(--paper)}.fill{fill:var(--look)}.stroke{stroke:var(--look);fill:none}"
+    ".hollow{stroke:var(--look);fill:var(--paper)}text{fill:var(--look)}"
+)
+
+
+def look(status: str, tone: str = "") -> str:
+    """The classes of an answer."""
+    return f"{'confirmed' if status == 'holds' else status} {tone or 'plain'}"
 
 
 @dataclass(frozen=True)
@@ -39,7 +61,7 @@ class Picture:
     row: Callable[[Fact], str | None]
     """The row a fact belongs to, or none."""
     mark: Callable[[Fact], str]
-    """The colour of a fact: what the rules look for stands out."""
+    """The look of a fact: what the rules look for stands out."""
     about: Callable[[Answer], bool] = lambda answer: True
     """Whether an answer is shown."""
     emit: str = "changes"
@@ -132,87 +154,100 @@ PICTURES = [
 
 
 class Canvas:
-    def __init__(self, picture: Picture) -> None:
-        self.picture = picture
+    def __init__(self, picture: Picture, small: bool = False) -> None:
+        self.picture, self.small = picture, small
         self.parts: list[str] = []
-        self.y = MARGIN + 34
+        self.y = 10 if small else MARGIN + 34
+        self.width, self.labels = (320, 8) if small else (WIDTH, LABELS)
+        self.row = 13 if small else ROW
 
     def x(self, time: float) -> float:
         low, high = self.picture.span
-        return round(LABELS + (time - low) / (high - low) * (WIDTH - LABELS - MARGIN), 1)
+        return round(self.labels + (time - low) / (high - low) * (self.width - self.labels - MARGIN), 1)
 
-    def text(self, x: float, y: float, text: str, colour: str = INK, size: int = 12, anchor: str = "start") -> None:
-        style = f'fill="{colour}" font-size="{size}" text-anchor="{anchor}"'
-        self.parts.append(f'<text x="{x}" y="{y}" {style}>{escape(text)}</text>')
+    def text(self, x: float, y: float, text: str, kind: str = INK, size: int = 12, anchor: str = "start") -> None:
+        if not self.small:
+            style = f'class="{kind}" font-size="{size}" text-anchor="{anchor}"'
+            self.parts.append(f'<text x="{x}" y="{y}" {style}>{escape(text)}</text>')
 
-    def bar(self, start: float, end: float, colour: str, opacity: float = 1) -> None:
+    def bar(self, start: float, end: float, kind: str, opacity: float = 1) -> None:
         low, high = self.picture.span
         start, end = max(start, low), min(end, high)
         if start > end:
             return
         width = max(self.x(end) - self.x(start), 2)
-        shape = f'x="{self.x(start)}" y="{self.y - 9}" width="{round(width, 1)}" height="10" rx="2"'
-        self.parts.append(f'<rect {shape} fill="{colour}" fill-opacity="{opacity}"/>')
+        top, height = (self.y - 8, 8) if self.small else (self.y - 9, 10)
+        shape = f'x="{self.x(start)}" y="{top}" width="{round(width, 1)}" height="{height}" rx="2"'
+        self.parts.append(f'<rect class="fill {kind}" {shape} fill-opacity="{opacity}"/>')
 
-    def sign(self, time: float, status: str) -> None:
-        x, y = self.x(time), self.y - 4
+    def sign(self, time: float, status: str, tone: str) -> None:
+        x, y, r = self.x(time), self.y - 4, 5 if self.small else 7
         if status == "confirmed":
-            points = f"{x},{y - 7} {x + 7},{y} {x},{y + 7} {x - 7},{y}"
-            self.parts.append(f'<polygon points="{points}" fill="{CONFIRMED}"/>')
+            points = f"{x},{y - r} {x + r},{y} {x},{y + r} {x - r},{y}"
+            self.parts.append(f'<polygon class="fill {look(status, tone)}" points="{points}"/>')
         else:
-            path = f"M{x - 5},{y - 5} L{x + 5},{y + 5} M{x - 5},{y + 5} L{x + 5},{y - 5}"
-            self.parts.append(f'<path d="{path}" stroke="{REFUTED}" stroke-width="2.5" fill="none"/>')
+            r -= 2
+            path = f"M{x - r},{y - r} L{x + r},{y + r} M{x - r},{y + r} L{x + r},{y - r}"
+            self.parts.append(f'<path class="stroke refuted" d="{path}" stroke-width="1.6"/>')
+
+    def dot(self, time: float, kind: str) -> None:
+        radius = 2.5 if kind == OFF else 4.5
+        radius = radius * 0.7 if self.small else radius
+        self.parts.append(f'<circle class="fill {kind}" cx="{self.x(time)}" cy="{self.y - 4}" r="{radius}"/>')
 
     def label(self, text: str) -> None:
-        self.text(LABELS - 10, self.y, text, anchor="end")
+        self.text(self.labels - 10, self.y, text, anchor="end")
 
     def heading(self, text: str) -> None:
         self.text(MARGIN, self.y, text, FAINT, 11)
-        self.y += ROW
+        self.y += self.row
 
     def finished(self) -> str:
         low, high = self.picture.span
-        height = self.y + 26
+        height = self.y + (4 if self.small else 26)
         step = next(each for each in (1, 2, 5, 10, 20, 50) if (high - low) / each <= 13)
+        top, bottom = (0, height) if self.small else (40, height - 30)
         grid: list[str] = []
         for time in range(-(-low // step) * step, high + 1, step):
-            grid.append(f'<line x1="{self.x(time)}" x2="{self.x(time)}" y1="40" y2="{height - 30}" stroke="{GRID}"/>')
-            grid.append(
-                f'<text x="{self.x(time)}" y="{height - 14}" fill="{FAINT}" font-size="11" '
-                f'text-anchor="middle">{time}</text>'
-            )
+            x = self.x(time)
+            grid.append(f'<line class="stroke grid" x1="{x}" x2="{x}" y1="{top}" y2="{bottom}"/>')
+            if not self.small:
+                grid.append(
+                    f'<text x="{x}" y="{height - 14}" class="faint" font-size="11" text-anchor="middle">{time}</text>'
+                )
         title = escape(self.picture.title)
-        return "\n".join(
-            [
-                f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
-                'font-family="system-ui, sans-serif">',
-                f"<title>{title}</title>",
-                f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
-                f'<text x="{MARGIN}" y="{MARGIN + 12}" font-size="15" fill="{INK}" font-weight="600">{title}</text>',
-                f'<text x="{WIDTH - MARGIN}" y="{MARGIN + 12}" font-size="11" fill="{FAINT}" '
+        head = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {height}" role="img" '
+            'font-family="system-ui, sans-serif">',
+            f"<title>{title}</title>",
+            f"<style>{STYLE}</style>",
+            f'<rect class="paper" width="{self.width}" height="{height}"/>',
+        ]
+        if not self.small:
+            head += [
+                f'<text x="{MARGIN}" y="{MARGIN + 12}" font-size="15" class="ink" font-weight="600">{title}</text>',
+                f'<text x="{WIDTH - MARGIN}" y="{MARGIN + 12}" font-size="11" class="faint" '
                 f'text-anchor="end">{escape(self.picture.unit)}</text>',
-                *grid,
-                *self.parts,
-                "</svg>\n",
             ]
-        )
+        return "\n".join([*head, *grid, *self.parts, "</svg>\n"])
 
 
-def draw(picture: Picture) -> str:
+def draw(picture: Picture, small: bool = False) -> str:
     folder = EXAMPLES / picture.name
     program = folder / f"{picture.name}.psg"
     stepper = make_stepper(check_text(program.read_text(encoding="utf-8"), program.name), picture.emit)
     facts = list(read_facts([folder / picture.facts], stepper.checker))
     answers = [answer for step in steps(stepper, facts, None) for answer in step if picture.about(answer)]
-    canvas = Canvas(picture)
+    tones = {answer.answer: tone_for(stepper.subject.queries, answer) for answer in answers}
+    canvas = Canvas(picture, small)
     canvas.heading("what arrived")
     _draw_facts(canvas, facts)
-    canvas.y += 10
+    canvas.y += 4 if small else 10
     canvas.heading("what was said")
     if picture.emit == "confirmed":
-        _draw_spans(canvas, answers, stepper.subject.discrete)
+        _draw_spans(canvas, answers, tones, stepper.subject.discrete)
     else:
-        _draw_lives(canvas, answers)
+        _draw_lives(canvas, answers, tones)
     return canvas.finished()
 
 
@@ -222,42 +257,41 @@ def _draw_facts(canvas: Canvas, facts: Iterable[Fact]) -> None:
         name = canvas.picture.row(fact)
         if name is not None and fact.low is not None:
             rows.setdefault(name, []).append(fact)
-    for name in sorted(rows):
+    for name in sorted(rows)[: 4 if canvas.small else None]:
         canvas.label(name)
         for fact in rows[name]:
             low, high = float(fact.low or 0), float(fact.high or 0)
-            if not canvas.picture.span[0] <= low <= canvas.picture.span[1]:
-                continue
-            if low == high:
-                colour = canvas.picture.mark(fact)
-                radius = 2.5 if colour == OFF else 4.5
-                canvas.parts.append(f'<circle cx="{canvas.x(low)}" cy="{canvas.y - 4}" r="{radius}" fill="{colour}"/>')
-        canvas.y += ROW
+            if low == high and canvas.picture.span[0] <= low <= canvas.picture.span[1]:
+                canvas.dot(low, canvas.picture.mark(fact))
+        canvas.y += canvas.row
 
 
-def _draw_lives(canvas: Canvas, answers: list[Answer]) -> None:
+def _draw_lives(canvas: Canvas, answers: list[Answer], tones: dict[str, str]) -> None:
     lives: dict[str, list[Answer]] = {}
     for answer in answers:
         lives.setdefault(answer.answer, []).append(answer)
     low, high = canvas.picture.span
     shown = [(name, life) for name, life in lives.items() if life[-1].now >= low and life[0].now <= high]
-    for name, life in shown[: canvas.picture.lanes]:
+    lanes = min(canvas.picture.lanes, 7) if canvas.small else canvas.picture.lanes
+    for name, life in shown[:lanes]:
         canvas.label(name)
         for index, answer in enumerate(life):
             if answer.status in ("possible", "unsupported"):
                 until = life[index + 1].now if index + 1 < len(life) else high
                 met = len(answer.because) / max(1, len(answer.because) + len(answer.needs))
-                canvas.bar(float(answer.now), float(until), POSSIBLE, round(0.25 + 0.65 * met, 2))
+                kind = look(answer.status, tones[name])
+                canvas.bar(float(answer.now), float(until), kind, round(0.25 + 0.65 * met, 2))
         if life[-1].status in ("confirmed", "refuted"):
-            canvas.sign(float(life[-1].now), life[-1].status)
-        canvas.y += ROW
-    if len(shown) > canvas.picture.lanes:
-        canvas.text(LABELS, canvas.y, f"and {len(shown) - canvas.picture.lanes} more", FAINT)
-        canvas.y += ROW
+            canvas.sign(float(life[-1].now), life[-1].status, tones[name])
+        canvas.y += canvas.row
+    if len(shown) > lanes:
+        canvas.text(canvas.labels, canvas.y, f"and {len(shown) - lanes} more", FAINT)
+        canvas.y += 0 if canvas.small else canvas.row
 
 
-def _draw_spans(canvas: Canvas, answers: list[Answer], discrete: bool) -> None:
+def _draw_spans(canvas: Canvas, answers: list[Answer], tones: dict[str, str], discrete: bool) -> None:
     lanes: dict[str, list[tuple[float, float]]] = {}
+    hues: dict[str, str] = {}
     for answer in answers:
         # A point of the discrete timeline stands for the stretch up to the next one.
         if answer.time is not None:
@@ -265,18 +299,21 @@ def _draw_spans(canvas: Canvas, answers: list[Answer], discrete: bool) -> None:
         else:
             end = canvas.picture.span[1] if answer.end is None else float(answer.end) + discrete
             span = (float(answer.start or 0), end)
-        lanes.setdefault(answer.answer.rpartition("@")[0], []).append(span)
-    for name in sorted(lanes)[: canvas.picture.lanes]:
+        name = answer.answer.rpartition("@")[0]
+        lanes.setdefault(name, []).append(span)
+        hues[name] = tones[answer.answer]
+    for name in sorted(lanes)[: min(canvas.picture.lanes, 7) if canvas.small else canvas.picture.lanes]:
         canvas.label(name)
         begin, reached = None, 0.0
         for start, end in [*sorted(lanes[name]), (float("inf"), 0.0)]:
             if begin is not None and start > reached:
-                canvas.bar(begin, reached, CONFIRMED)
+                canvas.bar(begin, reached, look("confirmed", hues[name]))
                 begin = None
             begin, reached = (start, end) if begin is None else (begin, max(reached, end))
-        canvas.y += ROW
+        canvas.y += canvas.row
 
 
 if __name__ == "__main__":
     for each in PICTURES:
         (EXAMPLES / each.name / "picture.svg").write_text(draw(each), encoding="utf-8")
+        (EXAMPLES / each.name / "small.svg").write_text(draw(each, small=True), encoding="utf-8")

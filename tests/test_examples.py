@@ -44,13 +44,15 @@ def test_the_data_is_what_the_script_makes(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("picture", example_pictures.PICTURES, ids=lambda picture: picture.name)
 def test_the_picture_is_of_the_run(picture: example_pictures.Picture) -> None:
+    small = example_pictures.draw(picture, small=True)
+    assert small == (example_pictures.EXAMPLES / picture.name / "small.svg").read_text(encoding="utf-8")
     drawn = example_pictures.draw(picture)
     assert drawn == (EXAMPLES / picture.name / "picture.svg").read_text(encoding="utf-8"), "run `make pictures`"
 
 
 def test_the_first_picture_is_of_the_run() -> None:
     told = answer_pictures.stories(*answer_pictures.FIRST)
-    drawn = answer_pictures.draw(answer_pictures.QUESTION, told, 4)
+    drawn = answer_pictures.draw(answer_pictures.QUESTION, *told, 4)
     assert drawn == (answer_pictures.ROOT / "docs/turbines.svg").read_text(encoding="utf-8"), "run `make pictures`"
 
 

@@ -25,8 +25,9 @@ ALLOWED: dict[str, set[str]] = {
     "plan": {"model", "analysis", "errors"},
     "engine": {"plan", "kernels", "model", "analysis", "errors"},
     "answers": {"model", "notebook"},
+    "colours": {"answers", "model"},
     "io": {"answers", "analysis", "rewrite", "model", "errors"},
-    "evidence": {"model", "errors"},
+    "evidence": {"colours", "model", "errors"},
     "reasoner": {
         "analysis",
         "answers",
@@ -67,6 +68,7 @@ ALLOWED: dict[str, set[str]] = {
     "layout": {"parser", "model", "errors"},
     "pipeline": {"analysis", "checking", "io", "several", "errors"},
     "web": {
+        "colours",
         "analysis",
         "answers",
         "evidence",
@@ -80,6 +82,7 @@ ALLOWED: dict[str, set[str]] = {
         "errors",
     },
     "cli": {
+        "colours",
         "stepping",
         "rewrite",
         "supposing",
@@ -119,6 +122,7 @@ ALLOWED: dict[str, set[str]] = {
         "errors",
     },
     "notebook": {
+        "colours",
         "answers",
         "checking",
         "cli",

@@ -61,6 +61,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from presage.checking import check_text, read_file
+    from presage.colours import tone_of
     from presage.io.facts import Checker
 
     report = check_text(read_file(options.program), str(options.program)).or_raise()
@@ -76,7 +77,8 @@ def run(options: argparse.Namespace) -> int:
     subject, atom, span = _question(options.answer, report.findings, checker)
     record = _record(options, subject, checker, at)
     as_json = options.json or not (options.text or sys.stdout.isatty())
-    with_room(lambda: _tell(explain(subject, record, atom, span), as_json, options.svg))
+    tone = next((tone_of(query) for query in subject.queries if query.atom.predicate == atom.predicate), "")
+    with_room(lambda: _tell(explain(subject, record, atom, span), as_json, options.svg, tone))
     return FINE
 
 
@@ -89,12 +91,12 @@ class Explained:
     at: Number
 
 
-def _tell(explained: Explained, as_json: bool, picture: Path | None) -> None:
+def _tell(explained: Explained, as_json: bool, picture: Path | None, tone: str) -> None:
     if picture is not None:
         from presage.evidence.svg import picture as drawn
 
         try:
-            picture.write_text(drawn(explained.outline, explained.at), encoding="utf-8")
+            picture.write_text(drawn(explained.outline, explained.at, tone), encoding="utf-8")
         except OSError as problem:
             raise PresageError(f"--svg {picture}: the file cannot be written ({problem.strerror})") from None
     if as_json:

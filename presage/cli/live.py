@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from presage.answers import Answer
     from presage.io.facts import Fact
+    from presage.model.statements import Query
     from presage.model.terms import Number
 
-STYLES = {"possible": "blue", "unsupported": "yellow", "confirmed": "green", "refuted": "red"}
-SIGNS = {"possible": "▷", "unsupported": "□", "confirmed": "◆", "refuted": "✕"}
-SETTLED = ("confirmed", "refuted")
+SIGNS = {"possible": "▷", "unsupported": "□", "confirmed": "◆", "refuted": "✕", "holds": "◆"}
+SETTLED = ("confirmed", "refuted", "inconsistent")
 LINES_AROUND = 7
 """What a table needs besides its rows: title, heading, the lines between, and a line for the prompt."""
 
@@ -33,7 +33,13 @@ def wants_table(options: argparse.Namespace) -> bool:
     return sys.stdout.isatty() and not options.json and options.out is None and options.emit != "snapshot"
 
 
-def show_table(steps: Iterable[Sequence[Answer]], facts: Sequence[Fact], now: Callable[[], Number | None]) -> None:
+def show_table(
+    steps: Iterable[Sequence[Answer]],
+    facts: Sequence[Fact],
+    now: Callable[[], Number | None],
+    queries: Sequence[Query] = (),
+) -> None:
+    """The queries say what is good and what is bad, and so in which colours it is shown."""
     from rich.console import Console
     from rich.live import Live
 
@@ -52,19 +58,19 @@ def show_table(steps: Iterable[Sequence[Answer]], facts: Sequence[Fact], now: Ca
                     opened[answer.answer] = answer
             # Whatever is printed draws the table again, so it is done now and then, and all at once.
             if time.monotonic() >= due:
-                _print(console, settled)
-                live.update(_table(opened, console, str(progress)), refresh=True)
+                _print(console, settled, queries)
+                live.update(_table(opened, console, str(progress), queries), refresh=True)
                 due = time.monotonic() + REFRESH
-    _print(console, settled)
+    _print(console, settled, queries)
     if opened:
-        console.print(_table(opened, console, f"still open at the end, {progress}"))
+        console.print(_table(opened, console, f"still open at the end, {progress}", queries))
 
 
-def _print(console: Console, settled: list[Answer]) -> None:
+def _print(console: Console, settled: list[Answer], queries: Sequence[Query]) -> None:
     from rich.text import Text
 
     if settled:
-        console.print(Text("\n").join(map(_line, settled)))
+        console.print(Text("\n").join(_line(answer, queries) for answer in settled))
         settled.clear()
 
 
@@ -87,7 +93,7 @@ class _Progress:
         return f"time {show_number(reached)}, {done:,} of {total:,} facts, {rate:,.0f}/s{left}"
 
 
-def _table(opened: dict[str, Answer], console: Console, title: str) -> Table:
+def _table(opened: dict[str, Answer], console: Console, title: str, queries: Sequence[Query]) -> Table:
     from rich import box
     from rich.table import Table
 
@@ -107,16 +113,16 @@ def _table(opened: dict[str, Answer], console: Console, title: str) -> Table:
             break
         room -= height
         left -= 1
-        table.add_row(*_cells(answer))
+        table.add_row(*_cells(answer, queries))
     if left:
         table.caption = f"and {left:,} more"
     return table
 
 
-def _cells(answer: Answer) -> Iterator[Text]:
+def _cells(answer: Answer, queries: Sequence[Query]) -> Iterator[Text]:
     from presage.model.printer import show_number
 
-    yield _plain(f"{SIGNS[answer.status]} {answer.status}", STYLES[answer.status])
+    yield _plain(f"{SIGNS.get(answer.status, '')} {answer.status}".lstrip(), _style(answer, queries))
     yield _plain(answer.answer)
     yield _plain("\n".join(map(printable, answer.because)))
     yield _plain("\n".join(map(printable, answer.needs)))
@@ -124,13 +130,20 @@ def _cells(answer: Answer) -> Iterator[Text]:
     yield _plain("" if answer.confidence is None else f"{answer.confidence:.3g}")
 
 
-def _line(answer: Answer) -> Text:
+def _style(answer: Answer, queries: Sequence[Query]) -> str:
+    from presage.colours import terminal_style, tone_for
+
+    return terminal_style(answer.status, tone_for(queries, answer))
+
+
+def _line(answer: Answer, queries: Sequence[Query]) -> Text:
     from presage.model.printer import show_number
 
     text = _plain("")
     text.append(f"{show_number(answer.now)}: ", "dim")
-    text.append(f"{SIGNS[answer.status]} {answer.status} ", STYLES[answer.status])
-    text.append(printable(answer.answer))
+    text.append(f"{SIGNS.get(answer.status, '')} {answer.status} ".lstrip(), _style(answer, queries))
+    # What is refuted fades as a whole.
+    text.append(printable(answer.answer), "dim" if answer.status == "refuted" else "")
     if answer.because:
         text.append(f"  because {', '.join(map(printable, answer.because))}", "dim")
     return text

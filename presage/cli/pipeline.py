@@ -98,13 +98,14 @@ def _in_words(line: dict[str, Any]) -> Text:
     """A line for a person: an answer, or a fact that came too late."""
     from rich.text import Text
 
-    from presage.cli.live import SIGNS, STYLES, printable
+    from presage.cli.live import SIGNS, printable
+    from presage.colours import terminal_style
 
     text = Text(f"{line['now']}: ", "dim")
     status = line.get("status")
     if status is None:
         return text.append("late ", "yellow").append(printable(line["fact"]), "default")
-    text.append(f"{SIGNS.get(status, '')} {status} ", STYLES.get(status, "default"))
+    text.append(f"{SIGNS.get(status, '')} {status} ", terminal_style(status))
     text.append(printable(line["answer"]), "default")
     for word, key in (("because", "because"), ("needs", "needs")):
         if line[key]:

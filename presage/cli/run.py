@@ -135,7 +135,7 @@ def run(options: argparse.Namespace) -> int:
             yield answers if reasons is None else reasons(answers)
 
     if wants_table(options):
-        show_table(stepped(), facts, lambda: reasoner.now)
+        show_table(stepped(), facts, lambda: reasoner.now, reasoner.subject.queries)
         _tell_what_was_left_out(reasoner)
         return FINE
     with open_output(options.out, whole_times=reasoner.subject.discrete) as out:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape as escaped
 
+from presage.colours import DARK, LIGHT, variables
 from presage.evidence.axis import Axis
 from presage.evidence.outline import ANSWERS, MEANINGS, Outline, Sign, walk
 from presage.evidence.proof import Span
@@ -28,28 +29,31 @@ _COLUMNS = 96
 _AXIS = 420
 _TICKS = 7
 
-_STYLE = """
-.explanation { color-scheme: light dark; --paper: #fbfaf7; --ink: #1c1e21; --quiet: #5a6068; --line: #d9d6ce;
-  --there: #1c1e21; --possible: #1d5fb8; --unsupported: #8a5a00; --confirmed: #17703a; --refuted: #b3261e; }
-@media (prefers-color-scheme: dark) { .explanation { --paper: #15171a; --ink: #e9e7e2; --quiet: #a3a8b0;
-  --line: #353a41; --there: #e9e7e2; --possible: #7fb2f5; --unsupported: #e0b04c; --confirmed: #6bcb8b;
-  --refuted: #ff8a80; } }
-.explanation .paper { fill: var(--paper); }
-.explanation text { font: 12px ui-monospace, "SF Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace;
-  fill: var(--ink); white-space: pre; }
-.explanation .answer { font-weight: 700; }
-.explanation .quiet { fill: var(--quiet); }
-.explanation .branch, .explanation .grid { stroke: var(--line); fill: none; }
-.explanation .now { stroke: var(--possible); stroke-dasharray: 4 3; }
-.explanation .mark { stroke-width: 1.8; fill: var(--paper); }
-.explanation .step { stroke: var(--quiet); fill: var(--quiet); }
-.explanation .there, .explanation .absent { stroke: var(--there); fill: var(--there); }
-.explanation .missing, .explanation .unsettled { stroke: var(--possible); }
-.explanation .failed, .explanation .refuted { stroke: var(--refuted); fill: none; }
-.explanation .confirmed { stroke: var(--confirmed); fill: var(--confirmed); }
-.explanation .possible { stroke: var(--possible); }
-.explanation .unsupported { stroke: var(--unsupported); stroke-dasharray: 2 2; }
-.explanation .deadline { stroke-width: 1.4; fill: none; stroke: var(--possible); }
+_STYLE = f"""
+.explanation {{ color-scheme: light dark; --paper: #fbfaf7; --ink: #1c1e21; --quiet: #5a6068; --line: #d9d6ce;
+  {variables("", LIGHT)}; }}
+@media (prefers-color-scheme: dark) {{ .explanation {{ --paper: #15171a; --ink: #e9e7e2; --quiet: #a3a8b0;
+  --line: #353a41; {variables("", DARK)}; }} }}
+.explanation {{ --possible: var(--plain-possible); --confirmed: var(--plain-confirmed); }}
+.explanation.bad {{ --possible: var(--bad-possible); --confirmed: var(--bad-confirmed); }}
+.explanation.good {{ --possible: var(--good-possible); --confirmed: var(--good-confirmed); }}
+.explanation .paper {{ fill: var(--paper); }}
+.explanation text {{ font: 12px ui-monospace, "SF Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace;
+  fill: var(--ink); white-space: pre; }}
+.explanation .answer {{ font-weight: 700; }}
+.explanation .quiet {{ fill: var(--quiet); }}
+.explanation .branch, .explanation .grid {{ stroke: var(--line); fill: none; }}
+.explanation .now {{ stroke: var(--possible); stroke-dasharray: 4 3; }}
+.explanation .mark {{ stroke-width: 1.8; fill: var(--paper); }}
+.explanation .step {{ stroke: var(--quiet); fill: var(--quiet); }}
+.explanation .there, .explanation .absent {{ stroke: var(--ink); fill: var(--ink); }}
+.explanation .missing, .explanation .unsettled {{ stroke: var(--possible); }}
+.explanation .failed {{ stroke: var(--ink); fill: none; stroke-width: 2.4; }}
+.explanation .refuted {{ stroke: var(--refuted); fill: none; }}
+.explanation .confirmed {{ stroke: var(--confirmed); fill: var(--confirmed); }}
+.explanation .possible {{ stroke: var(--possible); }}
+.explanation .unsupported {{ stroke: var(--unsupported); stroke-dasharray: 2 2; }}
+.explanation .deadline {{ stroke-width: 1.4; fill: none; stroke: var(--possible); }}
 """
 
 
@@ -70,8 +74,8 @@ class _Row:
         return self.top + _LINE / 2
 
 
-def picture(outline: Outline, now: Number) -> str:
-    """The whole SVG document."""
+def picture(outline: Outline, now: Number, tone: str = "") -> str:
+    """The whole SVG document; `bad` and `good` colour what the explanation is about."""
     rows, left_out = _rows(outline)
     axis = Axis.around(outline, now)
     letters = max(min(row.depth, DEEPEST) * _INDENT / _LETTER + len(line) for row in rows for line in row.lines)
@@ -80,9 +84,9 @@ def picture(outline: Outline, now: Number) -> str:
     legend = _legend(rows)
     height = bottom + 24 + (_LINE if left_out else 0) + len(legend) * 20 + _MARGIN
     scale = _Scale(axis, start)
-    title = _clean(outline.text)
+    title, look = _clean(outline.text), f"explanation {tone}".rstrip()
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="explanation" role="img" aria-labelledby="title desc" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{look}" role="img" aria-labelledby="title desc" '
         f'width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
         f'<title id="title">{title}</title>',
         f'<desc id="desc">{_clean(_described(outline))}</desc>',

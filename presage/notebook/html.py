@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from presage.colours import DARK, LIGHT, variables
 from presage.evidence.outline import Sign
 
 SIGNS = {
     "confirmed": Sign.CONFIRMED.value,
+    "holds": Sign.CONFIRMED.value,
     "possible": Sign.POSSIBLE.value,
     "unsupported": Sign.UNSUPPORTED.value,
     "refuted": Sign.REFUTED.value,
@@ -23,12 +25,12 @@ SIGNS = {
 """A shape for each status, so that nothing is said by colour alone."""
 
 _LIGHT = (
-    "--presage-line:#d9d6ce;--presage-quiet:#5a6068;--presage-faint:#f1efe9;--presage-possible:#1d5fb8;"
-    "--presage-unsupported:#8a5a00;--presage-confirmed:#17703a;--presage-refuted:#b3261e;--presage-word:#7b2d8e"
+    "--presage-line:#d9d6ce;--presage-quiet:#5a6068;--presage-faint:#f1efe9;--presage-word:#7b2d8e;"
+    "--presage-variable:#1d5fb8;--presage-constant:#17703a;--presage-warning:#8a5a00;" + variables("presage-", LIGHT)
 )
 _DARK = (
-    "--presage-line:#41464d;--presage-quiet:#a3a8b0;--presage-faint:#262a2f;--presage-possible:#7fb2f5;"
-    "--presage-unsupported:#e0b04c;--presage-confirmed:#6bcb8b;--presage-refuted:#ff8a80;--presage-word:#d7a3e6"
+    "--presage-line:#41464d;--presage-quiet:#a3a8b0;--presage-faint:#262a2f;--presage-word:#d7a3e6;"
+    "--presage-variable:#7fb2f5;--presage-constant:#6bcb8b;--presage-warning:#e0b04c;" + variables("presage-", DARK)
 )
 STYLE = (
     f".presage{{{_LIGHT};color:inherit;line-height:1.45}}"
@@ -45,13 +47,17 @@ STYLE = (
     ".presage .quiet,.presage .comment,.presage .number-of-line{color:var(--presage-quiet)}"
     ".presage .number-of-line{user-select:none}"
     ".presage .keyword{color:var(--presage-word);font-weight:600}"
-    ".presage .variable{color:var(--presage-possible)}.presage .constant{color:var(--presage-confirmed)}"
-    ".presage .possible{color:var(--presage-possible)}"
-    ".presage .unsupported,.presage .warning{color:var(--presage-unsupported)}"
-    ".presage .confirmed{color:var(--presage-confirmed)}"
-    ".presage .refuted,.presage .inconsistent,.presage .error{color:var(--presage-refuted)}"
-    ".presage .wrong{text-decoration:underline wavy var(--presage-refuted)}"
     ".presage .status{white-space:nowrap;font-weight:600}"
+    ".presage .variable{color:var(--presage-variable)}.presage .constant{color:var(--presage-constant)}"
+    ".presage .possible{color:var(--presage-plain-possible)}.presage .possible.bad{color:var(--presage-bad-possible)}"
+    ".presage .possible.good{color:var(--presage-good-possible)}"
+    ".presage .confirmed,.presage .holds{color:var(--presage-plain-confirmed)}"
+    ".presage .confirmed.bad,.presage .holds.bad{color:var(--presage-bad-confirmed)}"
+    ".presage .confirmed.good,.presage .holds.good{color:var(--presage-good-confirmed)}"
+    ".presage .unsupported{color:var(--presage-unsupported)}.presage .warning{color:var(--presage-warning)}"
+    ".presage .refuted{color:var(--presage-refuted);font-weight:400}"
+    ".presage .inconsistent,.presage .error{color:var(--presage-wrong)}"
+    ".presage .wrong{text-decoration:underline wavy var(--presage-wrong)}"
     ".presage details>summary{cursor:pointer;color:var(--presage-quiet)}"
 )
 
@@ -70,10 +76,11 @@ def piece(tag: str, inside: str, look: str = "") -> str:
     return f'<{tag} class="{look}">{inside}</{tag}>' if look else f"<{tag}>{inside}</{tag}>"
 
 
-def status(word: str) -> str:
-    """A status by colour, shape and name."""
+def status(word: str, tone: str = "") -> str:
+    """A status by colour, shape and name; `bad` and `good` say what it means to people."""
     known = word if word in SIGNS else "unsupported"
-    return piece("span", f'<span aria-hidden="true">{SIGNS[known]}</span> {text(word)}', f"status {known}")
+    look = f"status {known} {tone}".rstrip()
+    return piece("span", f'<span aria-hidden="true">{SIGNS[known]}</span> {text(word)}', look)
 
 
 def listed(texts: Sequence[str], most: int = 6) -> str:

@@ -21,7 +21,7 @@ def reasoner_html(reasoner: Reasoner) -> str:
         ["late facts", f"{len(reasoner.late):,}"],
     ]
     title = piece("p", piece("strong", text(f"Reasoner of {reasoner.program.source.name}")))
-    return whole(title, table("", ("", ""), rows), answers_table(standing, "what stands now"))
+    return whole(title, table("", ("", ""), rows), answers_table(standing, "what stands now", reasoner.subject.queries))
 
 
 def _remembered(reasoner: Reasoner) -> str:
