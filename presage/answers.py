@@ -93,6 +93,15 @@ class Answer:
         high = "inf" if self.end is None else show_number(self.end)
         return f"{atom}@{self.bounds[:1] or '['}{low},{high}{self.bounds[1:] or ')'}"
 
+    @property
+    def key(self) -> str:
+        """The same for all lines about one thing: the answer's text, and for a stretch of time the text of its first
+        time (`on(d)@3`, or `on(d)@(3` where that is excluded)."""
+        if self.start is None or self.status == INCONSISTENT:
+            return self.answer
+        excluded = "(" if self.bounds[:1] == "(" else ""
+        return f"{show_answer_atom(self.predicate, self.arguments)}@{excluded}{show_number(self.start)}"
+
     def __str__(self) -> str:
         return f"{self.status} {self.answer}".rstrip()
 
@@ -109,6 +118,7 @@ class Answer:
             "now": json_value(self.now),
             "status": self.status,
             "answer": self.answer,
+            "key": self.key,
             "bindings": {name: json_value(value) for name, value in self.bindings.items()},
         }
         if self.time is not None or self.open_time:

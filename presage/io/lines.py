@@ -82,10 +82,12 @@ def lines_table(lines: Lines, now: Any) -> Any:
         return pa.MapArray.from_arrays(begins, names, texts("bindings"), schema.field("bindings").type)
 
     names = pa.array(lines.names, pa.string()).take(pa.array(np.tile(np.arange(len(lines.names)), size)))
+    answer = texts("answer")
     known = {
         "now": pa.array(np.broadcast_to(np.asarray(now, np.int64), size)),
         "status": texts("status"),
-        "answer": texts("answer"),
+        "answer": answer,
+        "key": answer,
         "bindings": bindings(),
         "time": pa.array(lines.times),
         "because": lists("because"),

@@ -139,6 +139,7 @@ def answer_schema(whole_times: bool) -> Any:
             ("now", time),
             ("status", pa.string()),
             ("answer", pa.string()),
+            ("key", pa.string()),
             ("bindings", pa.map_(pa.string(), pa.field("value", pa.string(), nullable=False))),
             ("time", time),
             ("from", time),

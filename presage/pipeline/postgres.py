@@ -73,12 +73,12 @@ def _as(value: Any, kind: Any) -> Any:
 
 
 def latest(lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of each answer its last line."""
+    """Of each key its last line."""
     found: dict[str, dict[str, Any]] = {}
     for line in lines:
-        before = found.get(line["answer"])
+        before = found.get(line["key"])
         if before is None or Fraction(before["now"]) <= Fraction(line["now"]):
-            found[line["answer"]] = line
+            found[line["key"]] = line
     return list(found.values())
 
 
@@ -89,22 +89,22 @@ def upsert(part: Part, lines: Iterable[dict[str, Any]], whole_times: bool) -> No
     names = ", ".join(f'"{name}"' for name in columns)
     with _connection(part) as connection, connection.cursor() as cursor:
         kinds = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
-        cursor.execute(_sql(f"create table if not exists {{}} ({kinds}, primary key (answer))", table))
+        cursor.execute(_sql(f"create table if not exists {{}} ({kinds}, primary key (key))", table))
         cursor.execute(
             _sql(f"create temp table presage_batch on commit drop as select {names} from {{}} limit 0", table)
         )
         with cursor.copy(f"copy presage_batch ({names}) from stdin") as copy:
             for line in latest(lines):
                 copy.write_row([_cell(line.get(name), name) for name in columns])
-        updates = ", ".join(f'"{name}" = excluded."{name}"' for name in columns if name != "answer")
+        updates = ", ".join(f'"{name}" = excluded."{name}"' for name in columns if name != "key")
         insert = f"insert into {{}} ({names}) select {names} from presage_batch"
-        cursor.execute(_sql(f"{insert} on conflict (answer) do update set {updates}", table))
+        cursor.execute(_sql(f"{insert} on conflict (key) do update set {updates}", table))
 
 
 def _columns(whole_times: bool) -> dict[str, str]:
     time = "bigint" if whole_times else "text"
-    found = {"answer": "text", "status": "text", "now": time, "bindings": "jsonb", "time": time, "from": time}
-    found |= {"to": time, "bounds": "text", **dict.fromkeys(_LISTS, "jsonb"), "decided_by": time}
+    found = {"key": "text", "answer": "text", "status": "text", "now": time, "bindings": "jsonb", "time": time}
+    found |= {"from": time, "to": time, "bounds": "text", **dict.fromkeys(_LISTS, "jsonb"), "decided_by": time}
     return found | {"confidence": "double precision", "ways": "jsonb"}
 
 

@@ -59,7 +59,7 @@ class Sinks:
             case "parquet" | "json":
                 self._folder(part, rows, batch)
             case "kafka":
-                key = "fact" if part.values.get("late") else "answer"
+                key = "fact" if part.values.get("late") else "key"
                 messages = rows.selectExpr(f"`{key}` as key", "to_json(struct(*)) as value")
                 writer = messages.write.format("kafka").options(**part.table("options"))
                 writer = writer.option("kafka.bootstrap.servers", part.text("servers"))
