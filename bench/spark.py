@@ -166,7 +166,7 @@ def passed_through(spark: Any, folder: Path, rows: int = 1) -> Any:
             self.token = delivery.token
 
     source = Source("temp", 2, ("time",), (0,))
-    job = Job(TURBINES, "turbines.psg", "changes", shards=SHARDS, sources=(source,), late=False)
+    job = Job(presage.parse(TURBINES, "turbines.psg"), "changes", shards=SHARDS, sources=(source,), late=False)
     frame = stream(spark, folder).selectExpr("device as c0", "level as c1", "time as c2")
     return stream_rows(job, [(source, frame)], Nothing)
 

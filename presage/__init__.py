@@ -53,13 +53,11 @@ def load(path: str | Path) -> Program:
 
 def check(program: Program | str, *, horizon: int = 16, chase_limit: int | None = None) -> Report:
     """What `presage check` says about a program, or about its text."""
-    from presage.checking import check_text
+    from presage.checking import check_program, check_text
 
     if isinstance(program, str):
         return check_text(program, horizon=horizon, chase_limit=chase_limit)
-    source = program.source
-    text = source.text or str(program)
-    return check_text(text, source.name, horizon=horizon, chase_limit=chase_limit)
+    return check_program(program, horizon=horizon, chase_limit=chase_limit)
 
 
 def format(text: str, name: str = "<program>") -> str:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from presage import parser as reading
+from presage import languages
 from presage.analysis.acyclic import DEFAULT_HORIZON, Acyclicity, temporal_weak_acyclicity, weak_acyclicity
 from presage.analysis.connected import disconnected
 from presage.analysis.engine import CLINGO, Route, route
@@ -36,9 +36,10 @@ from presage.hypothesis.finding import Hypothetical, Hypotheticals
 from presage.hypothesis.unfold import Unfolder
 from presage.model.formulas import atoms
 from presage.model.printer import show_number, show_query
-from presage.model.program import Program
+from presage.model.program import Meaning, Program
 from presage.model.statements import Query
 from presage.model.terms import Number
+from presage.parser import Parsed
 from presage.rewrite import normalise
 from presage.rewrite.constraints import with_violations
 
@@ -273,13 +274,44 @@ def _without_echoes(problems: list[Diagnostic], unread: frozenset[str]) -> list[
     return [each for each in problems if each.code not in echoes]
 
 
-@lru_cache(maxsize=8)
 def check_text(
     text: str, name: str = "<program>", *, horizon: int = DEFAULT_HORIZON, chase_limit: int | None = None
 ) -> Report:
-    """Checks a program; what is wrong with it is in the report, never raised. Reading a program and making a reasoner
-    of it ask for the same report: the last few are kept."""
-    parsed = reading.read(text, name)
+    """Checks a program, in the language that the suffix of its name says; what is wrong with it is in the report, never
+    raised. Reading a program and making a reasoner of it ask for the same report: the last few are kept."""
+    return _check_text(text, name, _beside(name), horizon, chase_limit)
+
+
+def _beside(name: str) -> str | None:
+    """The text of the file that belongs to a program, such as a signature: another one makes another program."""
+    suffix = languages.language_of(name).beside
+    if not suffix:
+        return None
+    where = Path(name).with_suffix(suffix)
+    return where.read_text(encoding="utf-8", errors="replace") if where.is_file() else None
+
+
+@lru_cache(maxsize=8)
+def _check_text(text: str, name: str, beside: str | None, horizon: int, chase_limit: int | None) -> Report:
+    return _check(languages.read(text, name), horizon, chase_limit)
+
+
+_KEPT: dict[tuple[int, int, int | None], Report] = {}
+_MOST_KEPT = 8
+
+
+def check_program(program: Program, *, horizon: int = DEFAULT_HORIZON, chase_limit: int | None = None) -> Report:
+    """The same for a program that is there already, made in Python or by any reader. The last few reports are kept, by
+    the program itself: an equal one may have another text, which messages point into."""
+    key = (id(program), horizon, chase_limit)
+    if key not in _KEPT or _KEPT[key].program is not program:
+        while len(_KEPT) >= _MOST_KEPT:
+            del _KEPT[next(iter(_KEPT))]
+        _KEPT[key] = _check(Parsed(program, (), ()), horizon, chase_limit)
+    return _KEPT[key]
+
+
+def _check(parsed: Parsed, horizon: int, chase_limit: int | None) -> Report:
     program, problems = normalise(parsed.program)
     predicates, found = find_predicates(program)
     problems.extend(found)
@@ -297,6 +329,8 @@ def check_text(
     findings = None
     if not any(each.severity == "error" for each in problems):
         findings = analyse(Subject(program, predicates, timeline, safety), horizon)
+        if program.meaning is not None:
+            findings = _with_own_meaning(findings, program.meaning)
         if chase_limit is None:
             problems.extend(_endless_invention(findings))
     return Report(parsed.program.source, parsed.program, _ordered(problems), predicates, findings)
@@ -351,6 +385,19 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
         memory=memory_bound(subject, not blocked, window),
         partition=partition_key(subject, chosen, strata),
         route=chosen,
+    )
+
+
+def _with_own_meaning(found: Findings, meaning: Meaning) -> Findings:
+    """What was found by rules that only say what depends on what, put right by who says what they mean."""
+    told = Hypothetical(meaning.possible, "" if meaning.possible else meaning.reason)
+    open_ended = Reach(None, None)
+    return replace(
+        found,
+        queries=tuple(replace(each, reach=open_ended, hypothetical=told) for each in found.queries),
+        memory=None,
+        partition=Partition(meaning.key),
+        route=Route(meaning.engine, meaning.reason),
     )
 
 

@@ -181,6 +181,9 @@ def _block(source: Source, found: Diagnostic) -> str:
         lines.append(f"{source.name}:{line}:{column}: {found.severity} {found.code}: {brief(found.message)}")
         lines.extend(_excerpt(source, found.span))
     for note in found.notes:
+        if note.span.start < 0:
+            lines.append(f"  note: {note.message}")
+            continue
         line, column = source.place(note.span.start)
         lines.append(f"  note: {note.message} ({source.name}:{line}:{column})")
         lines.extend(_excerpt(source, note.span))

@@ -18,7 +18,7 @@ import numpy as np
 from presage.analysis.predicates import delay_of
 from presage.analysis.timeline import longest_time
 from presage.answers import NONE, Answer, Answers
-from presage.checking import Report, check_text
+from presage.checking import Report, check_program
 from presage.confirming import Confirming
 from presage.engine.grid import Grid
 from presage.engine.replay import reach_of_memory
@@ -69,7 +69,7 @@ class Reasoner:
             raise PresageError(f'emit is "changes" or "confirmed", not {emit!r}')
         source = program.source
         if report is None:
-            report = check_text(source.text or str(program), source.name, chase_limit=chase_limit)
+            report = check_program(program, chase_limit=chase_limit)
         report.or_raise()
         assert report.findings is not None
         self.program = program
@@ -384,4 +384,5 @@ class Reasoner:
 
 
 def fingerprint_of(program: Program) -> str:
-    return hashlib.sha256(str(program).encode()).hexdigest()
+    said = str(program) if program.meaning is None else f"{program.meaning.engine}\n{program.source.text}"
+    return hashlib.sha256(said.encode()).hexdigest()

@@ -10,16 +10,17 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from presage.answers import NONE, Answers
-from presage.checking import Report, check_text
+from presage.checking import Report, check_program
 from presage.confirming import arrow_column
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.io.tables import Columns, TableReader
 from presage.io.told import again, saved
 from presage.io.tuples import TupleReader
+from presage.languages.steps import OwnSteps
 from presage.model.printer import show_number
 from presage.model.program import Program
 from presage.model.terms import Number
@@ -57,11 +58,13 @@ class Reasoner(OneModelReasoner):
         if not isinstance(program, Program):
             raise PresageError("a reasoner is made of a program: presage.load(path), or presage.parse(text)")
         if report is None:
-            report = check_text(program.source.text or str(program), program.source.name, chase_limit=chase_limit)
+            report = check_program(program, chase_limit=chase_limit)
         report.or_raise()
         assert report.findings is not None
-        self._steps: AnswerStreamSteps | None = None
-        if not needs_answer_streams(report):
+        self._steps: AnswerStreamSteps | OwnSteps | None = None
+        if program.meaning is not None:
+            self._steps = cast(OwnSteps, program.meaning.steps(report.findings.subject, emit))
+        elif not needs_answer_streams(report):
             try:
                 super().__init__(program, static, emit=emit, choice=choice, report=report, chase_limit=chase_limit)
                 return
@@ -81,6 +84,7 @@ class Reasoner(OneModelReasoner):
         self.tables, self.tuples = TableReader(self.checker), TupleReader(self.checker)
         self.supposing = None
         self.now: Number | None = None
+        self.late: list[Fact] = []
         self._standing = NONE
         self._add_statics(static or {})
 
@@ -100,7 +104,7 @@ class Reasoner(OneModelReasoner):
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
         if self._steps is None:
             return super().step(facts, now, tables)
-        if not isinstance(now, int):
+        if not isinstance(now, int) and self.subject.discrete:
             raise PresageError(f"{now} is not a whole number, as times of the discrete timeline are")
         rows = [fact for table in tables for fact in table.facts()]
         found = self._steps.step([*facts, *rows], now)
@@ -117,6 +121,9 @@ class Reasoner(OneModelReasoner):
             super()._refine(facts, tables, now)
 
     def answers(self) -> Answers:
+        if isinstance(self._steps, OwnSteps):
+            standing = self._steps.standing(self._standing)
+            return Answers(len(standing), lambda: standing)
         return super().answers() if self._steps is None else self._standing
 
     def holds(self, name: str) -> Any:
@@ -127,6 +134,8 @@ class Reasoner(OneModelReasoner):
 
         if name not in self.subject.predicates:
             raise PresageError(f"the program has no predicate `{name}`")
+        if isinstance(self._steps, OwnSteps):
+            raise PresageError(f"`{name}`: no rule derives it here, so that it is not kept as a table; see answers()")
         known = self.subject.predicates[name]
         rows = [
             (arguments, low, high)
@@ -160,7 +169,7 @@ class Reasoner(OneModelReasoner):
             raise PresageError("this is not the memory of a reasoner, or it is damaged") from None
         if fingerprint != fingerprint_of(program):
             raise PresageError("this memory was saved with another program: start anew, or restore with that one")
-        reasoner = cls(program, emit="confirmed")
+        reasoner = cls(program, emit=memory.get("emit") if program.meaning is not None else "confirmed")
         assert reasoner._steps is not None
         reasoner._steps.remember(memory)
         standing = [again(each) for each in last]

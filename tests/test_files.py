@@ -195,7 +195,7 @@ def test_a_byte_order_mark_is_no_part_of_the_header(tmp_path: Path, checker: Any
         ("temp.csv", 'device,level,time\na,"b"x,0\n', ":2: this is not CSV"),
         ("temp.csv", b"device,level,time\na,b,0\na,\xe9,0\n", ":3: the file is not UTF-8 text"),
         ("temp.csv", "device,level,time\na,b,0\n".encode("utf-16"), ":1: the file is not UTF-8 text"),
-        ("temp.txt", "device,level,time\n", "facts are read from JSON lines, CSV or Parquet"),
+        ("temp.tsv", "device,level,time\n", "there is no way to read facts from such a file"),
     ],
     ids=lambda value: str(value)[-30:],
 )

@@ -19,6 +19,7 @@ ALLOWED: dict[str, set[str]] = {
     # What is shown in a notebook says how; it is imported when it is shown.
     "model": {"errors", "syntax", "notebook"},
     "parser": {"model", "errors", "syntax"},
+    "languages": {"parser", "io", "answers", "analysis", "model", "errors", "syntax"},
     "analysis": {"model", "errors", "syntax"},
     "rewrite": {"model", "analysis", "errors", "syntax"},
     "kernels": set(),
@@ -51,6 +52,7 @@ ALLOWED: dict[str, set[str]] = {
         "confirming",
         "checking",
         "io",
+        "languages",
         "model",
         "models",
         "plan",
@@ -64,7 +66,7 @@ ALLOWED: dict[str, set[str]] = {
     "telling": {"answers", "hypothesis", "io", "kernels", "model"},
     "supposing": {"answers", "confirming", "hypothesis", "io", "model", "telling", "errors"},
     "supposing_dense": {"answers", "hypothesis", "io", "model", "supposing", "errors"},
-    "checking": {"parser", "rewrite", "analysis", "hypothesis", "model", "notebook", "errors", "cli"},
+    "checking": {"languages", "parser", "rewrite", "analysis", "hypothesis", "model", "notebook", "errors", "cli"},
     "layout": {"parser", "model", "errors"},
     "pipeline": {"analysis", "checking", "io", "several", "errors"},
     "web": {
@@ -83,6 +85,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "cli": {
         "colours",
+        "languages",
         "stepping",
         "rewrite",
         "supposing",

@@ -67,8 +67,7 @@ def job_of(case: Case, emit: str, shards: int, when: tuple[str, ...]) -> Job | N
     )
     static = tuple((name, row) for name, row in case.statics if name in predicates)
     job = Job(
-        case.text,
-        "<program>",
+        report.program,
         emit,
         shards=shards if key else 1,
         sources=sources,

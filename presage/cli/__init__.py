@@ -16,7 +16,21 @@ from presage.errors import PresageError
 
 FINE, WRONG_INPUT, WRONG_CALL = 0, 1, 2
 
-COMMANDS = ("run", "watch", "pipeline", "demo", "explain", "test", "ask", "models", "check", "plan", "fmt", "examples")
+COMMANDS = (
+    "run",
+    "watch",
+    "pipeline",
+    "demo",
+    "explain",
+    "test",
+    "ask",
+    "models",
+    "check",
+    "plan",
+    "fmt",
+    "translate",
+    "examples",
+)
 
 
 def make_parser() -> argparse.ArgumentParser:

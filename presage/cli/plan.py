@@ -61,8 +61,10 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from presage.checking import check_text, read_file
+    from presage.cli.streams import refuse_own_meaning
 
     report = check_text(read_file(options.program), str(options.program))
+    refuse_own_meaning(report, "plan")
     if options.rewriting or options.grounding:
         # Also where inventing values may not end: whoever runs it sees.
         print("\n".join(clauses(report, options.timeline, options.grounding)))

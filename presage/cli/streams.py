@@ -11,7 +11,7 @@ from presage.cli.options import in_the_call, program_argument
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
-    from presage.checking import Findings
+    from presage.checking import Findings, Report
     from presage.io.facts import Checker, Fact
 
 
@@ -37,6 +37,16 @@ class GivenStream:
     timeline: tuple[int, int] | None
 
 
+def refuse_own_meaning(report: Report, command: str) -> None:
+    """Rules are what some commands are about; what a language means without them is asked for by a run."""
+    meaning = report.program.meaning
+    if meaning is not None:
+        raise PresageError(
+            f"{report.source.name}: `presage {command}` is about rules, and this is {meaning.engine}: "
+            f"{meaning.reason}. `presage run` answers it, and `presage translate` says what of it can be said in rules"
+        )
+
+
 def given_stream(options: argparse.Namespace, command: str) -> GivenStream:
     """The stream a command line describes; `--at any` is no time."""
     from presage.checking import check_text, read_file
@@ -44,6 +54,7 @@ def given_stream(options: argparse.Namespace, command: str) -> GivenStream:
     from presage.io.files import read_facts
 
     report = check_text(read_file(options.program), str(options.program)).or_raise()
+    refuse_own_meaning(report, command)
     assert report.findings is not None
     subject = report.findings.subject
     if not subject.discrete:

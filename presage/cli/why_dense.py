@@ -65,7 +65,6 @@ def explain_dense(subject: Subject, record: Record, atom: Atom, time: Number) ->
 def _said(subject: Subject, record: Record, atom: Atom, time: Number) -> list[Answer]:
     """What a run that is asked for this predicate at this time says of the answer, up to the time of the look."""
     from presage.io.facts import Fact
-    from presage.parser import parse
     from presage.reasoner import Reasoner
     from presage.stepping import steps
 
@@ -79,7 +78,7 @@ def _said(subject: Subject, record: Record, atom: Atom, time: Number) -> list[An
     ]
     arguments = tuple(term.value for term in atom.arguments if isinstance(term, Constant))
     try:
-        reasoner = Reasoner(parse(str(Program((*others, asked)))), emit="changes")
+        reasoner = Reasoner(Program((*others, asked)), emit="changes")
         for name, row in record.statics:
             reasoner.add_static(Fact(name, row, None, None))
         told = [each for answers in steps(reasoner, facts, record.at) for each in answers]

@@ -13,6 +13,7 @@ from typing import Any
 
 from presage.io.facts import Checker, Fact, FactError, exact
 from presage.io.rows import Rows, check_header, column_names, refuse_other_columns, when_names
+from presage.io.written import read_written
 from presage.model.terms import Number
 
 ROWS_AT_ONCE = 65_536
@@ -23,7 +24,7 @@ def read_facts(paths: Iterable[Path], checker: Checker) -> Iterator[Fact]:
         reader = READERS.get(path.suffix.lower())
         if reader is None:
             kinds = ", ".join(sorted(READERS))
-            raise FactError(f"{path}: facts are read from JSON lines, CSV or Parquet ({kinds})")
+            raise FactError(f"{path}: there is no way to read facts from such a file ({kinds})")
         try:
             yield from reader(path, checker)
         except OSError as found:
@@ -159,4 +160,5 @@ READERS: dict[str, Callable[[Path, Checker], Iterator[Fact]]] = {
     ".json": _read_jsonl,
     ".csv": _read_csv,
     ".parquet": _read_parquet,
+    ".txt": read_written,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 from presage.errors import Source
 from presage.model.statements import (
@@ -24,10 +24,42 @@ S = TypeVar("S")
 NO_SOURCE = Source.of("", "<program>")
 
 
+class Meaning(Protocol):
+    """What a program of another language means, where rules cannot carry it: what takes the steps of a run. The
+    program's rules then say only what depends on what."""
+
+    @property
+    def engine(self) -> str:
+        """What `check` calls it."""
+
+    @property
+    def reason(self) -> str:
+        """Why rules do not carry it."""
+
+    @property
+    def possible(self) -> bool:
+        """Whether it has hypothetical answers."""
+
+    @property
+    def key(self) -> dict[str, list[str]] | None:
+        """Per input the columns that a distributed run may shard on."""
+
+    def steps(self, report: Any, emit: str | None) -> Any:
+        """What takes the steps: `presage.languages.stepping.OwnSteps`."""
+
+
+def _first(rule: Rule) -> Rule:
+    """The rule that its author wrote."""
+    while rule.origin is not None:
+        rule = rule.origin
+    return rule
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     statements: tuple[Statement, ...] = ()
     source: Source = field(default=NO_SOURCE, compare=False, repr=False, kw_only=True)
+    meaning: Meaning | None = field(default=None, repr=False, kw_only=True)
 
     def each(self, kind: type[S]) -> Iterator[S]:
         return (statement for statement in self.statements if isinstance(statement, kind))
@@ -75,9 +107,23 @@ class Program:
 
     def line_of(self, rule: Rule) -> int:
         """The line on which the author wrote the rule, or the rule it comes from."""
-        while rule.origin is not None:
-            rule = rule.origin
-        return self.source.place(rule.span.start)[0]
+        first = _first(rule)
+        if first.span.start < 0:
+            return self._printed_line(first)
+        return self.source.place(first.span.start)[0]
+
+    def _printed_line(self, rule: Rule) -> int:
+        """The line of a rule that nobody wrote, in the program as it is printed."""
+        from presage.model.printer import show_statement
+
+        line = 1
+        for statement in self.statements:
+            if isinstance(statement, Rule):
+                statement = _first(statement)
+                if statement is rule:
+                    break
+            line += show_statement(statement).count("\n") + 1
+        return line
 
     def __str__(self) -> str:
         from presage.model.printer import show_program

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from presage.checking import Report, check_text, reasons
+from presage.checking import Report, check_program, reasons
 from presage.cli.report import PREDICATE_COLUMNS, QUERY_COLUMNS, predicate_rows, properties, query_rows
 from presage.errors import Diagnostic, Source
 from presage.model.program import Program
@@ -18,11 +18,11 @@ _LOOKS = {"variable": "variable", **dict.fromkeys(("number", "duration", "timest
 
 def program_html(program: Program) -> str:
     """A program, and the problems it has."""
-    source = program.source
-    report = check_text(source.text or str(program), source.name)
-    return whole(
-        piece("p", text(report.source.name), "quiet"), _code(report.source, report.problems), _problems(report)
-    )
+    report = check_program(program)
+    code = _code(report.source, report.problems)
+    if not program.source.text:
+        code = _code(Source.of(str(program)), ())  # made in Python: nobody wrote a text
+    return whole(piece("p", text(report.source.name), "quiet"), code, _problems(report))
 
 
 def mistakes_html(source: Source, problems: Sequence[Diagnostic]) -> str:

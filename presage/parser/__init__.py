@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from presage.errors import Diagnostic, ProgramError, Source, Span, nearest
+from presage.errors import Diagnostic, Note, ProgramError, Source, Span, nearest
 from presage.model.formulas import And
 from presage.model.program import Program
 from presage.model.statements import Question, Statement
@@ -31,6 +31,10 @@ class Parsed:
     problems: tuple[Diagnostic, ...]
     unread: frozenset[str] = frozenset()
     """The first words of statements that could not be read."""
+    notes: tuple[Note, ...] = ()
+    """What a program of another language says that has no counterpart in rules."""
+    translation: Program | None = None
+    """What is printed as the translation, where that is not the program itself."""
 
     def or_raise(self) -> Program:
         if self.problems:

@@ -37,7 +37,7 @@ def with_violations(subject: Subject) -> Subject:
         atom = _violation(rule, index, program)
         statements.append(replace(rule, head=Head((_pinned(atom, rule),)), origin=rule))
         statements.append(Query(atom))
-    watched = Program(tuple(statements), source=program.source)
+    watched = replace(program, statements=tuple(statements))
     predicates, _ = find_predicates(watched)
     return Subject(watched, predicates, subject.timeline, check_safety(watched))
 

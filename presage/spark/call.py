@@ -139,7 +139,7 @@ def all_rows(
         raise PresageError(f"shards is a whole number of at least 1, not {shards!r}")
     if not facts:
         raise PresageError("there are no facts: give a DataFrame for at least one input")
-    job = Job(program.source.text or str(program), program.source.name, emit, choice)
+    job = Job(program, emit, choice)
     emit = what_is_told(job.report, emit)
     job = replace(job, emit=emit)
     division = division_of(job.report, emit, choice)
@@ -162,8 +162,7 @@ def all_rows(
     always = {name: frames.static(name, frame) for name, frame in (static or {}).items()}
     known = [] if as_frames else [row for name, frame in always.items() for row in frames.static_facts(name, frame)]
     job = Job(
-        text=job.text,
-        name=job.name,
+        program=job.program,
         emit=emit,
         choice=choice,
         shards=shards if key else 1,

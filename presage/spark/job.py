@@ -1,7 +1,7 @@
 """What every worker of a run on Spark must know, small enough to be sent to it: the program, its emission, its shards.
 
-A job holds text and plain values, since a worker is another process, on another machine perhaps. What is costly to
-make of them (the check of a program) is made once in a worker and kept.
+A job holds the program itself and plain values, since a worker is another process, on another machine perhaps. What is
+costly to make of them (the check of a program) is made once in a worker and kept.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from presage.answers import Answer, Value
-from presage.checking import Report, check_text
+from presage.checking import Report, check_program
 from presage.errors import PresageError
+from presage.errors import Source as Text
 from presage.io.facts import Checker, Fact
+from presage.model.program import Program
 from presage.reasoner import fingerprint_of
 from presage.several import Reasoner
 from presage.supposing import ALL, Choice
@@ -48,8 +50,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Job:
-    text: str
-    name: str
+    program: Program
     emit: str
     choice: Choice = ALL
     shards: int = 1
@@ -68,11 +69,11 @@ class Job:
 
     @property
     def report(self) -> Report:
-        return _report(self.text, self.name)
+        return _report(self.program.source, self.program)
 
     @property
     def checker(self) -> Checker:
-        return _checker(self.text, self.name)
+        return _checker(self.program.source, self.program)
 
     @property
     def discrete(self) -> bool:
@@ -127,13 +128,14 @@ def _teller(job: Job) -> Teller:
 
 
 @lru_cache(maxsize=16)
-def _report(text: str, name: str) -> Report:
-    return check_text(text, name).or_raise()
+def _report(source: Text, program: Program) -> Report:
+    """By the text too, which equal programs need not share."""
+    return check_program(program).or_raise()
 
 
 @lru_cache(maxsize=16)
-def _checker(text: str, name: str) -> Checker:
-    findings = _report(text, name).findings
+def _checker(source: Text, program: Program) -> Checker:
+    findings = _report(source, program).findings
     assert findings is not None
     subject = findings.subject
     return Checker(subject.program, subject.predicates, subject.discrete)

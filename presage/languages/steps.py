@@ -1,0 +1,74 @@
+"""What takes the steps of a program whose language brings its own meaning: the face that runs, pages and shards see.
+
+A meaning supplies what happens at a time (`_at`) and what it remembers; when steps are made, which facts come too
+late, and what stands, is the same for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from presage.analysis.subject import Subject
+from presage.answers import Answer
+from presage.errors import PresageError
+from presage.io.facts import Checker, Fact
+from presage.model.terms import Number
+
+
+class OwnSteps:
+    """Feeds facts to a program and gives the changes of its answers. Steps go forward in time."""
+
+    looks_ahead = True
+    """Answers are told as they are, not cut off at the end of a run."""
+    reads_now = False
+    longest_lag: Number = 0
+
+    def __init__(self, subject: Subject, emit: str | None) -> None:
+        self.subject, self.emit = subject, emit
+        self.checker = Checker(subject.program, subject.predicates, subject.discrete)
+        self.now: Number | None = None
+        self.late: list[Fact] = []
+
+    @property
+    def first_decision(self) -> Number | None:
+        """Ticks start at 0, unless times are real ones: then with the first arrival."""
+        return 0 if self.subject.program.tick is None else None
+
+    def next_decision(self) -> Number | None:
+        """The earliest time after now at which something may be decided though nothing arrives."""
+        return None
+
+    def add_static(self, fact: Fact) -> None:
+        raise PresageError(f"`{fact.predicate}`: this language knows no static facts")
+
+    def is_late(self, fact: Fact, now: Number) -> bool:
+        return self.checker.is_late(fact, now)
+
+    def step(self, facts: Sequence[Fact], now: Number) -> list[Answer]:
+        """Takes what arrives at a time; gives what changes by it."""
+        if self.now is not None and now <= self.now:
+            raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {now}")
+        late = [fact for fact in facts if self.is_late(fact, now)]
+        in_time = [fact for fact in facts if not self.is_late(fact, now)] if late else facts
+        found = self._at(list(dict.fromkeys(in_time)), now)
+        self.late.extend(late)
+        self.now = now
+        if self.emit == "confirmed":
+            found = [each for each in found if each.status == "confirmed"]
+        return found
+
+    def _at(self, facts: list[Fact], now: Number) -> list[Answer]:
+        raise NotImplementedError
+
+    def standing(self, told: Sequence[Answer]) -> list[Answer]:
+        """What is possible now, and what the last step, which told so much, confirmed."""
+        return [each for each in told if each.status == "confirmed"]
+
+    def memory(self) -> dict[str, Any]:
+        """All that a step depends on, as plain values."""
+        raise NotImplementedError
+
+    def remember(self, memory: dict[str, Any]) -> None:
+        """Goes on from what was in memory."""
+        raise NotImplementedError

@@ -1,0 +1,62 @@
+"""A program of any language as text of Presage's own: `presage translate`.
+
+Statements are printed from the model in the order in which they were written; the author's comments stand before the
+statement they stood before, and a note says what has no counterpart, where it would have stood.
+"""
+
+from __future__ import annotations
+
+from presage.errors import ProgramError
+from presage.languages import Language, language_of
+from presage.model.printer import show_statement
+from presage.model.program import Program
+from presage.parser import Parsed, parse
+
+
+def translate(text: str, name: str, language: Language | None = None) -> str:
+    """Raises `ProgramError` where the text cannot be read."""
+    chosen = language or language_of(name)
+    parsed = chosen.read(text, name)
+    errors = [each for each in parsed.problems if each.severity == "error"]
+    if errors:
+        raise ProgramError(parsed.program.source, parsed.problems)
+    printed = layout(parsed, chosen.comment)
+    parse(printed, f"{name} in Presage")  # what is printed can be read: a promise of every language
+    return printed
+
+
+def layout(parsed: Parsed, comment: str) -> str:
+    program: Program = parsed.translation or parsed.program
+    source = parsed.program.source
+    remarks = [(each.start, 0, _as_comment(each.text, comment)) for each in parsed.comments]
+    remarks += [
+        (each.span.start, 1, [f"% line {source.place(each.span.start)[0]}: {each.message}"]) for each in parsed.notes
+    ]
+    remarks.sort(key=lambda each: each[:2])
+    lines: list[str] = []
+
+    def tell_until(offset: int) -> None:
+        while remarks and remarks[0][0] < offset:
+            lines.extend(remarks.pop(0)[2])
+
+    last = None
+    for statement in program.statements:
+        kind = type(statement)
+        if last is not None and kind is not last:
+            lines.append("")
+        last = kind
+        if statement.span.start >= 0:
+            tell_until(statement.span.start + 1)
+        lines.extend(show_statement(statement).split("\n"))
+    tell_until(len(source.text) + 1)
+    return "".join(line.rstrip() + "\n" for line in lines)
+
+
+def _as_comment(text: str, sign: str) -> list[str]:
+    """A comment of another language as one of ours: its own sign is dropped, and each of its lines gets ours."""
+    text = text.strip()
+    for opening, closing in ((sign, ""), ("/*", "*/"), ("(*", "*)"), ("#", ""), ("%", ""), ("--", ""), ("//", "")):
+        if opening and text.startswith(opening):
+            text = text.removeprefix(opening).removesuffix(closing) if closing else text.removeprefix(opening)
+            break
+    return [f"% {line.strip().removeprefix('*').strip()}".rstrip() for line in text.strip().split("\n")]
