@@ -70,7 +70,9 @@ def steps(
     if pull is None:
         yield from walk(reasoner, arrivals, end, every=every)
     else:
-        yield from _pulled(reasoner, arrivals, end, pull, every)
+        pulled = Pulled(reasoner, pull, every)
+        yield from pulled.take(walk(reasoner, arrivals, end, pull=pulled.pull))
+        yield from pulled.end()
 
 
 @dataclass
@@ -104,24 +106,34 @@ class _Collected:
         return sorted(found, key=lambda answer: answer.answer)
 
 
-def _pulled(
-    reasoner: Stepper, arrivals: Iterable[Arrival], end: Number, pull: Number, every: bool
-) -> Iterator[list[Answer]]:
-    collected = _Collected()
+class Pulled:
+    """Steps whose answers are given together, at the multiples of a length and at the end."""
 
-    def next_pull() -> Number | None:
-        if reasoner.now is None or not (every or collected.waiting):
+    def __init__(self, reasoner: Stepper, length: Number, every: bool) -> None:
+        self.reasoner, self.every = reasoner, every
+        self.collected = _Collected()
+        self.given: Number | None = None
+        self.pull = Pull(length, self._coming)
+
+    def _coming(self) -> Number | None:
+        now = self.reasoner.now
+        if now is None or not (self.every or self.collected.waiting):
             return None
-        return number((reasoner.now // pull + 1) * pull)
+        return number((now // self.pull.length + 1) * self.pull.length)
 
-    given: Number | None = None
-    for answers in walk(reasoner, arrivals, end, pull=Pull(pull, next_pull)):
-        collected.take(answers)
-        if reasoner.now is not None and reasoner.now % pull == 0:
-            given = reasoner.now
-            yield collected.give(given)
-    if reasoner.now is not None and given != reasoner.now:
-        yield collected.give(reasoner.now)
+    def take(self, steps: Iterable[Sequence[Answer]]) -> Iterator[list[Answer]]:
+        """The answers that are due within some steps."""
+        for answers in steps:
+            self.collected.take(answers)
+            now = self.reasoner.now
+            if now is not None and now % self.pull.length == 0:
+                self.given = now
+                yield self.collected.give(now)
+
+    def end(self) -> Iterator[list[Answer]]:
+        """What is left when the run is over."""
+        if self.reasoner.now is not None and self.given != self.reasoner.now:
+            yield self.collected.give(self.reasoner.now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,15 +151,17 @@ def walk(
     end: Number,
     *,
     closed: bool = True,
+    through: bool = False,
     every: bool = False,
     pull: Pull | None = None,
 ) -> Iterator[Sequence[Answer]]:
     """Steps through arrivals in the order of their times, to the end of the run, which is the last step. If the run
-    is not `closed`, it goes on later: steps lie before `end`, and a reasoner that has stepped before goes on."""
+    is not `closed`, it goes on later: steps lie before `end`, or with `through` not after it, and a reasoner that has
+    stepped before goes on."""
     coming = iter(arrivals)
     following = next(coming, None)
     while True:
-        step = _next_step(reasoner, following, end, closed, every, None if pull is None else pull.coming())
+        step = _next_step(reasoner, following, end, closed, through, every, None if pull is None else pull.coming())
         if step is None:
             return
         due = Arrival(step)
@@ -169,7 +183,13 @@ def walk(
 
 
 def _next_step(
-    reasoner: Stepper, following: Arrival | None, end: Number, closed: bool, every: bool, pull: Number | None
+    reasoner: Stepper,
+    following: Arrival | None,
+    end: Number,
+    closed: bool,
+    through: bool,
+    every: bool,
+    pull: Number | None,
 ) -> Number | None:
     now = reasoner.now
     candidates: list[Number] = [] if following is None else [following.time]
@@ -183,7 +203,7 @@ def _next_step(
     if every and now is not None and reasoner.subject.discrete:
         candidates.append(now + 1)
     step = min(candidates, default=None)
-    if step is None or step > end or (step == end and not closed) or (now is not None and step <= now):
+    if step is None or step > end or (step == end and not (closed or through)) or (now is not None and step <= now):
         return None
     return step
 

@@ -46,6 +46,7 @@ ALLOWED: dict[str, set[str]] = {
         "errors",
     },
     "stepping": {"answers", "checking", "io", "model", "models", "plan", "reasoner", "several", "supposing", "errors"},
+    "incoming": {"answers", "io", "model", "reasoner", "stepping"},
     "testing": {"answers", "checking", "io", "model", "parser", "reasoner", "stepping", "errors"},
     "several": {
         "answers",
@@ -86,6 +87,7 @@ ALLOWED: dict[str, set[str]] = {
     "cli": {
         "colours",
         "languages",
+        "incoming",
         "stepping",
         "rewrite",
         "supposing",

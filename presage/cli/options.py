@@ -33,8 +33,8 @@ def program_argument(command: argparse.ArgumentParser, required: bool = True) ->
     command.add_argument("program", type=Path, metavar="PROGRAM", nargs=None if required else "?", help=words)
 
 
-def facts_arguments(command: argparse.ArgumentParser, required: bool = True) -> None:
-    """What a run takes: the facts, and how far to go."""
+def facts_arguments(command: argparse.ArgumentParser, required: bool = True, piped: bool = False) -> None:
+    """What a run takes: the facts, and how far to go. `piped`: they may come from standard input."""
     command.add_argument(
         "--facts",
         nargs="+",
@@ -42,7 +42,7 @@ def facts_arguments(command: argparse.ArgumentParser, required: bool = True) -> 
         required=required,
         default=[],
         metavar="F",
-        help="files of facts (.jsonl, .csv, .parquet)",
+        help="files of facts (.jsonl, .csv, .parquet)" + ("; - for JSON lines from standard input" if piped else ""),
     )
     command.add_argument("--static", nargs="+", type=Path, default=[], metavar="F", help="files of static facts")
     command.add_argument("--until", metavar="N", help="the last step (default: when everything is settled)")

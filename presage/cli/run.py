@@ -29,15 +29,22 @@ become possible, because of what has arrived and if which facts still arrive; th
 Facts are JSON lines: {"pred": "temp", "args": ["wt25", "high"], "time": 0}, with "arrives" where a fact
 arrives later than its time, "from", "to" and "bounds" for an interval, and no time for static facts.
 Or they are CSV or Parquet files, one for each predicate and named after it (temp.csv, temp.parquet), with
-the declared columns and `time`."""
+the declared columns and `time`. With - they are JSON lines from standard input, taken as they come: the step of a
+time is taken when a later fact comes, a line {"now": t} says that t is complete, or the input ends."""
 EXAMPLE = """\
 example:
-  presage run turbines/turbines.psg --facts turbines/facts.jsonl"""
+  presage run turbines/turbines.psg --facts turbines/facts.jsonl
+  tail -f turbines/facts.jsonl | presage run turbines/turbines.psg --facts -"""
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
     program_argument(command)
-    facts_arguments(command)
+    facts_arguments(command, piped=True)
+    command.add_argument(
+        "--clock",
+        action="store_true",
+        help="with --facts -: a time is over when this machine's clock has passed it, whatever comes",
+    )
     command.add_argument(
         "--emit",
         choices=("changes", "snapshot", "confirmed"),
@@ -106,31 +113,45 @@ def _count(text: str) -> int:
 
 def run(options: argparse.Namespace) -> int:
     if options.engine == "spark":
+        if Path("-") in options.facts:
+            wrong_call("--facts -: what comes from standard input runs in this process: leave out --engine spark")
         from presage.cli.on_spark import run_on_spark
 
         return run_on_spark(options)
     from presage.checking import check_text, read_file
     from presage.cli.live import show_table, wants_table
+    from presage.cli.piped import STANDARD_INPUT, Piped
     from presage.cli.progress import watched
     from presage.cli.reasons import evidence_of
+    from presage.incoming import Incoming
+    from presage.io.clock import WallClock
     from presage.io.output import open_output
     from presage.stepping import steps
     from presage.supposing import Choice
 
     if options.because and options.emit != "confirmed":
         wrong_call("--because goes with --emit confirmed: the other answer lines say it anyway")
+    is_piped = STANDARD_INPUT in options.facts
+    if is_piped:
+        _check_pipe(options)
+    elif options.clock:
+        wrong_call("--clock goes with --facts -: files say themselves when their facts arrive")
     report = check_text(read_file(options.program), str(options.program), chase_limit=options.chase_limit)
     choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
     reasoner = _stepper(report, options, choice)
-    facts, known = take_facts(reasoner, options.facts, options.static)
+    facts, known = take_facts(reasoner, [path for path in options.facts if path != STANDARD_INPUT], options.static)
     with in_the_call():
         until = last_step_asked(reasoner, options.until)
         pull = _pull_asked(reasoner, options.every)
+        clock = WallClock(reasoner.checker.units, "--clock") if options.clock else None
     _tell_where_steps_begin(reasoner, facts)
     reasons = evidence_of(reasoner, facts, known) if options.because else None
     snapshot = options.emit == "snapshot"
 
     def stepped() -> Iterator[Sequence[Answer]]:
+        if is_piped:
+            yield from Piped(reasoner, Incoming(reasoner, until, snapshot, pull), clock).steps(facts)
+            return
         for answers in steps(reasoner, facts, until, snapshot, pull):
             yield answers if reasons is None else reasons(answers)
 
@@ -148,6 +169,15 @@ def run(options: argparse.Namespace) -> int:
                     out.write(answer)
     _tell_what_was_left_out(reasoner)
     return FINE
+
+
+def _check_pipe(options: argparse.Namespace) -> None:
+    if options.program == Path("-"):
+        wrong_call("--facts -: the program comes from standard input already")
+    if options.facts.count(Path("-")) > 1:
+        wrong_call("--facts -: there is one standard input")
+    if options.because:
+        wrong_call("--because looks at all facts first, and --facts - takes them as they come: leave one of them out")
 
 
 def _stepper(report: Report, options: argparse.Namespace, choice: Choice) -> Reasoner | AnswerStreamSteps:

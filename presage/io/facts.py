@@ -186,6 +186,10 @@ class Checker:
             raise FactError(f"{where}: {time} is not a whole number, as times of the discrete timeline are")
         return time
 
+    def point(self, given: Any, where: str) -> Number:
+        """A time of the stream, as written."""
+        return self._on_timeline(self.time(given, where), where)
+
     def time(self, given: Any, where: str) -> Number:
         """A time as written: a number, a fraction in text, or with `tick` a timestamp."""
         if isinstance(given, bool) or given is None:

@@ -54,13 +54,17 @@ def _read_jsonl(path: Path, checker: Checker) -> Iterator[Fact]:
             if not line.strip():
                 continue
             where = f"{name}:{index}"
-            try:
-                entry = _JSON.decode(line)
-            except (json.JSONDecodeError, RecursionError) as found:
-                raise FactError(f"{where}: this is not JSON ({found})") from None
-            except ValueError as found:
-                raise FactError(f"{where}: {found}") from None
-            yield checker.fact(entry, where)
+            yield checker.fact(read_line(line, where), where)
+
+
+def read_line(line: str, where: str) -> Any:
+    """What a line of JSON says, its numbers exact."""
+    try:
+        return _JSON.decode(line)
+    except (json.JSONDecodeError, RecursionError) as found:
+        raise FactError(f"{where}: this is not JSON ({found})") from None
+    except ValueError as found:
+        raise FactError(f"{where}: {found}") from None
 
 
 def _decimal(text: str) -> Number:

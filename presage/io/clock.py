@@ -1,0 +1,33 @@
+"""The clock of this machine in a program's units of time."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from fractions import Fraction
+
+from presage.errors import PresageError
+from presage.rewrite.units import EPOCH, Units, milliseconds_between
+
+
+class WallClock:
+    """Ticks since a program's `start`. `seconds` gives the seconds since 1970."""
+
+    def __init__(self, units: Units, where: str, seconds: Callable[[], float] = time.time) -> None:
+        if units.tick is None:
+            raise PresageError(f"{where}: the program does not say how long a unit of time is: add `tick 1s.`")
+        self._tick, self._start = units.tick, milliseconds_between(EPOCH, units.start)
+        self._seconds = seconds
+
+    def _ticks(self) -> Fraction:
+        return (Fraction(self._seconds()) * 1000 - self._start) / self._tick
+
+    def now(self) -> int:
+        """The tick that it is; those before are over."""
+        return math.floor(self._ticks())
+
+    def until_next(self) -> float:
+        """Seconds until this tick is over."""
+        ticks = self._ticks()
+        return float((math.floor(ticks) + 1 - ticks) * self._tick / 1000)
