@@ -16,6 +16,7 @@ from presage.model.formulas import (
 )
 from presage.model.statements import Head, Rule
 from presage.model.terms import Constant, Now, Variable
+from presage.plan.alternatives import alternatives
 from presage.plan.body import Body
 from presage.plan.existential import earliest, frontier, is_timed, obstacle
 from presage.plan.formulas import mirrored, names, positive, reach_of, time
@@ -119,7 +120,14 @@ class Builder(PartsInRows):
         base = self._base(rule.head, rule)
         inputs = {each.name for each in self.plan.sources.values() if each.kind == "input"}
         seen = (positive(without_filters(literal, self.statics, inputs)) for literal in rule.body)
-        found = moments([part for each in seen for part in conjuncts(each)], self._is_timeless)
+        parts = [part for each in seen for part in conjuncts(each)]
+        # The values that a rule invents are one for both sides of an alternative.
+        for way in alternatives(parts) if not rule.head.exists else [tuple(parts)]:
+            self._way(rule, rule.head, base, way)
+
+    def _way(self, rule: Rule, within: Head, base: str | None, way: tuple[Formula, ...]) -> None:
+        """One of the ways in which the body of a rule can hold."""
+        found = moments(list(way), self._is_timeless)
         if times_in_rows(rule.body) & {*found.named, base}:
             raise self._refuse(SEVERAL, rule.span)
         for formula in rule.formulas():
@@ -133,9 +141,9 @@ class Builder(PartsInRows):
                 named = part.pin.base.name if isinstance(part.pin.base, Variable) else None
                 if named == base:
                     body.not_before(-time(part.pin.offset))
-        if rule.head.exists:
-            body = self._invented(rule, rule.head, base, body)
-        for head in rule.head.atoms:
+        if within.exists:
+            body = self._invented(rule, within, base, body)
+        for head in within.atoms:
             self._head(rule, head, base, body)
 
     def _base(self, head: Head, rule: Rule) -> str | None:

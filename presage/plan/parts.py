@@ -32,6 +32,7 @@ from presage.model.program import Program
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Number, Variable, number
 from presage.model.windows import RowsWindow, TimeWindow
+from presage.plan.alternatives import alternatives
 from presage.plan.body import Body
 from presage.plan.formulas import mirrored, names, positive, reach_of, single_step, time
 from presage.plan.nesting import Nested, nested
@@ -329,18 +330,21 @@ class Parts(ABC):
     def _joined(
         self, parts: Iterable[Formula], columns: tuple[str, ...], name: str = "", least: Number | None = None
     ) -> tuple[str, tuple[str, ...]]:
-        body = self._conjunction([positive(part) for part in parts])
-        if body.impossible:
-            return name or self._fresh(len(columns)), columns
-        if least is not None:
-            body.not_before(least)
-        bound = self._bound(body)
-        columns = tuple(
-            column
-            for column in columns
-            if column in bound or any(column in names(comparison) for comparison in body.comparisons)
-        )
-        return self._joined_body(body, columns, name), columns
+        bodies = [self._conjunction(way) for way in alternatives(positive(part) for part in parts)]
+        bodies = [each for each in bodies if not each.impossible]
+        for body in bodies:
+            if least is not None:
+                body.not_before(least)
+            bound = self._bound(body)
+            columns = tuple(
+                column
+                for column in columns
+                if column in bound or any(column in names(comparison) for comparison in body.comparisons)
+            )
+        name = name or self._fresh(len(columns))
+        for body in bodies:
+            self._joined_body(body, columns, name)
+        return name, columns
 
     def _bound(self, body: Body) -> set[str]:
         """The variables that a body's own literals bind; negation must do with them."""

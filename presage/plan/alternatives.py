@@ -1,0 +1,33 @@
+"""Alternatives that only compare, such as `(V > 30 or D = x)`.
+
+A comparison gives its variables no values, so there is no relation of such a formula; a join is made for each
+alternative instead, of everything around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+
+from presage.model.formulas import And, Comparison, Formula, Not, Or, Top, children
+
+
+def alternatives(parts: Iterable[Formula]) -> list[tuple[Formula, ...]]:
+    """Conjunctions that together say what the conjunction of the parts says."""
+    return [tuple(each for way in chosen for each in way) for chosen in product(*(_ways(part) for part in parts))]
+
+
+def _ways(formula: Formula) -> list[tuple[Formula, ...]]:
+    match formula:
+        case And(parts=parts):
+            return alternatives(parts)
+        case Or(parts=parts) if any(_only_compares(each) for each in parts):
+            return [way for each in parts for way in _ways(each)]
+        case _:
+            return [(formula,)]
+
+
+def _only_compares(formula: Formula) -> bool:
+    if isinstance(formula, (And, Or, Not)):
+        return all(_only_compares(each) for each in children(formula))
+    return isinstance(formula, (Comparison, Top))
