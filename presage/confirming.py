@@ -13,7 +13,7 @@ from presage.engine.build import fixed_time, make_engine
 from presage.engine.grid import ENDLESS, Grid
 from presage.engine.inventing import ChaseLimit
 from presage.engine.relation import Delta
-from presage.engine.state import fill_engine, read_state, save_engine
+from presage.engine.state import fill_engine, save_engine
 from presage.engine.symbols import Symbols
 from presage.errors import PresageError
 from presage.io.facts import Fact
@@ -21,6 +21,7 @@ from presage.io.tables import Coded, Column, Columns, Texts
 from presage.model.printer import show_number
 from presage.model.statements import Query
 from presage.model.terms import Constant, Number, Variable
+from presage.sealed import Arrays
 
 
 def numbers_of(column: Column, symbols: Symbols) -> Any:
@@ -59,7 +60,7 @@ class Confirming:
 
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns]) -> dict[str, Delta]:
         """Takes what arrives at `now`; gives what is new of what is asked for."""
-        before = None if self.engine.inventor.limit is None else save_engine(self.engine, "", {})
+        before = None if self.engine.inventor.limit is None else self._copied()
         columns = self._columns(facts)
         for table in tables:
             self._add_table(columns, table)
@@ -68,9 +69,15 @@ class Confirming:
         try:
             return self.engine.advance(now, columns)
         except ChaseLimit as reached:
-            fill_engine(self.engine, *read_state(before, ""))
+            fill_engine(self.engine, *before)
             line = "" if reached.rule is None else f" line {self.subject.line(reached.rule)}:"
             raise PresageError(f"{self.subject.program.source.name}:{line} {reached}") from None
+
+    def _copied(self) -> tuple[dict[str, Any], Arrays]:
+        """What is in memory, to go back to."""
+        held: dict[str, Any] = {}
+        header = save_engine(self.engine, held)
+        return header, Arrays({name: np.array(each) for name, each in held.items()})
 
     def _columns(self, facts: Sequence[Fact]) -> dict[str, Any]:
         by_name: dict[str, list[Fact]] = {}

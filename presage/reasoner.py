@@ -7,7 +7,6 @@ for answer in reasoner.push([("temp", ("wt25", "high"), 0)], now=0):
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -23,7 +22,7 @@ from presage.confirming import Confirming
 from presage.engine.grid import Grid
 from presage.engine.replay import reach_of_memory
 from presage.engine.runtime import Engine
-from presage.engine.state import fill_engine, read_state, save_engine
+from presage.engine.state import fill_engine, save_engine
 from presage.engine.waking import next_wake
 from presage.errors import PresageError
 from presage.hypothesis.bulk.engine import Bulk
@@ -31,10 +30,12 @@ from presage.io.facts import Checker, Fact, FactError
 from presage.io.tables import Columns, TableReader, is_table
 from presage.io.told import again, saved
 from presage.io.tuples import Given, TupleReader
+from presage.memory import WHAT, fingerprint_of, packed, unpacked
 from presage.model.printer import show_number
 from presage.model.program import Program
 from presage.model.terms import Number, number
 from presage.plan.parts import Unsupported
+from presage.sealed import Arrays, reading
 from presage.supposing import ALL, Choice
 from presage.supposing_dense import suppose
 
@@ -289,28 +290,41 @@ class Reasoner:
         if self.supposing is not None:
             extra["supposing"], arrays = self.supposing.saved()
             extra["emit"] = "confirmed" if self._only_confirmed else "changes"
-        engine = None if self._behind or self._confirming is None else self._confirming.engine
-        return save_engine(engine, self.fingerprint, extra, arrays)
+        header: dict[str, Any] = {"extra": extra}
+        if self._confirming is not None and not self._behind:
+            header |= save_engine(self._confirming.engine, arrays)
+        return packed(self.program, header, arrays)
 
     @classmethod
     def restore(cls, program: Program, blob: bytes, choice: Choice = ALL) -> Self:
         """A reasoner that goes on where the saved one was. The program must be the one it was saved with."""
-        fingerprint = fingerprint_of(program)
-        header, arrays = read_state(blob, fingerprint)
-        supposed = header["extra"].get("supposing")
-        reasoner = cls(program, emit=header["extra"].get("emit", "confirmed"), choice=choice)
-        was_fed = "relations" in header
-        if reasoner._confirming is not None and was_fed:
-            fill_engine(reasoner._confirming.engine, header, arrays)
-            reasoner.now, reasoner._behind = reasoner._confirming.engine.now, False
-        if reasoner.supposing is not None:
-            bulk = reasoner.supposing.load(supposed, arrays)
-            reasoner.now = reasoner.supposing.now
-            if bulk is not None and reasoner._confirming is not None and not reasoner._behind:
-                reasoner._catch_up(bulk)
-        reasoner.farthest = number(Fraction(header["extra"]["farthest"]))
-        reasoner._restored = [again(each) for each in header["extra"].get("standing", ())]
+        header, arrays = unpacked(program, blob)
+        with reading(WHAT):
+            emit = header.get("extra", {}).get("emit", "confirmed")
+            reasoner = cls(program, emit=emit, choice=choice)
+            reasoner._remember(header, arrays)
         return reasoner
+
+    def _remember(self, header: dict[str, Any], arrays: Arrays) -> None:
+        """Takes over what was saved."""
+        self._check_recent(arrays)
+        if self._confirming is not None and "relations" in header:
+            fill_engine(self._confirming.engine, header, arrays)
+            self.now, self._behind = self._confirming.engine.now, False
+        if self.supposing is not None:
+            bulk = self.supposing.load(header["extra"]["supposing"], dict(arrays))
+            self.now = self.supposing.now
+            if bulk is not None and self._confirming is not None and not self._behind:
+                self._catch_up(bulk)
+        self.farthest = number(Fraction(header["extra"]["farthest"]))
+        self._restored = [again(each) for each in header["extra"].get("standing", ())]
+
+    def _check_recent(self, arrays: Arrays) -> None:
+        """Facts that the engine has not been fed yet are of inputs, and have as many arguments."""
+        for title in arrays:
+            if title.startswith("recent "):
+                known = self.subject.predicates[title.removeprefix("recent ")]
+                arrays.rows(title, np.int64, 2 + max(1, known.arity))
 
     @property
     def fingerprint(self) -> str:
@@ -381,8 +395,3 @@ class Reasoner:
         if self._behind and self.supposing is not None and self.supposing.columns is not None:
             return (self.supposing.grid or self.supposing.columns).remembered
         return self.engine.remembered
-
-
-def fingerprint_of(program: Program) -> str:
-    said = str(program) if program.meaning is None else f"{program.meaning.engine}\n{program.source.text}"
-    return hashlib.sha256(said.encode()).hexdigest()

@@ -7,10 +7,8 @@ step gives what has come to hold in all of them.
 
 from __future__ import annotations
 
-import io
-import pickle
 from collections.abc import Mapping, Sequence
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from presage.answers import NONE, Answers
 from presage.checking import Report, check_program
@@ -21,6 +19,7 @@ from presage.io.tables import Columns, TableReader
 from presage.io.told import again, saved
 from presage.io.tuples import TupleReader
 from presage.languages.steps import OwnSteps
+from presage.memory import packed
 from presage.model.printer import show_number
 from presage.model.program import Program
 from presage.model.terms import Number
@@ -31,10 +30,8 @@ from presage.models.texts import Names
 from presage.models.times import FAR
 from presage.plan.parts import Unsupported
 from presage.reasoner import Reasoner as OneModelReasoner
-from presage.reasoner import fingerprint_of
+from presage.sealed import Arrays
 from presage.supposing import ALL, Choice
-
-MAGIC = b"presage answer streams 2\n"
 
 
 def what_is_told(report: Report, emit: str) -> str:
@@ -156,26 +153,18 @@ class Reasoner(OneModelReasoner):
         if self._steps is None:
             return super().save(standing)
         last = [saved(answer) for answer in self._standing] if standing else []
-        return MAGIC + pickle.dumps((self.fingerprint, self._steps.memory(), last))
+        memory = self._steps.memory()
+        emit = "confirmed" if self.program.meaning is None else memory.get("emit")
+        return packed(self.program, {"extra": {"emit": emit}, "steps": memory, "standing": last}, {})
 
-    @classmethod
-    def restore(cls, program: Program, blob: bytes, choice: Choice = ALL) -> Self:
-        """A reasoner that goes on where the saved one was. The program must be the one it was saved with."""
-        if not blob.startswith(MAGIC):
-            return super().restore(program, blob, choice)
-        try:
-            fingerprint, memory, last = _Reader(io.BytesIO(blob[len(MAGIC) :])).load()
-        except (pickle.UnpicklingError, EOFError, ValueError, IndexError, AttributeError):
-            raise PresageError("this is not the memory of a reasoner, or it is damaged") from None
-        if fingerprint != fingerprint_of(program):
-            raise PresageError("this memory was saved with another program: start anew, or restore with that one")
-        reasoner = cls(program, emit=memory.get("emit") if program.meaning is not None else "confirmed")
-        assert reasoner._steps is not None
-        reasoner._steps.remember(memory)
-        standing = [again(each) for each in last]
-        reasoner._standing = Answers(len(standing), lambda: standing)
-        reasoner.now, reasoner.late = reasoner._steps.now, reasoner._steps.late
-        return reasoner
+    def _remember(self, header: dict[str, Any], arrays: Arrays) -> None:
+        if self._steps is None:
+            super()._remember(header, arrays)
+            return
+        self._steps.remember(header["steps"])
+        standing = [again(each) for each in header["standing"]]
+        self._standing = Answers(len(standing), lambda: standing)
+        self.now, self.late = self._steps.now, self._steps.late
 
     @property
     def first_decision(self) -> Number | None:
@@ -191,20 +180,3 @@ class Reasoner(OneModelReasoner):
     @property
     def longest_lag(self) -> Number:
         return super().longest_lag if self._steps is None else self._steps.longest_lag
-
-
-class _Reader(pickle.Unpickler):
-    """Reads values of ours and no other code: a blob may come from anywhere."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if module in _MODULES or (module, name) == ("fractions", "Fraction"):
-            found = super().find_class(module, name)
-            if isinstance(found, type):
-                return found
-        raise pickle.UnpicklingError(f"{module}.{name} is not part of a memory")
-
-
-_MODULES = frozenset(
-    f"presage.{name}"
-    for name in ("io.facts", "models.times", "models.values", "models.expressions", "models.grounding", "models.parts")
-)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -308,11 +307,12 @@ def test_a_damaged_state_is_refused() -> None:
     reasoner = presage.Reasoner(program)
     reasoner.push([("q", ("a",), 0)], now=0)
     blob = reasoner.save()
-    for place in range(0, len(blob), 7):
+    for place in range(len(blob)):
         damaged = bytearray(blob)
         damaged[place] ^= 255
-        with contextlib.suppress(presage.PresageError):
+        with pytest.raises(presage.PresageError, match="damaged"):
             presage.Reasoner.restore(program, bytes(damaged))
+    assert presage.Reasoner.restore(program, blob).now == 0
 
 
 def test_finer_times_than_the_program_has() -> None:
@@ -369,7 +369,7 @@ def test_foreign_and_damaged_states_are_refused() -> None:
     with pytest.raises(presage.PresageError, match="another program"):
         presage.Reasoner.restore(other, blob)
     for damaged in (b"", b"nonsense", blob[: len(blob) // 2]):
-        with pytest.raises(presage.PresageError, match="not a saved reasoner"):
+        with pytest.raises(presage.PresageError, match=r"not a saved reasoner|is damaged"):
             presage.Reasoner.restore(program, damaged)
     relaid = presage.parse(TURBINES.replace("\n", "  \n  "))
     assert presage.Reasoner.restore(relaid, blob).now is None

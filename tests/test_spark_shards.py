@@ -32,7 +32,7 @@ from presage.spark import batch, history, live, streaming
 from presage.spark.call import division_of
 from presage.spark.facts import mark
 from presage.spark.job import Job, Source
-from presage.spark.packs import clock_packer, packer
+from presage.spark.packs import Delivery, clock_packer, packer
 from presage.spark.rows import unpacked
 from presage.stepping import steps
 from presage.supposing import Choice
@@ -372,6 +372,19 @@ def test_a_damaged_checkpoint_is_told() -> None:
         with pytest.raises(PresageError, match="the checkpoint is damaged"):
             in_stream(job, [[("temp", ("wt1", "low"), 40, 40)]], random.Random(0), stores)
         stores[0].committed[part] = held
+    (delivery, *_), (meta,) = stores[0].committed["log"].values(), stores[0].committed["meta"].values()
+    for place in range(len(delivery[0])):
+        with pytest.raises(PresageError):
+            Delivery.from_bytes(flipped(delivery[0], place))
+    for place in range(len(meta[0])):
+        with pytest.raises(ValueError, match=r"checksum|utf-8"):
+            streaming._unsigned(flipped(meta[0].encode(), place).decode())
+
+
+def flipped(given: bytes, place: int) -> bytes:
+    damaged = bytearray(given)
+    damaged[place] ^= 1 << place % 8
+    return bytes(damaged)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -560,7 +573,7 @@ def test_a_checkpoint_of_another_run_is_refused() -> None:
     for changed, said in ((other, "program changed"), (replace(job, emit="confirmed"), "emit changed")):
         with pytest.raises(PresageError, match=f"another run: {said} since it was written"):
             run(streaming.Shard(changed))
-    meta = json.loads(store.committed["meta"][()][0])
+    meta = streaming._unsigned(store.committed["meta"][()][0])
     store.committed["meta"][()] = (json.dumps({**meta, "format": 0}),)
     with pytest.raises(PresageError, match="another version of Presage"):
         run(streaming.Shard(job))

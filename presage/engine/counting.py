@@ -8,7 +8,7 @@ not what is in the windows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from presage.engine.waiting import Waiting
 from presage.kernels import counting
 from presage.model.windows import RowsWindow
 from presage.plan.nodes import LastRows
+from presage.sealed import Arrays
 
 
 class Counter:
@@ -125,12 +126,17 @@ class Counter:
             found |= {f"edge-{name}": array for name, array in self.edges.state().items()}
         return found | self.entries.state(self.views)
 
-    def fill(self, state: Mapping[str, Any]) -> None:
-        self.partitions.fill(state["partitions"])
-        self.counts, self.oldest, self.newest = state["counts"], state["oldest"], state["newest"]
-        if self.edges is not None:
-            self.edges.fill({name.removeprefix("edge-"): state[name] for name in state if name.startswith("edge-")})
+    def fill(self, state: Arrays, values: int) -> None:
+        """Goes on from what was in memory; there are so many values."""
+        self.partitions.fill(self.partitions.checked(state, values))
         self.entries.fill(self.views, state)
+        size = len(self.entries.ends)
+        self.counts = state.numbers("counts", np.int64, least=0, below=MOST_ROWS + 1)
+        self.oldest, self.newest = (
+            state.numbers(name, np.int32, least=-1, below=size, size=len(self.counts)) for name in ("oldest", "newest")
+        )
+        if self.edges is not None:
+            self.edges.fill(state.part("edge-"))
 
 
 class Counting:
@@ -185,11 +191,18 @@ class Counting:
         """All that is in memory besides the relations, as arrays."""
         return {f"{name}-{field}": array for name, part in self._parts() for field, array in part.state().items()}
 
-    def fill(self, state: Mapping[str, Any]) -> None:
-        """Goes on from what was in memory; the relations have been filled."""
+    def widths(self) -> Iterator[tuple[int, Waiting]]:
+        """What waits, in the same order, and how wide its rows are."""
+        for counter in self.counters.values():
+            for name, waiting in counter.waiting.items():
+                yield self.relations[name].width, waiting
+        for follower in self.followers.values():
+            yield self.relations[follower.node.source].width, follower.waiting
+
+    def fill(self, state: Arrays, values: int) -> None:
+        """Goes on from what was in memory; the relations have been filled, and there are so many values."""
         for name, part in self._parts():
-            prefix = f"{name}-"
-            part.fill({field.removeprefix(prefix): state[field] for field in state if field.startswith(prefix)})
+            part.fill(state.part(f"{name}-"), values)
 
     def _parts(self) -> Iterator[tuple[str, Counter | Follower]]:
         yield from ((f"c{index}", counter) for index, counter in enumerate(self.counters.values()))

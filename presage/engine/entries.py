@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,10 @@ from presage.engine.relation import Ints, Relation, Symbols32
 from presage.engine.symbols import Symbols
 from presage.engine.waiting import Waiting
 from presage.kernels import counting
-from presage.kernels.layout import CAPACITY
+from presage.kernels.layout import CAPACITY, ROWS
 from presage.kernels.waiting import split_at
 from presage.plan.nodes import LastRows, Shows
+from presage.sealed import Arrays, need
 
 _FEW = 16
 MOST_ROWS = 1 << 61
@@ -78,14 +78,22 @@ class Entries:
             "free": self.free[: self.left],
         }  # fmt: skip
 
-    def fill(self, views: list[View], state: Mapping[str, Any]) -> None:
+    def fill(self, views: list[View], state: Arrays) -> None:
         """Goes on from what was in memory."""
-        self.ends, self.starts, self.following = state["ends"], state["starts"], state["following"]
-        self.rows, free = state["rows"], state["free"]
-        self.free = np.concatenate([free, np.zeros(len(self.ends) - len(free), np.int32)])
+        self.ends = state.numbers("ends", np.int64)
+        size = len(self.ends)
+        need(size > 0, "no room for entries")
+        self.starts = state.numbers("starts", np.int64, size=size)
+        self.following = state.numbers("following", np.int32, least=_NOWHERE, below=size, size=size)
+        self.rows = state.rows("rows", np.int32, size, least=_NOWHERE, count=len(self.rows))
+        free = state.numbers("free", np.int32, least=0, below=size)
+        need(len(np.unique(free)) == len(free), "an entry that is free twice")
+        self.free = np.concatenate([free, np.zeros(size - len(free), np.int32)])
         self.left = len(free)
         for view in views:
-            view.latest = state[f"latest{view.number}"]
+            view.latest = state.numbers(f"latest{view.number}", np.int32, least=0, below=size)
+            room = min(len(view.latest), int(view.relation.table[ROWS]))
+            need(int(self.rows[view.number].max()) < room, "an entry that stands nowhere")
 
 
 class View:

@@ -7,7 +7,7 @@ stream, so that the edge drops, and all that had gone is back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +22,7 @@ from presage.engine.waiting import Waiting
 from presage.kernels import counting
 from presage.model.windows import RowsWindow
 from presage.plan.nodes import LastRows, Shows
+from presage.sealed import Arrays, need
 
 _FEW = 16
 _NO_TIMES = np.zeros(0, np.int64)
@@ -78,9 +79,14 @@ class Edges:
             "alive": self.alive[:size], "alive-counts": self.counts[:size],
         }  # fmt: skip
 
-    def fill(self, state: Mapping[str, Any]) -> None:
-        self.times, self.values, self.noted = state["times"], state["values"], state["noted"]
-        self.alive, self.counts = state["alive"], state["alive-counts"]
+    def fill(self, state: Arrays) -> None:
+        self.times = state.numbers("times", np.int64)
+        self.values = state.numbers("values", np.int64, size=len(self.times))
+        self.alive = state.numbers("alive", np.int64)
+        size = len(self.alive)
+        self.counts = state.numbers("alive-counts", np.int64, least=0, size=size)
+        self.noted = state.numbers("noted", np.int64, least=0, size=4)
+        need(int(self.noted[0]) == size and int(self.noted[1:3].max()) <= size, "an edge of times that are none")
 
 
 class Follower:
@@ -168,13 +174,19 @@ class Follower:
                 found |= {name: rows.bindings, f"{name}-times": rows.high}
         return found | self.entries.state([self.view])
 
-    def fill(self, state: Mapping[str, Any]) -> None:
-        self.upto, self.queue, self.moments = int(state["upto"]), state["queue"], state["moments"]
-        if self.returns:
-            self.shown, self.hidden = (
-                Rows(state[name], state[f"{name}-times"], state[f"{name}-times"]) for name in ("shown", "hidden")
-            )
+    def fill(self, state: Arrays, values: int) -> None:
         self.entries.fill([self.view], state)
+        self.upto = int(state["upto"])
+        self.queue = state.numbers("queue", np.int32, least=0, below=len(self.entries.ends))
+        self.moments = state.numbers("moments", np.int64, size=len(self.queue))
+        if self.returns:
+            self.shown, self.hidden = (self._rows(state, name, values) for name in ("shown", "hidden"))
+
+    def _rows(self, state: Arrays, name: str, values: int) -> Rows:
+        width = self._nothing().bindings.shape[1]
+        bindings = state.rows(name, np.int32, width, least=0, below=max(1, values))
+        times = state.numbers(f"{name}-times", np.int64, size=len(bindings))
+        return Rows(bindings, times, times)
 
     def used(self) -> list[Symbols32]:
         """The constants that are referred to."""

@@ -20,6 +20,7 @@ from presage.kernels import inventing, numbering
 from presage.kernels.hashing import EMPTY
 from presage.model.statements import Rule
 from presage.plan.nodes import Invent, Plan
+from presage.sealed import Arrays, need
 
 Flags = npt.NDArray[np.bool_]
 
@@ -108,8 +109,16 @@ class Inventor:
         self.clear(1 << (least - 1).bit_length())
         self.fill(keys[:count], values[:count])
 
+    def take(self, arrays: Arrays, values: int) -> None:
+        """Takes entries over that were saved, where there are so many values."""
+        keys = arrays.rows("keys", np.int32, self.keys.shape[1], least=0)
+        made = arrays.rows("invented", np.int32, self.values.shape[1], least=0, below=max(1, values), count=len(keys))
+        need(int(keys[:, 0].max(initial=0)) < max(1, len(self.widths)), "a value of a rule that is none")
+        need(int(keys[:, 1:].max(initial=0)) < max(1, values), "a value made of none")
+        self.fill(keys, made)
+
     def fill(self, keys: Symbols32, values: Symbols32) -> None:
-        """Takes entries over, as they were saved."""
+        """Takes entries over."""
         if len(keys) >= len(self.keys):
             self.clear(1 << len(keys).bit_length())
         self.count = len(keys)

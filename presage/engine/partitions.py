@@ -12,6 +12,7 @@ from presage.kernels import numbering
 from presage.kernels.hashing import EMPTY
 from presage.model.terms import Constant, Variable
 from presage.model.windows import RowsWindow
+from presage.sealed import Arrays, need
 
 _NONE = -1
 
@@ -62,6 +63,12 @@ class Partitions:
         self.keys[: self.count] = keys
         self.slots = np.full(2 * room, EMPTY, np.int32)
         numbering.spread(self.slots, self.keys, self.count)
+
+    def checked(self, state: Arrays, values: int) -> Symbols32:
+        """Partitions as they were saved, with values that there are."""
+        keys = state.rows("partitions", np.int32, self.width, least=0)
+        need(not len(keys) or int(keys[:, 1:].max(initial=0)) < max(1, values), "a partition of a value that is none")
+        return keys
 
     @property
     def known(self) -> Symbols32:

@@ -1,18 +1,11 @@
-"""An engine's memory as bytes, and back: a restored engine goes on exactly where the saved one was.
+"""An engine's memory as plain values and arrays, and back: a restored engine goes on exactly where the saved one was.
 
-The bytes hold plain arrays and a JSON header, nothing that is executed when read. The header names the
-format and a fingerprint of the program: another program's state is refused.
+What is read is checked before it is put in: kernels go by these numbers as by addresses, and look at no bounds.
 """
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
-import zlib
-from collections.abc import Mapping
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,14 +14,9 @@ from presage.engine.grid import Grid
 from presage.engine.runtime import Engine
 from presage.engine.symbols import Value
 from presage.engine.waiting import Waiting
-from presage.errors import PresageError
+from presage.kernels.layout import FAR
 from presage.model.terms import Number, number
-
-FORMAT = 3
-
-
-class StateError(PresageError):
-    """Bytes that are not the state of this program."""
+from presage.sealed import Arrays, need
 
 
 def _written(value: Value | Number | None) -> Any:
@@ -37,28 +25,14 @@ def _written(value: Value | Number | None) -> Any:
 
 
 def _read(value: Any) -> Any:
-    return number(Fraction(value[0], value[1])) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return number(Fraction(value[0], value[1]))
+    need(value is None or (isinstance(value, (str, int)) and not isinstance(value, bool)), "a value of no kind")
+    return value
 
 
-def save_engine(
-    engine: Engine | None, fingerprint: str, extra: dict[str, Any], more: Mapping[str, Any] = MappingProxyType({})
-) -> bytes:
-    """An engine's memory and what else belongs to it, as JSON and as arrays, or the latter alone."""
-    arrays: dict[str, Any] = dict(more)
-    header = {"format": FORMAT, "fingerprint": fingerprint, "extra": extra}
-    if engine is not None:
-        header |= _engine_header(engine, arrays)
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    out = io.BytesIO()
-    # As `np.savez_compressed` does, but for speed: that would take longer than to reason.
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
-        for name, array in arrays.items():
-            with packed.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
-    return out.getvalue()
-
-
-def _engine_header(engine: Engine, arrays: dict[str, Any]) -> dict[str, Any]:
+def save_engine(engine: Engine, arrays: dict[str, Any]) -> dict[str, Any]:
+    """What `fill_engine` needs: plain values, and arrays that are added to those given."""
     engine.collect()
     names = list(engine.relations)
     for index, name in enumerate(names):
@@ -97,45 +71,36 @@ def _save_waiting(arrays: dict[str, Any], name: str, waiting: Waiting) -> None:
         )
 
 
-def read_state(blob: bytes, fingerprint: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The header and the arrays of a state; raises `StateError` where they are not this program's."""
-    try:
-        with np.load(io.BytesIO(blob), allow_pickle=False) as loaded:
-            arrays = {name: loaded[name] for name in loaded.files}
-        header: dict[str, Any] = json.loads(bytes(arrays.pop("header")))
-        version, owner = header["format"], header["fingerprint"]
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, TypeError):
-        raise StateError("these bytes are not a saved reasoner, or are damaged") from None
-    if version != FORMAT:
-        raise StateError(f"the state was saved in format {version}; this version reads format {FORMAT}")
-    if owner != fingerprint:
-        raise StateError("the state belongs to another program: restore it with the program it was saved with")
-    return header, arrays
-
-
-def fill_engine(engine: Engine, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+def fill_engine(engine: Engine, header: dict[str, Any], arrays: Arrays) -> None:
     """Puts a saved memory into a new engine of the same program."""
-    engine.symbols.fill([_read(value) for value in header["symbols"]], arrays.get("names"))
-    grid = Grid(engine.grid.discrete, header["per_unit"])
-    engine.regrid(grid)
+    symbols = engine.symbols
+    values = [_read(value) for value in header["symbols"]]
+    names = arrays.numbers("names", np.int64, size=len(values)) if "names" in arrays else None
+    symbols.fill(values, names)
+    per_unit = header["per_unit"]
+    need(isinstance(per_unit, int) and 0 < per_unit < FAR, "a grid of no kind")
+    engine.regrid(Grid(engine.grid.discrete, per_unit))
+    need(sorted(header["relations"]) == sorted(engine.relations), "other relations than the program has")
     for index, name in enumerate(header["relations"]):
         relation = engine.relations[name]
-        times = arrays[f"r{index}t"]
+        latest, final = header["latest"][index], header["final"][index]
+        need(all(isinstance(each, int) and abs(each) <= 4 * FAR for each in (latest, final)), "times of no kind")
+        rows = arrays.rows(f"r{index}", np.int32, relation.width, least=0, below=max(1, len(values)))
         relation.clear()
-        relation.insert(arrays[f"r{index}"], times[:, 0].copy(), times[:, 1].copy())
-        relation.latest = header["latest"][index]
-        engine.final[name] = header["final"][index]
+        relation.insert(rows, *arrays.spans(f"r{index}t", len(rows), 2 * FAR))
+        relation.latest = latest
+        engine.final[name] = final
     for index, node in enumerate(engine.negating):
-        _fill_waiting(engine.waiting[id(node)], arrays, f"w{index}")
+        _fill_waiting(engine.waiting[id(node)], arrays, f"w{index}", engine.joins[id(node)].width, len(values))
     for index, name in enumerate(engine.ahead):
-        _fill_waiting(engine.ahead[name], arrays, f"a{index}")
-    for index, (_, counted) in enumerate(engine.counting.waiting()):
-        _fill_waiting(counted, arrays, f"n{index}")
-    engine.counting.fill(arrays)
+        _fill_waiting(engine.ahead[name], arrays, f"a{index}", engine.relations[name].width, len(values))
+    for index, (width, counted) in enumerate(engine.counting.widths()):
+        _fill_waiting(counted, arrays, f"n{index}", width, len(values))
+    engine.counting.fill(arrays, len(values))
     if engine.inventor.is_needed:
-        engine.symbols.shown = header["shown"]
+        symbols.shown = int(header["shown"])
         engine.inventor.clear(16)
-        engine.inventor.fill(arrays["keys"], arrays["invented"])
+        engine.inventor.take(arrays, len(values))
     engine.now = _read(header["now"])
     if engine.now is None:
         engine.start()
@@ -143,9 +108,9 @@ def fill_engine(engine: Engine, header: dict[str, Any], arrays: dict[str, Any]) 
         engine.forget_news()
 
 
-def _fill_waiting(waiting: Waiting, arrays: dict[str, Any], name: str) -> None:
+def _fill_waiting(waiting: Waiting, arrays: Arrays, name: str, width: int, values: int) -> None:
     waiting.buckets.clear()
     waiting.size = 0
     if name in arrays:
-        times = arrays[f"{name}t"]
-        waiting.put(arrays[name], times[:, 0].copy(), times[:, 1].copy())
+        rows = arrays.rows(name, np.int32, width, least=0, below=max(1, values))
+        waiting.put(rows, *arrays.spans(f"{name}t", len(rows), 2 * FAR))

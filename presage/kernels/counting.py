@@ -66,7 +66,7 @@ def edges(times, filled, gone, most, alive, counts, noted, at, found):  # type: 
                 short += 1
             index += 1
         size += 1
-        while not counts[first]:
+        while first < size - 1 and not counts[first]:
             first += 1
         at[many], found[many] = time, 0 if short else alive[first]
         many += 1

@@ -66,7 +66,7 @@ class OwnSteps:
         return [each for each in told if each.status == "confirmed"]
 
     def memory(self) -> dict[str, Any]:
-        """All that a step depends on, as plain values."""
+        """All that a step depends on, as plain JSON values."""
         raise NotImplementedError
 
     def remember(self, memory: dict[str, Any]) -> None:

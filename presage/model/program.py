@@ -125,6 +125,19 @@ class Program:
             line += show_statement(statement).count("\n") + 1
         return line
 
+    def plain(self) -> dict[str, Any]:
+        """The program as JSON values, for `of_plain`: what checkpoints keep of it."""
+        from presage.model.plain import plain_of
+
+        return plain_of(self)
+
+    @staticmethod
+    def of_plain(plain: Any) -> Program:
+        """The program that `plain` was made of; raises `PresageError` where the values are no program."""
+        from presage.model.plain import program_of
+
+        return program_of(plain)
+
     def __str__(self) -> str:
         from presage.model.printer import show_program
 

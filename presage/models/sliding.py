@@ -18,6 +18,7 @@ from presage.io.facts import Fact
 from presage.model.formulas import Pinned, walk
 from presage.model.statements import Rule
 from presage.model.terms import Variable
+from presage.models import saving
 from presage.models.compiling import Unsettled
 from presage.models.expressions import Candidate
 from presage.models.fixpoint import alternating, groups, saturate
@@ -150,15 +151,15 @@ class Grounder:
             self.possible.forget_before(first)
 
     def memory(self) -> dict[str, Any]:
-        """All that a step depends on, as plain values."""
+        """All that a step depends on, as plain JSON values."""
         return {
-            "statics": self.world.given,
-            "certain": (self.certain.counted, self.certain.others),
-            "possible": (self.possible.counted, self.possible.others),
-            "times": (self.now, self._last_change, self._next_cleaning),
+            "statics": [saving.fact(each) for each in self.world.given],
+            "certain": [saving.table(each) for each in (self.certain.counted, self.certain.others)],
+            "possible": [saving.table(each) for each in (self.possible.counted, self.possible.others)],
+            "times": [self.now, self._last_change, self._next_cleaning],
         }
 
     def remember(self, memory: dict[str, Any]) -> None:
-        self.certain.counted, self.certain.others = memory["certain"]
-        self.possible.counted, self.possible.others = memory["possible"]
-        self.now, self._last_change, self._next_cleaning = memory["times"]
+        self.certain.counted, self.certain.others = map(saving.read_table, memory["certain"])
+        self.possible.counted, self.possible.others = map(saving.read_table, memory["possible"])
+        self.now, self._last_change, self._next_cleaning = map(int, memory["times"])

@@ -21,6 +21,7 @@ from presage.errors import PresageError
 from presage.io.facts import Checker, Fact
 from presage.model.statements import Query
 from presage.model.terms import Number
+from presage.models import saving
 from presage.models.evaluation import Evaluation, facts_at_times
 from presage.models.expressions import TRUE, Candidate, Literal
 from presage.models.grounding import GroundProgram, bounds, ground_program
@@ -79,13 +80,20 @@ class AnswerStreamSteps:
         """What holds in all models, as of the last step and as far as it is in memory."""
 
     def memory(self) -> dict[str, Any]:
-        """All that a step depends on, as plain values."""
-        return {"now": self.now, "late": self.late, "given": self._given, "said": self._said, "idle": self._is_idle}
+        """All that a step depends on, as plain JSON values."""
+        return {
+            "now": self.now,
+            "late": [saving.fact(each) for each in self.late],
+            "given": [saving.fact(each) for each in self._given],
+            "said": saving.candidates(self._said),
+            "idle": self._is_idle,
+        }
 
     def remember(self, memory: dict[str, Any]) -> None:
         """Goes on from what was in memory."""
-        self.now, self.late, self._given = memory["now"], memory["late"], memory["given"]
-        self._said, self._is_idle = memory["said"], memory["idle"]
+        self.now = saving.whole(memory["now"])
+        self.late, self._given = ([saving.read_fact(each) for each in memory[name]] for name in ("late", "given"))
+        self._said, self._is_idle = saving.read_candidates(memory["said"]), bool(memory["idle"])
 
     @property
     def first_decision(self) -> Number | None:

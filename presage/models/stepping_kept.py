@@ -13,6 +13,7 @@ from presage.analysis.lookback import LookBack, Unbounded, look_backs
 from presage.checking import Report
 from presage.io.facts import Fact
 from presage.model.formulas import atoms
+from presage.models import saving
 from presage.models.expressions import Candidate
 from presage.models.grounding import GroundRule
 from presage.models.parts import Deadlines, Parts
@@ -48,15 +49,15 @@ class KeptSteps(AnswerStreamSteps):
     def memory(self) -> dict[str, Any]:
         memory = super().memory()
         if self._grounder is not None and self._parts is not None:
-            memory.update(grounder=self._grounder.memory(), parts=self._parts.memory())
+            memory.update(grounder=self._grounder.memory(), parts=saving.parts(self._parts.memory()))
         return memory
 
     def remember(self, memory: dict[str, Any]) -> None:
         super().remember(memory)
         if "grounder" in memory:
-            grounder, parts = self._begin(memory["grounder"].pop("statics"))
+            grounder, parts = self._begin([saving.read_fact(each) for each in memory["grounder"]["statics"]])
             grounder.remember(memory["grounder"])
-            parts.remember(memory["parts"])
+            parts.remember(saving.read_parts(memory["parts"]))
 
     def _begin(self, statics: Sequence[Fact]) -> tuple[Grounder, Parts]:
         assert self.lags is not None

@@ -14,6 +14,7 @@ from typing import Any
 from presage.answers import Answer, bindings_of, shown_name
 from presage.checking import Report
 from presage.model.terms import Variable
+from presage.models import saving
 from presage.models.evaluation import facts_at_times
 from presage.models.expressions import Candidate
 from presage.models.restricted import one_model
@@ -33,11 +34,13 @@ class OneModelSteps(AnswerStreamSteps):
         self.chase_limit = chase_limit
 
     def memory(self) -> dict[str, Any]:
-        return super().memory() | {"nulls": self.nulls.numbers}
+        return super().memory() | {
+            "nulls": [[saving.value(each), number] for each, number in self.nulls.numbers.items()]
+        }
 
     def remember(self, memory: dict[str, Any]) -> None:
         super().remember(memory)
-        self.nulls.numbers = memory["nulls"]
+        self.nulls.numbers = {saving.read_value(each): int(number) for each, number in memory["nulls"]}
 
     def _world(self, now: int) -> World:
         world = super()._world(now)

@@ -8,6 +8,7 @@ is whole.
 
 from __future__ import annotations
 
+import struct
 import uuid
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,12 @@ from pyarrow import fs
 from presage.errors import PresageError
 from presage.model.printer import show_number
 from presage.model.terms import Number
+from presage.sealed import StateError, reading
 from presage.spark.job import Job
 from presage.spark.live import Live
-from presage.spark.packs import framed, time_of, unframed
+from presage.spark.packs import kept_as, taken_from, time_of
 
-FORMAT = 1
+FORMAT = 2
 
 
 def as_uri(folder: str | Path) -> str:
@@ -36,7 +38,7 @@ def leave(job: Job, shard: int, clock: Number, live: Live) -> None:
     beside = f"{path}.{uuid.uuid4().hex}"
     header = {"format": FORMAT, "of": job.fingerprints, "clock": show_number(clock)}
     with system.open_output_stream(beside) as out:
-        out.write(framed(header, live.save()))
+        out.write(kept_as("history", header, live.save()))
     system.move(beside, path)
 
 
@@ -52,14 +54,18 @@ def left(job: Job, shard: int, kind: type[Live] = Live) -> tuple[Number, Live]:
     with system.open_input_stream(path) as given:
         data = given.read()
     try:
-        header, body = unframed(data)
-        same = header["format"] == FORMAT
-    except (ValueError, KeyError, TypeError):
+        header, body = taken_from("history", data, _name(shard), unsealed=True)
+        format = header["format"]
+    except (StateError, ValueError, KeyError, TypeError, struct.error):
         raise PresageError(f"{job.state}: {_name(shard)} is damaged: run the batch over the history again") from None
-    if not same:
-        raise PresageError(f"{job.state}: left by another version of Presage: run the batch over the history again")
+    if format not in (1, FORMAT):
+        raise PresageError(
+            f"{job.state}: left by another version of Presage (format {format}; this one reads 1 and {FORMAT}): "
+            "run the batch over the history again"
+        )
     job.must_be_same(header["of"], f"what is in {job.state}")
-    return time_of(header["clock"]), kind.restore(job, shard, body)
+    with reading(f"{job.state}: {_name(shard)}"):
+        return time_of(header["clock"]), kind.restore(job, shard, body, unsealed=format == 1)
 
 
 def _folder(job: Job) -> tuple[Any, str]:

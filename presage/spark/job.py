@@ -17,8 +17,8 @@ from presage.checking import Report, check_program
 from presage.errors import PresageError
 from presage.errors import Source as Text
 from presage.io.facts import Checker, Fact
+from presage.memory import fingerprint_of
 from presage.model.program import Program
-from presage.reasoner import fingerprint_of
 from presage.several import Reasoner
 from presage.supposing import ALL, Choice
 from presage.telling import Teller

@@ -24,7 +24,7 @@ from presage.model.terms import Number
 from presage.several import Reasoner
 from presage.spark.facts import Part, arrival_of, by_arrival
 from presage.spark.job import Job
-from presage.spark.packs import Delivery, framed, from_bytes, time_of, to_bytes, unframed
+from presage.spark.packs import Delivery, from_bytes, kept_as, taken_from, time_of, to_bytes
 from presage.spark.rows import packed
 from presage.stepping import walk
 
@@ -78,11 +78,11 @@ class Live:
                     bodies.append(to_bytes(part[1]))
                     tables.append([show_number(time), part[0], len(bodies[-1])])
         header = {"token": self.token, "facts": facts, "tables": tables}
-        return framed(header, b"".join([*bodies, self.reasoner.save(standing=False)]))
+        return kept_as("shard", header, b"".join([*bodies, self.reasoner.save(standing=False)]))
 
     @classmethod
-    def restore(cls, job: Job, shard: int, blob: bytes) -> Live:
-        header, body = unframed(blob)
+    def restore(cls, job: Job, shard: int, blob: bytes, unsealed: bool = False) -> Live:
+        header, body = taken_from("shard", blob, f"what shard {shard} remembers", unsealed)
         live = cls.__new__(cls)
         live.job, live.shard, live.token = job, shard, header["token"]
         live.waiting = {}

@@ -21,6 +21,7 @@ from presage.io.facts import exact
 from presage.io.tables import Ints, cells_of
 from presage.model.printer import show_number
 from presage.model.terms import Number
+from presage.sealed import is_sealed, opened, sealed
 from presage.spark.facts import Marked, mark, units_of
 from presage.spark.garbage import after_a_task
 from presage.spark.job import Job, Source
@@ -160,11 +161,11 @@ class Delivery:
             "token": self.token,
             "sources": [[source, len(payload)] for source, payload in self.payloads],
         }
-        return framed(header, b"".join(payload for _, payload in self.payloads))
+        return kept_as("delivery", header, b"".join(payload for _, payload in self.payloads))
 
     @staticmethod
-    def from_bytes(data: bytes) -> Delivery:
-        header, body = unframed(data)
+    def from_bytes(data: bytes, unsealed: bool = False) -> Delivery:
+        header, body = taken_from("delivery", data, "a delivery in the checkpoint", unsealed)
         payloads, at = [], 0
         for source, size in header["sources"]:
             payloads.append((source, body[at : at + size]))
@@ -172,6 +173,22 @@ class Delivery:
         before = None if header["before"] is None else time_of(header["before"])
         clock, first = time_of(header["clock"]), time_of(header["first"])
         return Delivery(before, clock, first, tuple(payloads), header["token"])
+
+
+KEPT = 1
+"""The version of what is kept in state and files."""
+
+
+def kept_as(kind: str, header: dict[str, Any], body: bytes) -> bytes:
+    """What outlives a micro-batch: under a seal."""
+    return sealed(kind, KEPT, framed(header, body))
+
+
+def taken_from(kind: str, data: bytes, what: str, unsealed: bool = False) -> tuple[dict[str, Any], Any]:
+    """The header and the body again. What version 0.1 kept has no seal."""
+    if unsealed and not is_sealed(data):
+        return unframed(data)
+    return unframed(opened(kind, range(1, KEPT + 1), data, what)[1])
 
 
 def framed(header: dict[str, Any], body: bytes) -> bytes:

@@ -24,6 +24,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from presage.errors import PresageError
 from presage.model.printer import show_number
+from presage.sealed import StateError
 from presage.spark.garbage import after_a_task
 from presage.spark.history import left
 from presage.spark.job import Job, Source
@@ -32,7 +33,9 @@ from presage.spark.packs import PACK, Delivery, clock_packer, packer, time_of
 from presage.spark.rows import row_schema, spark_schema, unpacked
 from presage.spark.tables import beside_tables, held_over
 
-FORMAT = 2
+FORMAT = 3
+BEFORE = 2
+"""The format of version 0.1, which knew no seals. Such a checkpoint goes on, and gets seals as it is written."""
 CHUNK = 1 << 20
 LEAST_LOG = 1 << 20
 """Bytes of log below which no snapshot is worth its writing."""
@@ -154,12 +157,15 @@ class Shard(StatefulProcessor):
             empty = {"version": 0, "clock": None, "since": 0, "log": 0, "size": 0, "parts": 0, "token": "", "open": 0}
             return {"format": FORMAT, "of": now, **empty}
         with _damage_told():
-            meta: dict[str, Any] = json.loads(_only(self.meta.get()))
-        if meta["format"] != FORMAT:
+            meta = _unsigned(_only(self.meta.get()))
+            format = meta["format"]
+        if format not in (BEFORE, FORMAT):
             raise PresageError(
-                f"the checkpoint was written by another version of Presage (format {meta['format']}, here {FORMAT}): "
-                "start with a new checkpoint"
+                f"the checkpoint was written by another version of Presage (format {format}; this one reads {BEFORE} "
+                f"and {FORMAT}): go on with that version, or start with a new checkpoint"
             )
+        if format == BEFORE:
+            meta |= {"format": FORMAT, "unsealed": True}
         self.job.must_be_same(meta["of"], "the checkpoint")
         return meta
 
@@ -170,14 +176,15 @@ class Shard(StatefulProcessor):
         if live is not None and live.token == meta["token"] and meta["version"]:
             return live
         with _damage_told():
-            log = [Delivery.from_bytes(_only(self.log.getValue((version,)))) for version in versions]
+            unsealed = bool(meta.get("unsealed"))
+            log = [Delivery.from_bytes(_only(self.log.getValue((version,))), unsealed) for version in versions]
             tokens = [delivery.token for delivery in log]
             if live is not None and live.token in tokens:
                 log = log[tokens.index(live.token) + 1 :]
                 drop(live)
             elif meta["parts"]:
                 parts = [_only(self.snapshot.getValue((part,))) for part in range(meta["parts"])]
-                live = self.kind.restore(self.job, shard, b"".join(parts))
+                live = self.kind.restore(self.job, shard, b"".join(parts), unsealed)
             else:
                 live = self.kind(self.job, shard)
             for delivery in log:
@@ -199,10 +206,26 @@ class Shard(StatefulProcessor):
                 self.snapshot.updateValue((part,), (piece,))
             for version in range(meta["since"] + 1, meta["version"]):
                 self.log.removeKey((version,))
-            meta |= {"since": meta["version"], "log": 0, "size": len(blob), "parts": len(parts)}
+            meta |= {"since": meta["version"], "log": 0, "size": len(blob), "parts": len(parts), "unsealed": False}
         else:
             self.log.updateValue((meta["version"],), (data,))
-        self.meta.update((json.dumps(meta),))
+        self.meta.update((_signed(meta),))
+
+
+def _signed(meta: dict[str, Any]) -> str:
+    """Plain values as text, with a checksum after it."""
+    text = json.dumps(meta)
+    return f"{text} {zlib.crc32(text.encode()):08x}"
+
+
+def _unsigned(given: str) -> dict[str, Any]:
+    text, checksum = given[:-9], given[-9:]
+    if given.endswith("}"):  # as version 0.1 wrote it
+        text = given
+    elif checksum != f" {zlib.crc32(text.encode()):08x}":
+        raise ValueError("its checksum does not fit")
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 @contextmanager
@@ -210,6 +233,8 @@ def _damage_told() -> Iterator[None]:
     """State that cannot be read, in words."""
     try:
         yield
+    except StateError as found:
+        raise PresageError(f"the checkpoint is damaged: {found}") from None
     except PresageError:
         raise
     except (ValueError, KeyError, TypeError, struct.error, zlib.error, EOFError, OSError, AssertionError) as found:

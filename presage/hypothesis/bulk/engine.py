@@ -22,6 +22,7 @@ from presage.hypothesis.patterns import Fixed
 from presage.hypothesis.ways import Way as ShownWay
 from presage.kernels import matches
 from presage.model.values import Value
+from presage.sealed import Arrays, need
 
 FEW_SYMBOLS = 10_000
 """Below so many constants it is not worth looking which are still used."""
@@ -155,13 +156,18 @@ class Bulk:
         self.now = now
         # Where there are no arguments a row has one number all the same.
         numbers = self.symbols.number_all(values) if values else np.zeros(1, np.int32)
+        taken = Arrays(arrays)
         for index, table in enumerate(self.tables):
-            rows = arrays[f"rows{index}"].copy()
-            rows[:, : table.shape.arity] = numbers[rows[:, : table.shape.arity]]
+            rows = taken.rows(f"rows{index}", np.int64, table.rows.shape[1]).copy()
+            known = rows[:, : table.shape.arity]
+            need(not known.size or (known.min() >= 0 and known.max() < len(numbers)), "a row of values that are none")
+            rows[:, : table.shape.arity] = numbers[known]
             table.fill(rows)
         kept: dict[int, Arrivals] = {}
         for title, lines in arrays.items():
             if title.startswith("recent "):
+                lines = taken.rows(title, np.int64, lines.shape[-1])
+                need(lines.shape[1] > 1 and not (lines[:, 2:] < 0).any(), "facts of values that are none")
                 for at in np.unique(lines[:, 0]).tolist():
                     part = lines[lines[:, 0] == at]
                     kept.setdefault(at, {})[title[7:]] = [(numbers[part[:, 2:]], part[:, 1].copy())]
