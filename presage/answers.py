@@ -71,6 +71,8 @@ class Answer:
     """All ways, where there are several; each has the five fields above."""
     open_time: str = ""
     """The name of the answer's time while it is not bound."""
+    more: tuple[tuple[str, Any], ...] = ()
+    """Further fields of the line, where the program's language has some; `key` among them where the text is none."""
     text: str | None = field(default=None, init=False, compare=False, repr=False)
     """The canonical text, once it is known."""
 
@@ -97,6 +99,9 @@ class Answer:
     def key(self) -> str:
         """The same for all lines about one thing: the answer's text, and for a stretch of time the text of its first
         time (`on(d)@3`, or `on(d)@(3` where that is excluded)."""
+        for name, value in self.more:
+            if name == "key":
+                return str(value)
         if self.start is None or self.status == INCONSISTENT:
             return self.answer
         excluded = "(" if self.bounds[:1] == "(" else ""
@@ -134,6 +139,7 @@ class Answer:
         line["confidence"] = self.confidence
         if self.ways:
             line["ways"] = [_way_json(way) for way in self.ways]
+        line.update(self.more)
         return line
 
 

@@ -101,6 +101,25 @@ WRONG = {
         ('A(X) :- B(X), "b', 1, 15, "not closed"),
         ("A(X) :- B(X, X)\nD(X) :- B(X)", 2, 9, "arguments"),
     ],
+    "ltl": [
+        ("alarm F p", 1, 7, "expected `:` after the name"),
+        ("F p", 1, 1, "reserved"),
+        ("a: F p\na: G p", 2, 1, "there already"),
+        ("a: p U q U r", 1, 10, "needs parentheses"),
+        ("a: F[3,1] p", 1, 5, "no position within these bounds"),
+        ("a: F[0,1.5] p", 1, 8, "whole numbers"),
+        ("a: p(X)", 1, 6, "`X` is a variable"),
+        ("a: p &", 1, 6, "the text ends"),
+        ("a: p & F", 1, 8, "the text ends"),
+        ("a: (p", 1, 5, "expected an operator or `)`"),
+        ("a: p = q", 1, 6, "means nothing here"),
+        ("a: X[1,2] p", 1, 5, "has no bounds"),
+        ("a: p(1)\nb: p", 2, 4, "arguments"),
+        ("a: p q", 1, 6, "expected an operator or the end of the line"),
+        ("U: p", 1, 1, "reserved"),
+        ("% nothing", 1, 1, "no property"),
+        ("a: " + "(" * 200 + "p" + ")" * 200, 1, 44, "nested"),
+    ],
 }
 
 

@@ -88,6 +88,7 @@ def saved(answer: Answer) -> dict[str, Any]:
         "bindings": {name: written(value) for name, value in answer.bindings.items()},
         "times": [written(each) for each in (answer.time, answer.start, answer.end)],
         "bounds": answer.bounds, "because": answer.because, "unless": answer.unless, "open_time": answer.open_time,
+        "more": [list(each) for each in answer.more],
     }  # fmt: skip
 
 
@@ -98,6 +99,7 @@ def again(given: dict[str, Any]) -> Answer:
         {name: read(value) for name, value in given["bindings"].items()},
         time=time, start=start, end=end, bounds=given["bounds"], because=tuple(given["because"]),
         unless=tuple(given["unless"]), open_time=given["open_time"],
+        more=tuple((name, value) for name, value in given.get("more", ())),
     )  # fmt: skip
 
 

@@ -38,6 +38,7 @@ PRESAGE = Language("psg", "Presage", "presage.parser")
 LANGUAGES: tuple[Language, ...] = (
     PRESAGE,
     Language("dmtl", "DatalogMTL as MeTeoR writes it", "presage.languages.dmtl"),
+    Language("ltl", "LTL with past and bounds", "presage.languages.ltl"),
 )
 
 

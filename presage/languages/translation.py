@@ -1,16 +1,22 @@
 """A program of any language as text of Presage's own: `presage translate`.
 
 Statements are printed from the model in the order in which they were written; the author's comments stand before the
-statement they stood before, and a note says what has no counterpart, where it would have stood.
+statement they stood before, and a note says what has no counterpart, where it would have stood. A name that is a
+reserved word of Presage gets `_` behind it.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from presage.errors import ProgramError
 from presage.languages import Language, language_of
+from presage.model.formulas import Atom, Formula, transform
 from presage.model.printer import show_statement
 from presage.model.program import Program
+from presage.model.statements import Input, Query, Rule, Statement, Static
 from presage.parser import Parsed, parse
+from presage.syntax import is_keyword
 
 
 def translate(text: str, name: str, language: Language | None = None) -> str:
@@ -26,7 +32,7 @@ def translate(text: str, name: str, language: Language | None = None) -> str:
 
 
 def layout(parsed: Parsed, comment: str) -> str:
-    program: Program = parsed.translation or parsed.program
+    program = _without_reserved_names(parsed.translation or parsed.program)
     source = parsed.program.source
     remarks = [(each.start, 0, _as_comment(each.text, comment)) for each in parsed.comments]
     remarks += [
@@ -50,6 +56,28 @@ def layout(parsed: Parsed, comment: str) -> str:
         lines.extend(show_statement(statement).split("\n"))
     tell_until(len(source.text) + 1)
     return "".join(line.rstrip() + "\n" for line in lines)
+
+
+def _without_reserved_names(program: Program) -> Program:
+    """Words that are reserved here are names elsewhere."""
+
+    def named(atom: Atom) -> Atom:
+        return replace(atom, predicate=f"{atom.predicate}_") if is_keyword(atom.predicate) else atom
+
+    def renamed(formula: Formula) -> Formula:
+        return transform(formula, lambda node: named(node) if isinstance(node, Atom) else node)
+
+    statements: list[Statement] = []
+    for each in program.statements:
+        if isinstance(each, (Input, Static)) and is_keyword(each.predicate):
+            each = replace(each, predicate=f"{each.predicate}_")
+        elif isinstance(each, Query):
+            each = replace(each, atom=named(each.atom))
+        elif isinstance(each, Rule):
+            head = None if each.head is None else replace(each.head, atoms=tuple(map(renamed, each.head.atoms)))
+            each = replace(each, head=head, body=tuple(map(renamed, each.body)))
+        statements.append(each)
+    return replace(program, statements=tuple(statements))
 
 
 def _as_comment(text: str, sign: str) -> list[str]:

@@ -1,0 +1,143 @@
+"""Formulas of LTL in the one form that is worked with: negations at atoms, four operators with bounds.
+
+`X F G W Y O H -> <->` are gone: until and since, their duals release and trigger, and yesterday in both its kinds
+(false or true at position 0) say everything. A formula and its negation are both brought into this form, so that
+nothing is ever negated later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Union
+
+from presage.answers import show_answer_atom
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """An atom, or its absence."""
+
+    predicate: str
+    arguments: tuple[object, ...]
+    present: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    inner: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """`left U[low,high] right`, or with `dual` its dual R; with `past` S and its dual. No `high` is no bound."""
+
+    past: bool
+    dual: bool
+    low: int
+    high: int | None
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """At the position before; where there is none, `at_start`."""
+
+    inner: Formula
+    at_start: bool
+
+
+Formula = Union[Fact, Truth, Both, Either, Next, Lasting, Before]
+
+TRUE, FALSE = Truth(True), Truth(False)
+
+
+def negated(formula: Formula) -> Formula:
+    match formula:
+        case Fact(predicate, arguments, present):
+            return Fact(predicate, arguments, not present)
+        case Truth(value):
+            return Truth(not value)
+        case Both(left, right):
+            return Either(negated(left), negated(right))
+        case Either(left, right):
+            return Both(negated(left), negated(right))
+        case Next(inner):
+            return Next(negated(inner))
+        case Lasting(past, dual, low, high, left, right):
+            return Lasting(past, not dual, low, high, negated(left), negated(right))
+        case Before(inner, at_start):
+            return Before(negated(inner), not at_start)
+
+
+def both(left: Formula, right: Formula) -> Formula:
+    if left == FALSE or right == FALSE:
+        return FALSE
+    return right if left == TRUE else left if right == TRUE else Both(left, right)
+
+
+def either(left: Formula, right: Formula) -> Formula:
+    if left == TRUE or right == TRUE:
+        return TRUE
+    return right if left == FALSE else left if right == FALSE else Either(left, right)
+
+
+def facts_of(formula: Formula) -> set[Fact]:
+    match formula:
+        case Fact(predicate, arguments, _):
+            return {Fact(predicate, arguments)}
+        case Truth():
+            return set()
+        case Both(left, right) | Either(left, right):
+            return facts_of(left) | facts_of(right)
+        case Lasting():
+            return facts_of(formula.left) | facts_of(formula.right)
+        case Next(inner) | Before(inner, _):
+            return facts_of(inner)
+
+
+def show_fact(fact: Fact) -> str:
+    text = show_answer_atom(fact.predicate, fact.arguments)  # type: ignore[arg-type]
+    return text if fact.present else f"!{text}"
+
+
+def show(formula: Formula) -> str:
+    """In the language's own words."""
+    match formula:
+        case Fact():
+            return show_fact(formula)
+        case Truth(value):
+            return "true" if value else "false"
+        case Both(left, right):
+            return f"({show(left)} & {show(right)})"
+        case Either(left, right):
+            return f"({show(left)} | {show(right)})"
+        case Next(inner):
+            return f"X {show(inner)}"
+        case Before(inner, at_start):
+            return f"!Y !{show(inner)}" if at_start else f"Y {show(inner)}"
+        case Lasting(past, dual, low, high, left, right):
+            end = "inf)" if high is None else f"{high}]"
+            bounds = "" if (low, high) == (0, None) else f"[{low},{end}"
+            if left == (FALSE if dual else TRUE):
+                return f"{('H' if past else 'G') if dual else ('O' if past else 'F')}{bounds} {show(right)}"
+            if past and dual:
+                return f"!({show(negated(left))} S{bounds} {show(negated(right))})"
+            return f"({show(left)} {'R' if dual else 'S' if past else 'U'}{bounds} {show(right)})"
