@@ -21,9 +21,11 @@ def json_value(value: Value) -> str | int | float:
         return value
     if value.denominator == 1:
         return value.numerator
-    text = show_number(value)
-    decimal = float(value)
-    return decimal if repr(decimal) == text else text
+    try:
+        decimal = float(value)
+    except OverflowError:
+        return show_number(value)
+    return decimal if Fraction(repr(decimal)) == value else show_number(value)
 
 
 def null_name(number: int) -> str:

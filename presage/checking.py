@@ -14,6 +14,7 @@ from typing import Any
 
 from presage import languages
 from presage.analysis.acyclic import DEFAULT_HORIZON, Acyclicity, temporal_weak_acyclicity, weak_acyclicity
+from presage.analysis.aggregates import check_aggregates
 from presage.analysis.connected import disconnected
 from presage.analysis.engine import CLINGO, Route, route
 from presage.analysis.faithful import Faithful, faithful_acyclicity
@@ -27,7 +28,7 @@ from presage.analysis.patterns import Unfolding
 from presage.analysis.predicates import Predicate, find_predicates
 from presage.analysis.recursion import recursive_cycle
 from presage.analysis.safety import check_safety
-from presage.analysis.strata import Stratification, t_stratification
+from presage.analysis.strata import Stratification, broken_groups, t_stratification
 from presage.analysis.stream_strata import window_cycle
 from presage.analysis.subject import Dependency, Subject
 from presage.analysis.timeline import check_times, decide_timeline
@@ -321,6 +322,7 @@ def _check(parsed: Parsed, horizon: int, chase_limit: int | None) -> Report:
     problems.extend(check_times(program, timeline, statics))
     safety = check_safety(program)
     problems.extend(safety.problems)
+    problems.extend(check_aggregates(program))
     problems = [*parsed.problems, *_without_echoes(problems, parsed.unread)]
     if not parsed.problems and not program.rules and not program.queries:
         hint = "write a rule, such as `alarm(X) :- temp(X, high).`"
@@ -328,7 +330,9 @@ def _check(parsed: Parsed, horizon: int, chase_limit: int | None) -> Report:
         problems.append(Diagnostic("D105", message, _ALL, hint))
     findings = None
     if not any(each.severity == "error" for each in problems):
-        findings = analyse(Subject(program, predicates, timeline, safety), horizon)
+        subject = Subject(program, predicates, timeline, safety)
+        problems.extend(_through_aggregates(subject))
+        findings = analyse(subject, horizon)
         if program.meaning is not None:
             findings = _with_own_meaning(findings, program.meaning)
         if chase_limit is None:
@@ -399,6 +403,18 @@ def _with_own_meaning(found: Findings, meaning: Meaning) -> Findings:
         partition=Partition(meaning.key),
         route=Route(meaning.engine, meaning.reason),
     )
+
+
+def _through_aggregates(subject: Subject) -> list[Diagnostic]:
+    """What hangs on itself through an aggregate that more facts can make false."""
+    problems = []
+    for cycle in broken_groups(subject, lambda edge: edge.negative and edge.aggregated).values():
+        first = cycle[0]
+        steps = "; ".join(describe_cycle(subject, cycle))
+        hint = f"let the aggregate look at earlier times only, or compare so that more can only make it true ({steps})"
+        message = f"`{first.head}` depends on itself, at the same time, through an aggregate"
+        problems.append(Diagnostic("S106", message, first.atom.span, hint))
+    return problems
 
 
 def _endless_invention(found: Findings) -> list[Diagnostic]:

@@ -40,6 +40,11 @@ KEYWORDS: Final = frozenset(
     STATEMENTS + UNARY_METRIC + BINARY_METRIC + MODALITIES + CONNECTIVES + INNER_WORDS
 ) | frozenset(METRIC_ALIASES)
 
+# Functions of sets, written before `{`; of values, written before `(`. None of these words is reserved.
+AGGREGATES: Final = ("count", "sum", "avg", "min", "max", "first", "last")
+# Functions that are literals of their own.
+ASKING: Final = ("starts_with", "ends_with", "contains", "matches")
+
 COLUMN_TYPES: Final = ("text", "int", "float", "bool", "time", "any")
 
 # Units of duration, in milliseconds.

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from presage.analysis.differences import NOW
 from presage.analysis.subject import Subject
-from presage.model.formulas import Atom, Formula, Modal, Over, Pinned, Reset, Windowed, children
+from presage.model.formulas import Atom, Comparison, Formula, Modal, Over, Pinned, Reset, Windowed, children
 from presage.model.statements import Rule
 from presage.model.terms import Now
 from presage.model.windows import TimeWindow
@@ -38,6 +38,10 @@ def _times(formula: Formula, statics: frozenset[str], current: str | None, windo
             yield from _times(inner, statics, current, False)
         case Modal(formula=inner):
             yield from _times(inner, statics, current if windowed else ANY_TIME, windowed)
+        case Comparison():
+            # The local times of an aggregate (`T#1`) are nobody else's.
+            for part in children(formula):
+                yield from (time for time in _times(part, statics, current, windowed) if "#" not in (time or ""))
         case _:
             for part in children(formula):
                 yield from _times(part, statics, current, windowed)

@@ -33,6 +33,7 @@ from presage.model.formulas import (
     Reset,
     Top,
     Windowed,
+    aggregates,
     children,
     variables,
     walk,
@@ -90,6 +91,9 @@ def bound_by(formula: Formula) -> set[str]:
         case Or(parts=parts):
             first, *rest = (bound_by(part) for part in parts)
             return first.intersection(*rest)
+        case Comparison():
+            # What an aggregate ranges over; `binds` says of which variables it is to give the values.
+            return {name for each in aggregates(formula) for name in {*each.binds} & bound_by(And(each.body))}
         case _:
             return set()
 
@@ -186,9 +190,10 @@ def _bounded_times(
     return bound - {NOW}, open_sides
 
 
-def bound_variables(rule: Rule) -> tuple[set[str], dict[str, set[str]]]:
-    """The variables a rule's body binds, and for unbound time variables the open sides."""
-    bound: set[str] = set()
+def bound_variables(rule: Rule, given: frozenset[str] = frozenset()) -> tuple[set[str], dict[str, set[str]]]:
+    """The variables a rule's body binds, beside those that have values already, and for unbound time variables the open
+    sides."""
+    bound: set[str] = set(given)
     for literal in rule.body:
         bound |= bound_by(literal)
     comparisons = list(_conjuncts(rule.body))
@@ -216,7 +221,7 @@ def _check_rule(rule: Rule) -> tuple[frozenset[str], list[Diagnostic]]:
     if rule.head:
         problems.extend(_check_invented(rule, bound, invented))
     unbound: dict[str, tuple[str, Span]] = {}
-    for code, variable in _needing(rule):
+    for code, variable in needing(rule):
         if variable.name not in bound and variable.name not in invented:
             unbound.setdefault(variable.name, (code, variable.span))
     if not unbound:
@@ -248,7 +253,7 @@ def _check_invented(rule: Rule, bound: set[str], invented: set[str]) -> Iterator
                 yield Diagnostic("P303", f"`{node.pin.base.name}` is a time", node.pin.span, hint)
 
 
-def _needing(rule: Rule) -> Iterator[tuple[str, Variable]]:
+def needing(rule: Rule) -> Iterator[tuple[str, Variable]]:
     """The occurrences that need a bound variable, and the code of the message if it is not."""
     for atom in rule.head_atoms:
         for variable in variables(atom):

@@ -17,6 +17,7 @@ come arbitrarily close to the same time never end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from presage.analysis.differences import INF, Bound
@@ -37,9 +38,11 @@ def t_stratification(subject: Subject) -> Stratification:
     return Stratification(True)
 
 
-def broken_groups(subject: Subject) -> dict[int, tuple[Dependency, ...]]:
+def broken_groups(
+    subject: Subject, is_negative: Callable[[Dependency], bool] = lambda edge: edge.negative
+) -> dict[int, tuple[Dependency, ...]]:
     """The groups of predicates that depend on their own absence in a way time does not break, by number of the
-    component, each with a cycle that shows it."""
+    component, each with a cycle that shows it, which begins with the absence."""
     broken: dict[int, tuple[Dependency, ...]] = {}
     inner: dict[int, list[Dependency]] = {}
     for edge in subject.dependencies:
@@ -48,17 +51,17 @@ def broken_groups(subject: Subject) -> dict[int, tuple[Dependency, ...]]:
             inner.setdefault(number, []).append(edge)
     for number in sorted(inner):
         edges = inner[number]
-        if any(edge.negative for edge in edges):
-            cycle = _unbroken(edges)
+        if any(map(is_negative, edges)):
+            cycle = _unbroken(edges, is_negative)
             if cycle:
                 broken[number] = tuple(cycle)
     return broken
 
 
-def _unbroken(edges: list[Dependency]) -> list[Dependency]:
+def _unbroken(edges: list[Dependency], is_negative: Callable[[Dependency], bool]) -> list[Dependency]:
     potential = longest_distances(edges)
     if potential is None:
-        negative = next(edge for edge in edges if edge.negative)
+        negative = next(edge for edge in edges if is_negative(edge))
         return [negative, *_back(negative, edges)]
     tight = [edge for edge in edges if edge.high + potential[edge.body] == potential[edge.head]]
     nodes = sorted({edge.head for edge in tight} | {edge.body for edge in tight})
@@ -67,7 +70,7 @@ def _unbroken(edges: list[Dependency]) -> list[Dependency]:
         successors.setdefault(edge.head, []).append(edge.body)
     component = component_of(nodes, successors)
     for edge in tight:
-        if edge.negative and component[edge.head] == component[edge.body]:
+        if is_negative(edge) and component[edge.head] == component[edge.body]:
             return [edge, *_back(edge, [each for each in tight if component[each.head] == component[edge.head]])]
     return []
 

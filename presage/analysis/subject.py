@@ -33,6 +33,8 @@ class Dependency:
     high: Bound
     rule: Rule
     atom: Atom
+    aggregated: bool = False
+    """Whether it stands in the braces of an aggregate."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,12 @@ class Subject:
 
     @cached_property
     def timings(self) -> tuple[RuleTiming, ...]:
-        return tuple(time_rule(rule, self.discrete) for rule in self.program.rules)
+        return tuple(time_rule(rule, self.discrete, self.non_negative) for rule in self.program.rules)
+
+    @cached_property
+    def non_negative(self) -> frozenset[tuple[str, int]]:
+        """The columns whose values are declared not to be negative, also through rules that only pass them on."""
+        return frozenset()
 
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
@@ -70,7 +77,10 @@ class Subject:
                     if reach is None:
                         continue
                     for negative in self._signs(occurrence):
-                        yield Dependency(name, atom.predicate, negative, occurrence.windowed, *reach, timing.rule, atom)
+                        yield Dependency(
+                            name, atom.predicate, negative, occurrence.windowed, *reach, timing.rule, atom,
+                            occurrence.aggregated,
+                        )  # fmt: skip
                     yield from self._counted(name, occurrence, reach, timing.rule)
 
     def _signs(self, occurrence: Occurrence) -> Iterator[bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from presage.model.formulas import And, Comparison, Formula, Implies, Modal, Not, Or, Over, Pinned, Top, walk
+from presage.model.formulas import And, Comparison, Formula, Implies, Modal, Not, Or, Over, Pinned, Top, children, walk
 from presage.model.statements import Rule
 from presage.model.terms import Now, subterms
 
@@ -29,7 +29,9 @@ def is_timeless(rule: Rule) -> bool:
 
 def _is_fixed(formula: Formula) -> bool:
     match formula:
-        case Pinned() | Modal() | Comparison() | Top():
+        case Comparison():
+            return all(map(_is_fixed, children(formula)))
+        case Pinned() | Modal() | Top():
             return True
         case And(parts=parts) | Or(parts=parts):
             return all(_is_fixed(part) for part in parts)

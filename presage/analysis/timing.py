@@ -9,8 +9,9 @@ lies between them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from presage.analysis.aggregates import direction
 from presage.analysis.differences import INF, NOW, START, Bound, Differences, add_comparison, difference
 from presage.analysis.timeline import pin_variables
 from presage.model.formulas import (
@@ -29,6 +30,7 @@ from presage.model.formulas import (
     Reset,
     Top,
     Windowed,
+    aggregates,
     variables,
     walk,
 )
@@ -56,6 +58,8 @@ class Occurrence:
     conjunct: bool
     """Whether the rule fires only where this atom holds at this node."""
     path: tuple[Constraint, ...]
+    aggregated: bool = False
+    """Whether it stands in the braces of an aggregate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +122,8 @@ def window_range(window: Window, discrete: bool) -> tuple[Bound, Bound]:
 
 
 class _Walk:
-    def __init__(self, timing: RuleTiming) -> None:
-        self.timing = timing
+    def __init__(self, timing: RuleTiming, non_negative: frozenset[tuple[str, int]]) -> None:
+        self.timing, self.non_negative = timing, non_negative
         self.compared: list[Comparison] = []
         self.fresh = 0
 
@@ -177,6 +181,8 @@ class _Walk:
             case Comparison():
                 if conjunct:
                     self.compared.append(formula)
+                if aggregates(formula):
+                    yield from self.collected(formula, node, windows, path, signs)
             case Pinned(formula=inner, pin=pin):
                 pinned, constraint = self.pin(pin)
                 path = (*path, constraint, (pinned, START, 0, INF), *self.inside(pinned, windows))
@@ -225,11 +231,48 @@ class _Walk:
             case Over(formula=inner):
                 yield from self.body(inner, node, windows, path, signs, False)
 
+    def collected(
+        self,
+        comparison: Comparison,
+        node: str,
+        windows: tuple[tuple[str, Window], ...],
+        path: tuple[Constraint, ...],
+        signs: tuple[bool, bool],
+    ) -> Iterator[Occurrence]:
+        """What the aggregates of a comparison look at: with more of it the comparison may become true, false, or
+        either. The times of one pair of braces bound one another."""
+        way = direction(comparison, self.non_negative)
+        inner = signs if way > 0 else signs[::-1] if way < 0 else (True, True)
+        for aggregate in aggregates(comparison):
+            found: list[Occurrence] = []
+            ties: list[Constraint] = []
+            for literal in aggregate.body:
+                if isinstance(literal, Comparison):
+                    ties.extend(_ties(literal, self.timing.discrete))
+                    continue
+                held = list(self.body(literal, node, windows, path, inner, False))
+                found += held
+                if isinstance(literal, (Pinned, Windowed)) and not any(isinstance(e, Or) for e in walk(literal)):
+                    ties.extend(constraint for each in held for constraint in each.path)
+            for each in found:
+                yield replace(each, path=(*each.path, *ties), aggregated=True)
+
     def inside(self, node: str, windows: tuple[tuple[str, Window], ...]) -> Iterator[Constraint]:
         for evaluated, window in windows:
             low, high = window_range(window, self.timing.discrete)
             if (low, high) != (-INF, INF):
                 yield node, evaluated, low, high
+
+
+def _ties(comparison: Comparison, discrete: bool) -> Iterator[Constraint]:
+    """What a comparison of times says about their distance."""
+    bounds, found = Differences(), difference(comparison)
+    if found is None or len(found[0]) > 2 or comparison.operator == "!=":
+        return
+    add_comparison(bounds, comparison, frozenset(found[0]) | {START} if discrete else frozenset())
+    names = (*found[0], START) if len(found[0]) == 1 else tuple(found[0])
+    if len(names) == 2:
+        yield (*names, *bounds.range(*names))
 
 
 def _compare(timing: RuleTiming, compared: list[Comparison]) -> None:
@@ -307,9 +350,10 @@ def _timed_variables(rule: Rule) -> set[str]:
     return found if len(found) <= MOST_TIMES else {NOW, *pinned}
 
 
-def time_rule(rule: Rule, discrete: bool) -> RuleTiming:
+def time_rule(rule: Rule, discrete: bool, non_negative: frozenset[tuple[str, int]] = frozenset()) -> RuleTiming:
+    """`non_negative` are the columns whose values are declared not to be negative."""
     timing = RuleTiming(rule, discrete)
-    walker = _Walk(timing)
+    walker = _Walk(timing, non_negative)
     timing.bounds.between(NOW, START, 0, INF)
     for atom in rule.head_atoms:
         walker.head(atom, NOW)

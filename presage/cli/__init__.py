@@ -10,9 +10,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import TextIO
 
 from presage.errors import PresageError
+from presage.model.functions import PresageWarning
 
 FINE, WRONG_INPUT, WRONG_CALL = 0, 1, 2
 
@@ -60,12 +63,24 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _show_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None,
+    line: str | None = None,
+) -> None:  # fmt: skip
+    """What is said about the data in words; what is for developers, as Python does."""
+    if issubclass(category, PresageWarning):
+        print(f"presage: {message}", file=file or sys.stderr)
+    else:
+        print(warnings.formatwarning(message, category, filename, lineno, line), end="", file=file or sys.stderr)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else list(argv)
     parser = make_parser()
     if not given:
         parser.print_help()
         return FINE
+    warnings.showwarning = _show_warning
     try:
         options = parser.parse_args(given)
         status: int = options.run(options)

@@ -14,6 +14,7 @@ from presage.model.formulas import (
     Pinned,
     Reset,
     Windowed,
+    aggregates,
     atoms,
     children,
     walk,
@@ -49,6 +50,8 @@ def _unknown(rule: Rule, statics: set[str]) -> str:
     if rule.head is not None and rule.head.exists:
         return "`exists`"
     nodes = [node for formula in rule.formulas() for node in walk(formula)]
+    if any(isinstance(node, Comparison) and aggregates(node) for node in nodes):
+        return "aggregates"
     seen = [node.formula for node in nodes if isinstance(node, Windowed) and is_seen_at_one_time(node)]
     for node in nodes:
         if isinstance(node, Windowed) and node.formula not in seen:

@@ -14,7 +14,7 @@ from presage.hypothesis.edges import Edge
 from presage.hypothesis.patterns import START, Argument, Condition, Fixed, Held, Lookup, Pattern, Premise, Time
 from presage.model.formulas import Atom, Comparison
 from presage.model.statements import Rule
-from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable, number, term_variables
+from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, term_variables
 from presage.model.values import is_true, value_of
 
 TIME_AS_VALUE = "a time that is used as a value has no premise patterns"
@@ -251,15 +251,7 @@ class Finish:
         return Condition(comparison.operator, left, right, wanted, frozenset(slots), frozenset(times))
 
     def term(self, term: Term) -> Term:
-        match term:
-            case Variable():
-                return resolve(term, self.node.bindings)
-            case Negative(term=inner):
-                return Negative(self.term(inner))
-            case Arithmetic(operator=operator, left=left, right=right):
-                return Arithmetic(operator, self.term(left), self.term(right))
-            case _:
-                return term
+        return map_term(term, lambda part: resolve(part, self.node.bindings))
 
     def closed(self) -> dict[tuple[int, int], Number]:
         """The bounds between the times that the pattern speaks of, and the start."""

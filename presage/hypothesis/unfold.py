@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 
+from presage.analysis.aggregates import uses_aggregates
 from presage.analysis.patterns import unify
 from presage.analysis.subject import Subject
 from presage.hypothesis.bodies import clauses
@@ -22,7 +23,7 @@ from presage.hypothesis.finish import Finish, Goal, Node, NoPatterns
 from presage.hypothesis.minimal import canonical, minimal, subsumed_by
 from presage.hypothesis.patterns import Pattern
 from presage.model.formulas import Atom, Comparison, atoms
-from presage.model.terms import Arithmetic, Negative, Now, Term, Variable, subterms
+from presage.model.terms import Now, Term, Variable, map_term, subterms
 
 MOST_PATTERNS = 500
 MOST_GOALS = 20_000
@@ -51,6 +52,8 @@ class Unfolder:
         derived = frozenset(name for name, known in subject.predicates.items() if known.kind == "derived")
         for rule in subject.program.rules:
             try:
+                if uses_aggregates(rule):
+                    raise NoClauses("an aggregate has no premise patterns yet")
                 for clause in clauses(rule, subject.discrete, static, derived):
                     self.defining.setdefault(clause.head.predicate, []).append(clause)
             except NoClauses as found:
@@ -269,14 +272,10 @@ def _renamed_comparison(comparison: Comparison, mark: str) -> Comparison:
                 return Variable(name + mark)
             case Now():
                 return Variable("now" + mark)
-            case Negative(term=inner):
-                return Negative(renamed(inner))
-            case Arithmetic(operator=operator, left=left, right=right):
-                return Arithmetic(operator, renamed(left), renamed(right))
             case _:
                 return term
 
-    return Comparison(comparison.operator, renamed(comparison.left), renamed(comparison.right))
+    return Comparison(comparison.operator, map_term(comparison.left, renamed), map_term(comparison.right, renamed))
 
 
 def _unify_times(node: Node, head: When, goal: When) -> dict[str, When] | None:

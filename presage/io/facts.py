@@ -5,7 +5,6 @@ A fact that does not fit says where it stands and why; nothing is guessed, round
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -16,33 +15,17 @@ from typing import Any
 from presage.analysis.predicates import Predicate, delay_of, fits
 from presage.answers import Value
 from presage.errors import PresageError, nearest
+from presage.model.numerals import MOST_DIGITS
+from presage.model.numerals import exact as exact
 from presage.model.printer import show_number
 from presage.model.program import Program
 from presage.model.terms import Number, number
 from presage.model.time import Timestamp
 from presage.rewrite.units import Units, duration_in
 
-MOST_DIGITS = 60
-# An exponent of more digits would make a number that no memory holds.
-_NUMBER = re.compile(r"-?(?:[0-9]+/[0-9]+|(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)")
-
 
 class FactError(PresageError):
     """A fact that cannot be taken; the message says where it stands."""
-
-
-def exact(text: str) -> Number | None:
-    """The number that a text writes: `3`, `-0.5`, `1e-05`, `1/3`; `None` if it writes none."""
-    if not _NUMBER.fullmatch(text):
-        return None
-    if len(text) > MOST_DIGITS:
-        raise ValueError(f"a number of {len(text)} characters is more than {MOST_DIGITS}")
-    if text.isdigit():
-        return int(text)
-    try:
-        return number(Fraction(text))
-    except ZeroDivisionError:
-        return None
 
 
 def exact_float(given: float | Decimal) -> Number | None:

@@ -37,15 +37,17 @@ from presage.model.statements import (
     Tick,
     Timeline,
 )
-from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable
+from presage.model.terms import Aggregate, Arithmetic, Case, Constant, Function, Negative, Now, Number, Term, Variable
 from presage.model.time import Duration, Interval, Pin, Quantity, TimeLiteral, Timestamp
 from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow, Window
 
 __all__ = [
+    "Aggregate",
     "And",
     "Arithmetic",
     "Atom",
     "BinaryMetric",
+    "Case",
     "Chase",
     "Column",
     "Comparison",
@@ -55,6 +57,7 @@ __all__ = [
     "Distribution",
     "Duration",
     "Formula",
+    "Function",
     "Head",
     "Horizon",
     "Implies",

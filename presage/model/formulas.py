@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Union
 
 from presage.errors import NOWHERE, Span
-from presage.model.terms import Term, Variable, term_variables
+from presage.model.terms import Aggregate, Constant, Function, Term, Variable, aggregates_in, map_term, term_variables
 from presage.model.time import Interval, Pin
 from presage.model.windows import Window
+from presage.syntax import ASKING
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +131,36 @@ Formula = Union[
 ]
 
 
+def aggregates(comparison: Comparison) -> tuple[Aggregate, ...]:
+    """The aggregates of a comparison, from left to right."""
+    return (*aggregates_in(comparison.left), *aggregates_in(comparison.right))
+
+
+def asks(comparison: Comparison) -> Function | None:
+    """The function that asks (`contains(S, "x")`), where the comparison is no more than that it says `true`."""
+    left, right = comparison.left, comparison.right
+    if comparison.operator == "=" and isinstance(left, Function) and left.name in ASKING and right == Constant("true"):
+        return left
+    return None
+
+
+def map_comparisons(formula: Formula, change: Callable[[Term], Term]) -> Formula:
+    """The formula with the sides of its comparisons changed; those in bodies of aggregates too."""
+
+    def node(part: Formula) -> Formula:
+        if isinstance(part, Comparison):
+            return replace(part, left=change(part.left), right=change(part.right))
+        return part
+
+    return transform(formula, node)
+
+
 def children(formula: Formula) -> tuple[Formula, ...]:
-    """The direct subformulas, from left to right."""
+    """The direct subformulas, from left to right; of a comparison, the literals in the bodies of its aggregates."""
     match formula:
-        case Atom() | Top() | Comparison():
+        case Comparison():
+            return tuple(literal for each in aggregates(formula) for literal in each.body)
+        case Atom() | Top():
             return ()
         case And(parts=parts) | Or(parts=parts):
             return parts
@@ -146,7 +173,18 @@ def children(formula: Formula) -> tuple[Formula, ...]:
 def with_children(formula: Formula, parts: tuple[Formula, ...]) -> Formula:
     """The same node over other subformulas."""
     match formula:
-        case Atom() | Top() | Comparison():
+        case Comparison(left=left, right=right):
+            rest = iter(parts)
+
+            def filled(term: Term) -> Term:
+                if not isinstance(term, Aggregate):
+                    return term
+                return replace(term, body=tuple(next(rest) for _ in term.body))
+
+            # From left to right, as `children` has them.
+            left = map_term(left, filled)
+            return replace(formula, left=left, right=map_term(right, filled))
+        case Atom() | Top():
             return formula
         case And() | Or():
             return replace(formula, parts=parts)
@@ -161,6 +199,13 @@ def walk(formula: Formula) -> Iterator[Formula]:
     yield formula
     for part in children(formula):
         yield from walk(part)
+
+
+def walk_outside(formula: Formula) -> Iterator[Formula]:
+    """The formula and all its subformulas, but for those in the braces of aggregates."""
+    yield formula
+    for part in () if isinstance(formula, Comparison) else children(formula):
+        yield from walk_outside(part)
 
 
 def atoms(formula: Formula) -> Iterator[Atom]:

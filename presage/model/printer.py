@@ -26,6 +26,7 @@ from presage.model.formulas import (
     Reset,
     Top,
     Windowed,
+    asks,
 )
 from presage.model.statements import (
     Chase,
@@ -44,7 +45,18 @@ from presage.model.statements import (
     Tick,
     Timeline,
 )
-from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable
+from presage.model.terms import (
+    Aggregate,
+    Arithmetic,
+    Case,
+    Constant,
+    Function,
+    Negative,
+    Now,
+    Number,
+    Term,
+    Variable,
+)
 from presage.model.time import Duration, Interval, Pin, TimeLiteral, Timestamp
 from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow, Window
 from presage.syntax import is_identifier, is_keyword
@@ -71,8 +83,20 @@ def show_number(value: Number) -> str:
     return f"{'-' if value < 0 else ''}{digits[:-places]}.{digits[-places:]}"
 
 
+MOST_PLACES = 9
+MOST_PLACES_OF_FUNCTIONS = 40
+SIGNIFICANT = 15
+
+
 def _decimal_places(value: Fraction) -> int | None:
-    return next((places for places in range(1, 10) if 10**places % value.denominator == 0), None)
+    """How many places a decimal has that is short, or that a function rounded; `None` for other rationals."""
+    places = 1
+    while places <= MOST_PLACES_OF_FUNCTIONS and 10**places % value.denominator:
+        places += 1
+    if places <= MOST_PLACES:
+        return places
+    significant = abs(value.numerator) * 10**places // value.denominator < 10**SIGNIFICANT
+    return places if places <= MOST_PLACES_OF_FUNCTIONS and significant else None
 
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -125,7 +149,18 @@ def show_term(term: Term, least: int = _SUM) -> str:
         case Arithmetic(operator=operator, left=left, right=right):
             binds = _SUM if operator in "+-" else _PRODUCT
             text = f"{show_term(left, binds)} {operator} {show_term(right, binds + 1)}"
+        case Function(name=name, arguments=arguments):
+            return f"{name}({', '.join(map(show_term, arguments))})"
+        case Case(condition=condition, then=then, otherwise=otherwise):
+            return f"case({show_formula(condition)}, {show_term(then)}, {show_term(otherwise)})"
+        case Aggregate():
+            return _show_aggregate(term)
     return f"({text})" if binds < least else text
+
+
+def _show_aggregate(term: Aggregate) -> str:
+    terms, body = ", ".join(map(show_term, term.terms)), ", ".join(map(show_formula, term.body))
+    return f"{term.function} {{ {terms} : {body} }}"
 
 
 def show_pin(pin: Pin) -> str:
@@ -172,6 +207,8 @@ def show_formula(formula: Formula, least: int = _IMPLIES) -> str:
             return show_atom(formula)
         case Top():
             return "true"
+        case Comparison() if (asked := asks(formula)) is not None:
+            return show_term(asked)
         case Comparison(operator=operator, left=lower, right=upper):
             text, binds = f"{show_term(lower)} {operator} {show_term(upper)}", _COMPARISON
         case Pinned(formula=inner, pin=pin):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Union
 
 from presage.errors import NOWHERE, Span
 
 if TYPE_CHECKING:
+    from presage.model.formulas import Formula
     from presage.model.time import Duration, Timestamp
 
 Number = Union[int, Fraction]
@@ -66,24 +68,126 @@ class Arithmetic:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-Term = Union[Constant, Variable, Now, Negative, Arithmetic, "Duration", "Timestamp"]
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """What turns a time into a moment of the calendar: a tick's length in milliseconds, and the moment of time 0."""
+
+    tick: Fraction
+    start: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """`abs(X)`, `hour(T, "Europe/Vienna")`: what `model/functions.py` computes. Functions that ask (`contains`) are
+    worth the text `true` or `false`. Rewriting gives functions of time their clock."""
+
+    name: str
+    arguments: tuple[Term, ...]
+    clock: Clock | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """`case(condition, x, y)`: the condition is made of comparisons with `and`, `or` and `not`."""
+
+    condition: Formula
+    then: Term
+    otherwise: Term
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """`count { terms : body }`: a function of the set of tuples of the terms' values for which the body holds.
+
+    As written, `shared` is `None`. The pass `rewrite/sharing.py` gives local variables names that occur nowhere else in
+    the rule, and says which are not local: `shared`, in the order of the text. Of these, `binds` are those that nothing
+    else in the rule gives values to: they range over the values for which the set is not empty, and where there are
+    such, an empty set makes the comparison false."""
+
+    function: str
+    terms: tuple[Term, ...]
+    body: tuple[Formula, ...]
+    shared: tuple[str, ...] | None = None
+    binds: tuple[str, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+Term = Union[Constant, Variable, Now, Negative, Arithmetic, Function, Case, Aggregate, "Duration", "Timestamp"]
+
+
+def parts_of(term: Term) -> tuple[Term, ...]:
+    """The terms directly in a term, from left to right; of a `case`, those of its condition first."""
+    match term:
+        case Negative(term=inner):
+            return (inner,)
+        case Arithmetic(left=left, right=right):
+            return left, right
+        case Function(arguments=arguments):
+            return arguments
+        case Case(condition=condition, then=then, otherwise=otherwise):
+            from presage.model.formulas import Comparison, walk
+
+            compared = (each for each in walk(condition) if isinstance(each, Comparison))
+            return (*(side for each in compared for side in (each.left, each.right)), then, otherwise)
+        case Aggregate(terms=terms):
+            return terms
+        case _:
+            return ()
 
 
 def subterms(term: Term) -> Iterator[Term]:
-    """The term and all terms in it, from left to right, with repetitions."""
+    """The term and all terms in it, from left to right, with repetitions; not those in the body of an aggregate."""
     yield term
-    if isinstance(term, Negative):
-        yield from subterms(term.term)
-    elif isinstance(term, Arithmetic):
-        yield from subterms(term.left)
-        yield from subterms(term.right)
+    for part in parts_of(term):
+        yield from subterms(part)
+
+
+def map_term(term: Term, change: Callable[[Term], Term]) -> Term:
+    """Rebuilds a term from the leaves up, each term in it passed through `change`."""
+    match term:
+        case Negative(term=inner):
+            term = replace(term, term=map_term(inner, change))
+        case Arithmetic(left=left, right=right):
+            term = replace(term, left=map_term(left, change), right=map_term(right, change))
+        case Function(arguments=arguments):
+            term = replace(term, arguments=tuple(map_term(each, change) for each in arguments))
+        case Case(condition=condition, then=then, otherwise=otherwise):
+            from presage.model.formulas import map_comparisons
+
+            condition = map_comparisons(condition, lambda side: map_term(side, change))
+            term = replace(
+                term, condition=condition, then=map_term(then, change), otherwise=map_term(otherwise, change)
+            )
+        case Aggregate(terms=terms):
+            term = replace(term, terms=tuple(map_term(each, change) for each in terms))
+    return change(term)
+
+
+def aggregates_in(term: Term) -> Iterator[Aggregate]:
+    """The aggregates of a term, from left to right."""
+    return (part for part in subterms(term) if isinstance(part, Aggregate))
 
 
 def term_variables(term: Term) -> Iterator[Variable]:
-    """The variables of a term, from left to right, with repetitions."""
-    return (part for part in subterms(term) if isinstance(part, Variable))
+    """The variables of a term, from left to right, with repetitions; of an aggregate those that are not local to it,
+    once that is known."""
+    if isinstance(term, Variable):
+        yield term
+    elif isinstance(term, Aggregate):
+        from presage.model.formulas import variables
+
+        for each in (*(one for part in term.terms for one in term_variables(part)),
+                     *(one for part in term.body for one in variables(part))):  # fmt: skip
+            if term.shared is None or each.name in term.shared:
+                yield each
+    else:
+        for part in parts_of(term):
+            yield from term_variables(part)
 
 
 def shown(name: str) -> str:
-    """A variable's name as its author wrote it: rewriting tells the `_` of a rule apart by number."""
-    return "_" if name.startswith("_#") else name
+    """A variable's name as its author wrote it: rewriting tells the `_` of a rule, and the local variables of its
+    aggregates, apart by number."""
+    return name.partition("#")[0]

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import operator as compare
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable, number
+from presage.model.formulas import And, Comparison, Formula, Not, Or
+from presage.model.functions import apply, remark
+from presage.model.terms import (
+    Arithmetic,
+    Case,
+    Constant,
+    Function,
+    Negative,
+    Now,
+    Number,
+    Term,
+    Variable,
+    number,
+)
 
 Value = str | Number
 V = TypeVar("V")
@@ -49,8 +62,39 @@ def value_of(term: Term, known: Callable[[str], V | None]) -> Value | V | None:
                     return None if second == 0 else number(first % second)
                 case _:
                     return None if second == 0 else number(Fraction(first) / Fraction(second))
+        case Function(name=name, arguments=arguments, clock=clock):
+            values = [value_of(each, known) for each in arguments]
+            if None in values:
+                return None
+            result = apply(name, values, clock)
+            if result is None:
+                remark(_not_for(name, values))
+            return result
+        case Case(condition=condition, then=then, otherwise=otherwise):
+            return value_of(then if condition_holds(condition, known) else otherwise, known)
         case _:
             return None
+
+
+def _not_for(name: str, values: Sequence[object]) -> str:
+    """What is said of a function that has no value; once for each kind of thing it was given."""
+    kinds = " and ".join("a text" if isinstance(each, str) else "a number" for each in values)
+    return f"`{name}` of {kinds} had no value: what compares it is false"
+
+
+def condition_holds(condition: Formula, known: Callable[[str], Any]) -> bool:
+    """Whether the condition of a `case` is true: comparisons, with `and`, `or` and `not`."""
+    match condition:
+        case Comparison(operator=operator, left=left, right=right):
+            return is_true(operator, value_of(left, known), value_of(right, known))
+        case And(parts=parts):
+            return all(condition_holds(part, known) for part in parts)
+        case Or(parts=parts):
+            return any(condition_holds(part, known) for part in parts)
+        case Not(formula=inner):
+            return not condition_holds(inner, known)
+        case _:
+            raise TypeError(f"{condition} is no condition")
 
 
 def has_no_value(term: Term, known: Callable[[str], object]) -> bool:

@@ -64,7 +64,7 @@ class Asked:
         looks = [({NOW: at}, Times.at(at)) for at in when.points()] if uses_now(formula) else [({}, when)]
         for start, at in looks:
             for binding, times in evaluator.solve(formula, start, at):
-                if all(_is_time_of(timeline, binding[name]) for name in self.ordering.times):
+                if all(_is_time_of(timeline, binding[name]) for name in self.ordering.times & binding.keys()):
                     yield binding, times
 
     def replies(self, facts: Facts, when: Times) -> list[Reply]:

@@ -26,6 +26,8 @@ from presage.model.formulas import (
     Reset,
     Top,
     Windowed,
+    aggregates,
+    atoms,
     walk,
 )
 from presage.model.values import NOW
@@ -103,6 +105,8 @@ class Compiler:
         match formula:
             case Top():
                 return TRUE
+            case Comparison() if aggregates(formula):
+                raise PresageError(f"an aggregate over {_names(formula)}, on which models may differ, is not evaluated")
             case Comparison():
                 return TRUE if compares(formula, binding) else FALSE
             case Atom():
@@ -224,6 +228,10 @@ class Compiler:
 
 Decision = tuple[Row, bool]
 """A row, and whether it is there."""
+
+
+def _names(formula: Formula) -> str:
+    return ", ".join(f"`{name}`" for name in sorted({atom.predicate for atom in atoms(formula)}))
 
 
 def _decisions(window: RowsWindow, wanted: int, rows: list[Row], certain: set[Row]) -> Iterator[tuple[Decision, ...]]:

@@ -29,11 +29,13 @@ from presage.model.formulas import (
     Reset,
     Top,
     Windowed,
+    aggregates,
 )
 from presage.model.terms import Now, Variable
 from presage.model.time import Interval, Pin
 from presage.model.values import NOW
 from presage.model.windows import TimeWindow, Window
+from presage.models.aggregates import Collector
 from presage.models.ordering import Ordering, determined
 from presage.models.streams import Facts, Stream
 from presage.models.times import EVER, FAR, NEVER, Times, since, until
@@ -76,6 +78,7 @@ class Evaluator:
 
     def __post_init__(self) -> None:
         self.turned = self.whole.flipped()
+        self.collector = Collector(self._solve, self.ordering)
 
     @cached_property
     def _constants(self) -> list[Value]:
@@ -95,7 +98,11 @@ class Evaluator:
     def _solve(self, formula: Formula, binding: Binding, stream: Stream, when: Times) -> list[Solution]:
         if not when:
             return []
-        if isinstance(formula, (Atom, Comparison, Top)) or not (stream is self.whole or stream is self.turned):
+        if (
+            isinstance(formula, (Atom, Top))
+            or _is_plain(formula)
+            or not (stream is self.whole or stream is self.turned)
+        ):
             return self._found(formula, binding, stream, when)
         names = self.ordering.names(formula)
         key = (id(formula), stream.is_flipped, when, binding.get(NOW), *(binding.get(name) for name in names))
@@ -121,6 +128,8 @@ class Evaluator:
         match formula:
             case Top():
                 yield dict(binding), EVER
+            case Comparison() if aggregates(formula):
+                yield from self.collector.compared(formula, binding, stream, when)
             case Comparison():
                 yield from self._comparison(formula, binding)
             case Atom():
@@ -364,12 +373,18 @@ class Evaluator:
                 return None
 
 
+def _is_plain(formula: Formula) -> bool:
+    return isinstance(formula, Comparison) and not aggregates(formula)
+
+
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def _looks_at_one_time(formula: Formula) -> bool:
     match formula:
-        case Atom() | Top() | Comparison():
+        case Comparison():
+            return not aggregates(formula)
+        case Atom() | Top():
             return True
         case And(parts=parts) | Or(parts=parts):
             return all(_looks_at_one_time(part) for part in parts)

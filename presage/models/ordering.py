@@ -16,10 +16,11 @@ from presage.model.formulas import (
     Or,
     Pinned,
     Top,
+    aggregates,
     children,
     variables,
 )
-from presage.model.terms import Variable, term_variables
+from presage.model.terms import Aggregate, Case, Function, Variable, subterms, term_variables
 
 Step = Union[Formula, str]
 """A part to solve, or the name of a time variable whose values the comparisons leave to be tried."""
@@ -71,6 +72,11 @@ class Ordering:
 
     def _rank(self, part: Formula, bound: set[str]) -> tuple[int, int]:
         missing = set(self.names(part)) - bound
+        if isinstance(part, Comparison) and missing and (found := aggregates(part)):
+            # An aggregate gives values to what nothing else does, and comes after all else.
+            given = bound | {name for each in found for name in each.binds}
+            if not set(self.names(part)) - given or determined(part, given) is not None:
+                return _FINDS, 2 * _MANY + len(missing)
         if not missing:
             return (_TESTS if isinstance(part, Comparison) else _CHECKS), 0
         if isinstance(part, Comparison) and determined(part, bound) is not None:
@@ -95,6 +101,9 @@ class Ordering:
         match formula:
             case Atom() | Top():
                 return False
+            case Comparison() if collecting := aggregates(formula):
+                given = bound | {name for each in collecting for name in each.binds}
+                return bool(set(self.names(formula)) - given) and determined(formula, given) is None
             case Comparison():
                 return bool(set(self.names(formula)) - bound) and determined(formula, bound) is None
             case Not() | Implies():
@@ -141,4 +150,6 @@ def determined(comparison: Comparison, bound: set[str]) -> str | None:
     if len(left | right) != 1 or (left and right):
         return None
     (unknown,) = left | right
-    return unknown
+    side = comparison.left if left else comparison.right
+    # What a function or an aggregate is worth does not say what it was given.
+    return None if any(isinstance(each, (Function, Case, Aggregate)) for each in subterms(side)) else unknown

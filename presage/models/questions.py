@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from presage.analysis.aggregates import check_aggregates
 from presage.analysis.predicates import mentioned
 from presage.analysis.subject import Subject
 from presage.analysis.timeline import check_times
@@ -14,13 +15,14 @@ from presage.model.program import Program
 from presage.model.statements import Question, Rule
 from presage.parser import parse_question
 from presage.rewrite.anonymous import name_anonymous
+from presage.rewrite.sharing import name_locals
 from presage.rewrite.units import Units
 
 
 def read_question(text: str, subject: Subject) -> Question:
     """A formula with plain times and named variables; raises `ProgramError` with all that is wrong with it."""
     source = Source.of(text, "<question>")
-    parsed = parse_question(text)
+    parsed = parse_question(text, predicates=frozenset(subject.predicates))
     units = Units(subject.program)
     formula = units.formula(parsed.formula)
     problems = [*units.problems, *_names(formula, subject), *_unbound(formula, parsed)]
@@ -29,7 +31,10 @@ def read_question(text: str, subject: Subject) -> Question:
     problems += check_times(asked, subject.timeline, statics)
     if problems:
         raise ProgramError(source, problems)
-    (named,) = name_anonymous(asked)[0].rules
+    (named,) = name_locals(name_anonymous(asked)[0])[0].rules
+    infinite = [each for each in check_aggregates(Program((named,))) if each.severity == "error"]
+    if infinite:
+        raise ProgramError(source, infinite)
     return replace(parsed, formula=named.body[0])
 
 

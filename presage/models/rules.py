@@ -18,6 +18,7 @@ from presage.model.formulas import (
     atoms,
     variables,
     walk,
+    walk_outside,
 )
 from presage.model.statements import Rule
 from presage.model.terms import Now, Variable
@@ -52,12 +53,14 @@ class RuleView:
 
     @cached_property
     def pins(self) -> tuple[Pin, ...]:
-        return tuple(node.pin for formula in self.rule.formulas() for node in walk(formula) if isinstance(node, Pinned))
+        return tuple(
+            node.pin for formula in self.rule.formulas() for node in walk_outside(formula) if isinstance(node, Pinned)
+        )
 
     @cached_property
     def has_open_times(self) -> bool:
         """Whether the body pins something to other times than the one at which it is looked at."""
-        nodes = (node for literal in self.rule.body for node in walk(literal))
+        nodes = (node for literal in self.rule.body for node in walk_outside(literal))
         return any(isinstance(node, Pinned) and not isinstance(node.pin.base, Now) for node in nodes)
 
     @cached_property
@@ -163,6 +166,8 @@ class RuleView:
         for literal in self.rule.body:
             for node in walk(literal):
                 if isinstance(node, Pinned) and not isinstance(node.pin.base, Now):
+                    if isinstance(node.pin.base, Variable) and node.pin.base.name not in binding:
+                        continue  # a local time of an aggregate: how long that takes to be final is known by its bounds
                     at = evaluator.pinned_time(node.pin, binding)
                     if at is None or at + max(0, settled_after(node.formula, self.lag)) > high:
                         return False

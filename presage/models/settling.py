@@ -17,7 +17,7 @@ from presage.analysis.differences import INF, NOW
 from presage.analysis.subject import Subject
 from presage.analysis.timeless import is_timeless, uses_now
 from presage.analysis.timeline import pin_variables
-from presage.analysis.timing import HeadAtom, RuleTiming
+from presage.analysis.timing import HeadAtom, RuleTiming, time_rule
 from presage.errors import Diagnostic, ProgramError, Span
 from presage.model.formulas import (
     Atom,
@@ -29,12 +29,14 @@ from presage.model.formulas import (
     Pinned,
     Top,
     Windowed,
+    aggregates,
     atoms,
     children,
     walk,
+    walk_outside,
 )
-from presage.model.statements import Horizon, Rule
-from presage.model.terms import Now, Variable
+from presage.model.statements import Head, Horizon, Rule
+from presage.model.terms import Aggregate, Now, Variable
 from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow, Window
 from presage.models.formulas import distances
 from presage.models.times import FAR
@@ -100,7 +102,7 @@ def _lengthen(subject: Subject, timing: RuleTiming, lag: Lags, found: dict[str, 
     """Lets the lags of a rule's heads be at least what its body asks for."""
     rule = timing.rule
     relative = max((settled_after(literal, lag) for literal in rule.body), default=NOTHING_AHEAD)
-    pins = [node for literal in rule.body for node in walk(literal) if isinstance(node, Pinned)]
+    pins = [node for literal in rule.body for node in walk_outside(literal) if isinstance(node, Pinned)]
     # How far a pin lies from the head the dependencies say; what is below it may look farther.
     beyond = max((settled_after(each.formula, lag) for each in pins if not isinstance(each.formula, Atom)), default=0)
     if relative >= FAR or beyond >= FAR:
@@ -220,7 +222,9 @@ def settled_after(formula: Formula, lag: Lags, in_window: bool = False) -> int:
     match formula:
         case Atom(predicate=predicate):
             return lag.of[predicate]
-        case Top() | Comparison():
+        case Comparison():
+            return max((_collected_after(each, lag, in_window) for each in aggregates(formula)), default=NOTHING_AHEAD)
+        case Top():
             return NOTHING_AHEAD
         case Pinned(formula=inner, pin=pin):
             if not isinstance(pin.base, Now):
@@ -250,6 +254,20 @@ def settled_after(formula: Formula, lag: Lags, in_window: bool = False) -> int:
             return wait if lag.seen is None else max(wait, lag.seen.wait_for(ahead, wait))
         case _:
             return max(settled_after(part, lag, in_window) for part in children(formula))
+
+
+def _collected_after(aggregate: Aggregate, lag: Lags, in_window: bool) -> int:
+    """How long after it is looked at the set of an aggregate is final, times that it shares with its rule aside."""
+    found = max(settled_after(literal, lag, in_window) for literal in aggregate.body)
+    shared = set(aggregate.shared or ())
+    timing = time_rule(Rule(Head((Atom("look"),)), aggregate.body), discrete=True)
+    for occurrence in timing.occurrences:
+        reach = timing.range(occurrence, timing.heads[0])
+        if reach is not None and reach[1] != INF:
+            found = max(found, lag.of.get(occurrence.atom.predicate, 0) + int(reach[1]))
+        elif reach is not None and not occurrence.rows and not shared & pin_variables(timing.rule):
+            return FAR
+    return found
 
 
 def _sum(first: int, second: int) -> int:

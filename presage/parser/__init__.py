@@ -17,9 +17,9 @@ from presage.model.terms import Variable
 from presage.parser.cursor import Cursor, Failure, Reported, meant
 from presage.parser.declarations import READERS
 from presage.parser.formulas import formula
-from presage.parser.lexer import MAX_PROBLEMS, Comment, tokenize
+from presage.parser.lexer import MAX_PROBLEMS, Comment, Tokens, tokenize
 from presage.parser.rules import refuse_interval_times, rule
-from presage.syntax import STATEMENTS
+from presage.syntax import ASKING, STATEMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def read(text: str, name: str = "<program>") -> Parsed:
     statements: list[Statement] = []
     unread: set[str] = set()
     if not tokens.hopeless:
-        c = Cursor(tokens)
+        c = Cursor(tokens, _predicates(tokens))
         while c.kind != "end" and len(c.problems) < MAX_PROBLEMS:
             first = c.token
             found = _statement(c)
@@ -71,14 +71,25 @@ def parse(text: str, name: str = "<program>") -> Program:
     return read(text, name).or_raise()
 
 
-def parse_question(text: str, intervals: bool = False) -> Question:
+def _predicates(tokens: Tokens) -> frozenset[str]:
+    """The functions whose names the program gives to predicates of its own: in heads and declarations."""
+    found, in_body = set(), False
+    for token in tokens.tokens:
+        if token.kind in (".", ":-"):
+            in_body = token.kind == ":-"
+        elif not in_body and token.kind == "name" and token.text in ASKING:
+            found.add(token.text)
+    return frozenset(found)
+
+
+def parse_question(text: str, intervals: bool = False, predicates: frozenset[str] = frozenset()) -> Question:
     """Reads what `presage ask` takes: a formula, or `exists X, Y: a, b`. With `intervals`, an atom over an interval, as
-    answers are written, is allowed too."""
+    answers are written, is allowed too. `predicates` are those of the program."""
     source = Source.of(text, "<question>")
     tokens = tokenize(source)
     if tokens.hopeless or tokens.problems:
         raise ProgramError(source, tokens.problems)
-    c = Cursor(tokens)
+    c = Cursor(tokens, predicates)
     try:
         exists: list[Variable] = []
         if c.accept("exists"):

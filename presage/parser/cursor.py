@@ -25,9 +25,11 @@ class Reported(Failure):
 
 
 class Cursor:
-    __slots__ = ("at", "closing", "depth", "problems", "source", "tokens")
+    __slots__ = ("at", "closing", "depth", "predicates", "problems", "source", "tokens")
 
-    def __init__(self, tokens: Tokens) -> None:
+    def __init__(self, tokens: Tokens, predicates: frozenset[str] = frozenset()) -> None:
+        """`predicates` are names of functions that the program has made predicates of."""
+        self.predicates = predicates
         self.source = tokens.source
         self.tokens = tokens.tokens
         self.closing = tokens.closing
@@ -79,6 +81,8 @@ class Cursor:
         """What to raise where the current token does not fit: the plainest thing that may be meant."""
         token = self.token
         message = f"expected {what}, found {describe(token)}"
+        if token.kind in ("name", "variable") and token.text.lower() in ("group", "having"):
+            return self._grouped(token)
         if token.kind == "reported":
             return Reported(Diagnostic("P201", message, token.span))
         if token.kind in KEYWORDS and what.startswith(("a name", "a predicate", "an argument", "a column")):
@@ -97,6 +101,15 @@ class Cursor:
             span = Span(before.end - 1, before.end)
         return self.failure("P201", message, span, hint or self._habit(token))
 
+    def _grouped(self, token: Token) -> Failure:
+        """What SQL says after a query."""
+        if token.text.lower() == "group":
+            hint = "groups are the variables of an aggregate that also stand outside its braces: "
+            hint += "`load(S, A) :- A = avg { V, D, T : window(5) temp(D, V)@T, site(D, S) }.`"
+        else:
+            hint = "compare the aggregate in the body: `busy(U) :- count { T : window(10) login(U)@T } > 5.`"
+        return self.failure("P212", f"there is no `{token.text}` here", token.span, hint)
+
     def _habit(self, token: Token) -> str:
         """A hint for what people write out of habit, or at least what to look at."""
         before = self.previous
@@ -114,7 +127,7 @@ class Cursor:
             case "." | "end":
                 return f"something is missing after `{before.text[:40]}`"
             case "{" | "}":
-                return "curly brackets are for the delays of an input; alternatives are joined by `|`"
+                return "curly brackets are for aggregates, `count { … }`, and the delays of an input"
             case ":-":
                 return "a rule has one `:-`; the statement before may lack its `.`"
             case ")" | "]":

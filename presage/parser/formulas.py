@@ -17,11 +17,13 @@ from presage.model.formulas import (
     Top,
     Windowed,
 )
+from presage.model.terms import Constant
 from presage.parser.cursor import Cursor
+from presage.parser.functions import function
 from presage.parser.terms import expression
 from presage.parser.time import interval, pinned
 from presage.parser.windows import pattern, window
-from presage.syntax import ARITHMETIC, BINARY_METRIC, COMPARISONS, KEYWORDS, MODALITIES, UNARY_METRIC
+from presage.syntax import ARITHMETIC, ASKING, BINARY_METRIC, COMPARISONS, KEYWORDS, MODALITIES, UNARY_METRIC
 
 _OF_A_TERM = frozenset(COMPARISONS + ARITHMETIC)
 _STARTS_TERM = frozenset(("number", "duration", "timestamp", "string", "-", "now"))
@@ -125,8 +127,15 @@ def _primary(c: Cursor) -> Formula:
     found: Formula
     if kind == "name" or kind == "variable":
         after = c.next_kind
-        if after in _OF_A_TERM:
+        if after in _OF_A_TERM or after == "{":
             return comparison(c)
+        if after == "(" and (closing := c.closing.get(c.at + 1)) is not None:
+            behind = c.tokens[closing + 1].kind
+            if behind in _OF_A_TERM:
+                return comparison(c)
+            if token.text in ASKING and behind != "@" and token.text not in c.predicates:
+                asked = function(c)
+                return Comparison("=", asked, Constant("true"), span=asked.span)
         found = pattern(c)
     elif kind == "(":
         closing = c.closing.get(c.at)
@@ -179,9 +188,13 @@ def literal(c: Cursor) -> Formula:
     if c.kind == "name":
         before = c.at
         after = c.next_kind
-        if after == "(" or after == "," or after == ".":
+        closing = c.closing.get(c.at + 1) if after == "(" else None
+        plain = after in (",", ".", "}") or (
+            closing is not None and c.tokens[closing + 1].kind in (",", ".", "}") and c.token.text not in ASKING
+        )
+        if plain:
             found: Atom = pattern(c)
-            if c.kind == "," or c.kind == ".":
+            if c.kind in (",", ".", "}"):
                 return found
             c.at = before
     return formula(c)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 from presage.errors import Span
+from presage.model.functions import FUNCTIONS
 from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable, number
 from presage.parser.cursor import Cursor, Failure, describe
 from presage.parser.lexer import Token
 from presage.parser.time import duration_of, exact, timestamp_of
-from presage.syntax import ARITHMETIC, KEYWORDS
+from presage.syntax import AGGREGATES, ARITHMETIC, KEYWORDS
 
 MAX_OPERATORS = 60
 
@@ -23,6 +24,14 @@ def argument(c: Cursor) -> Term:
         found: Term = Variable(token.text, span=Span(token.start, token.end))
     elif kind == "name" or kind == "string":
         c.at += 1
+        if kind == "name" and c.kind in ("(", "{"):
+            if c.kind == "{" or (token.text in AGGREGATES and token.text not in FUNCTIONS):
+                hint = f"give it a variable in the body, {counted_as(token.text, 'N')}, and use `N` here"
+                message = f"`{token.text}` is an aggregate: it has a value in the body"
+                raise c.failure("P206", message, token.span, hint)
+            if token.text in FUNCTIONS:
+                hint = f"compute it in the body, `Value = {token.text}(…)`, and use `Value` here"
+                raise c.failure("P206", f"the function `{token.text}` cannot stand in an argument", token.span, hint)
         if kind == "name" and c.kind == "(":
             message = f"`{token.text}(…)` is not an argument: there are no function terms"
             raise c.failure("P206", message, token.span, "give the value a variable, or its parts columns of their own")
@@ -47,6 +56,13 @@ def _computed(c: Cursor, token: Token) -> Failure:
     written = f"{token.text}{c.tokens[c.at + 1].text}" if c.token is token else f"{token.text} {c.token.text} …"
     hint = f"compute it in the body, `Value = {written}`, and use `Value` here"
     return c.failure("P206", "an argument cannot be computed in place", c.token.span, hint)
+
+
+def counted_as(function: str, result: str = "") -> str:
+    """How an aggregate is written, for whoever wrote it otherwise."""
+    terms = "T" if function == "count" else "V, T"
+    said = f"{function} {{ {terms} : window(10) p(X, V)@T }}"
+    return f"`{result} = {said}`" if result else f"`{said}`"
 
 
 def signed_number(c: Cursor) -> Number:
@@ -133,12 +149,16 @@ def _unary(c: Cursor) -> Term:
 
 def _simple(c: Cursor, token: Token) -> Term:
     match token.kind:
-        case "variable":
-            c.take()
-            return Variable(token.text, span=token.span)
+        case "name" | "variable" if c.next_kind in ("(", "{"):
+            from presage.parser.functions import aggregate, function
+
+            return function(c) if c.next_kind == "(" else aggregate(c)
         case "name" | "string":
             c.take()
             return Constant(token.text, span=token.span)
+        case "variable":
+            c.take()
+            return Variable(token.text, span=token.span)
         case "number":
             c.take()
             return Constant(exact(token.text), span=token.span)

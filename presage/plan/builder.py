@@ -11,6 +11,7 @@ from presage.model.formulas import (
     Metric,
     Over,
     Pinned,
+    aggregates,
     variables,
     walk,
 )
@@ -117,6 +118,9 @@ class Builder(PartsInRows):
             raise self._refuse("a constraint", rule.span)
         if rule.head.choice:
             raise self._refuse("a head with alternatives", rule.span)
+        for part in (part for literal in rule.body for part in walk(literal)):
+            if isinstance(part, Comparison) and aggregates(part):
+                raise self._refuse("an aggregate", part.span)
         base = self._base(rule.head, rule)
         inputs = {each.name for each in self.plan.sources.values() if each.kind == "input"}
         seen = (positive(without_filters(literal, self.statics, inputs)) for literal in rule.body)

@@ -14,7 +14,7 @@ from presage.errors import Diagnostic
 from presage.model.formulas import Atom, Comparison, Formula, transform, variables
 from presage.model.program import Program
 from presage.model.statements import Rule, Statement
-from presage.model.terms import Arithmetic, Negative, Term, Variable
+from presage.model.terms import Term, Variable, map_term
 
 
 def name_anonymous(program: Program) -> tuple[Program, list[Diagnostic]]:
@@ -49,12 +49,7 @@ def _formula(formula: Formula, numbers: Iterator[int]) -> Formula:
 
 
 def _term(term: Term, numbers: Iterator[int]) -> Term:
-    match term:
-        case Variable(name="_"):
-            return Variable(f"_#{next(numbers)}", span=term.span)
-        case Negative(term=inner):
-            return replace(term, term=_term(inner, numbers))
-        case Arithmetic(left=left, right=right):
-            return replace(term, left=_term(left, numbers), right=_term(right, numbers))
-        case _:
-            return term
+    def named(part: Term) -> Term:
+        return Variable(f"_#{next(numbers)}", span=part.span) if part == Variable("_") else part
+
+    return map_term(term, named)

@@ -22,9 +22,10 @@ from presage.model.formulas import (
     Windowed,
     transform,
 )
+from presage.model.functions import OF_TIME
 from presage.model.program import Program
 from presage.model.statements import Distribution, Head, Horizon, Input, Query, Rule, Start, Statement
-from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, number
+from presage.model.terms import Clock, Constant, Function, Number, Term, map_term, number
 from presage.model.time import Duration, Interval, Pin, TimeLiteral, Timestamp
 from presage.model.windows import TimeWindow
 from presage.syntax import UNITS
@@ -72,7 +73,9 @@ class Units:
         # One missing declaration is one mistake, however many durations there are.
         if not any(each.code == "D107" for each in self.problems):
             hint = "declare the length of a time unit, `tick 1s.`, or write a plain number of units"
-            self.problems.append(Diagnostic("D107", "a duration or a timestamp needs a `tick`", span, hint))
+            self.problems.append(
+                Diagnostic("D107", "a duration, a timestamp or a function of time needs a `tick`", span, hint)
+            )
         return Fraction(1)
 
     def interval(self, interval: Interval) -> Interval:
@@ -89,13 +92,14 @@ class Units:
         return replace(pin, offset=self.time(pin.offset))
 
     def term(self, term: Term) -> Term:
+        return map_term(term, self._term)
+
+    def _term(self, term: Term) -> Term:
         match term:
             case Duration() | Timestamp():
                 return Constant(self.time(term, may_be_before_start=True), span=term.span)
-            case Negative(term=inner):
-                return replace(term, term=self.term(inner))
-            case Arithmetic(left=left, right=right):
-                return replace(term, left=self.term(left), right=self.term(right))
+            case Function(name=name) if name in OF_TIME:
+                return replace(term, clock=Clock(self._tick(term.span), self.start))
             case _:
                 return term
 

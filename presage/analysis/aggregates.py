@@ -1,0 +1,231 @@
+"""What aggregates ask of a rule, and what they say about it.
+
+Which comparisons more facts can never make false (they are as good as a positive literal), whether the set of an
+aggregate is finite, and which aggregates may not say what their author means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from presage.analysis.differences import NOW, difference
+from presage.analysis.safety import bound_by, bound_variables, needing
+from presage.analysis.timeline import pin_variables
+from presage.errors import Diagnostic
+from presage.model.formulas import (
+    And,
+    Atom,
+    Comparison,
+    Formula,
+    Metric,
+    Pinned,
+    Windowed,
+    aggregates,
+    children,
+    walk,
+)
+from presage.model.program import Program
+from presage.model.statements import Rule
+from presage.model.terms import Aggregate, Now, Term, Variable, shown, term_variables
+from presage.model.windows import RowsWindow
+
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
+
+
+def alone(comparison: Comparison) -> tuple[Aggregate, str, Term] | None:
+    """`count { … } >= n`, with the aggregate on either side and no other one in it: aggregate, operator, and the other
+    side."""
+    left, right = comparison.left, comparison.right
+    if isinstance(left, Aggregate) and len(aggregates(comparison)) == 1:
+        return left, comparison.operator, right
+    if isinstance(right, Aggregate) and len(aggregates(comparison)) == 1:
+        return right, MIRRORED[comparison.operator], left
+    return None
+
+
+def direction(comparison: Comparison, non_negative: frozenset[tuple[str, int]] = frozenset()) -> int:
+    """1 if more facts can never make the comparison false, -1 if they can never make it true, 0 if they may do either.
+    `non_negative` are the columns whose values are declared not to be negative."""
+    found = alone(comparison)
+    if found is None:
+        return 0
+    aggregate, operator, _ = found
+    if any(isinstance(node, Windowed) and isinstance(node.window, RowsWindow) for node in inside(aggregate)):
+        return 0
+    up, down = operator in (">=", ">"), operator in ("<=", "<")
+    match aggregate.function:
+        case "count":
+            return 1 if up else -1 if down else 0
+        case "sum" if is_non_negative(aggregate, non_negative):
+            return 1 if up else -1 if down else 0
+        case "max":
+            return 1 if up else 0
+        case "min":
+            return 1 if down else 0
+    return 0
+
+
+def inside(aggregate: Aggregate) -> Iterator[Formula]:
+    """All formulas in the body of an aggregate."""
+    return (node for literal in aggregate.body for node in walk(literal))
+
+
+def is_non_negative(aggregate: Aggregate, columns: frozenset[tuple[str, int]]) -> bool:
+    """Whether what is added up comes from a column whose values are not negative."""
+    first = aggregate.terms[0]
+    return isinstance(first, Variable) and any(
+        isinstance(argument, Variable) and argument.name == first.name and (atom.predicate, place) in columns
+        for literal in aggregate.body
+        for atom in _conjunct_atoms(literal)
+        for place, argument in enumerate(atom.arguments)
+    )
+
+
+def _conjunct_atoms(formula: Formula) -> Iterator[Atom]:
+    """The atoms that must hold for the formula to hold."""
+    match formula:
+        case Atom():
+            yield formula
+        case And() | Pinned() | Windowed():
+            for part in children(formula):
+                yield from _conjunct_atoms(part)
+        case Metric(operator=("once" | "eventually"), formula=inner):
+            yield from _conjunct_atoms(inner)
+
+
+def in_rule(rule: Rule) -> Iterator[tuple[Comparison, Aggregate]]:
+    """The aggregates of a rule, each with its comparison."""
+    for literal in rule.body:
+        for node in walk(literal):
+            if isinstance(node, Comparison):
+                yield from ((node, each) for each in aggregates(node))
+
+
+def uses_aggregates(rule: Rule) -> bool:
+    return next(in_rule(rule), None) is not None
+
+
+def check_aggregates(program: Program) -> list[Diagnostic]:
+    """Sets that cannot be finite, and what looks like a slip."""
+    problems: list[Diagnostic] = []
+    for rule in program.rules:
+        found = list(in_rule(rule))
+        endless = [problem for _, aggregate in found for problem in _infinite(aggregate)]
+        problems.extend(endless)
+        if found and not endless:
+            problems.extend(problem for _, aggregate in found for problem in _left_out(aggregate))
+            problems.extend(_at_every_time(rule))
+    return problems
+
+
+def _infinite(aggregate: Aggregate) -> Iterator[Diagnostic]:
+    shared = set(aggregate.shared or ())
+    body = Rule(None, aggregate.body)
+    bound, _ = bound_variables(body, frozenset(shared))
+    reported: set[str] = set()
+    for term in aggregate.terms:
+        for variable in term_variables(term):
+            if variable.name not in bound | shared | reported:
+                reported.add(variable.name)
+                yield _unbound(variable, "what is counted has")
+    for _, variable in needing(body):
+        if variable.name not in bound | shared | reported:
+            reported.add(variable.name)
+            yield _unbound(variable, "the body has")
+    for name in sorted(pin_variables(body) - shared - reported - _bounded(aggregate, shared)):
+        place = next(
+            node.pin.span
+            for node in inside(aggregate)
+            if isinstance(node, Pinned) and isinstance(node.pin.base, Variable) and node.pin.base.name == name
+        )
+        written = shown(name)
+        hint = f"say within which stretch: `window(10) p(X)@{written}`, or `{written} > now - 10, {written} <= now`"
+        message = f"the time `{written}` of the aggregate is bounded by no window, operator or comparison"
+        yield Diagnostic("S105", message, place, hint)
+
+
+def _unbound(variable: Variable, where: str) -> Diagnostic:
+    written = shown(variable.name)
+    message = f"{where} a variable `{written}` that nothing inside the braces binds: the set would have no end"
+    return Diagnostic("S105", message, variable.span, f"bind it by a positive literal inside, such as `p({written})`")
+
+
+def _bounded(aggregate: Aggregate, shared: set[str]) -> set[str]:
+    """The time variables that a window, an operator or comparisons with known times bound."""
+    found: set[str] = set()
+
+    def below(formula: Formula, inner: bool) -> None:
+        if isinstance(formula, Pinned) and isinstance(formula.pin.base, Variable) and inner:
+            found.add(formula.pin.base.name)
+        for part in children(formula):
+            below(part, inner or isinstance(formula, (Windowed, Metric)))
+
+    for literal in aggregate.body:
+        below(literal, False)
+    compared = [literal for literal in aggregate.body if isinstance(literal, Comparison)]
+    changed = True
+    while changed:
+        changed = False
+        for comparison in compared:
+            sides = difference(comparison)
+            if sides is None or comparison.operator == "!=":
+                continue
+            open_names = [name for name in sides[0] if name not in found | shared | {NOW}]
+            if len(open_names) == 1:
+                above = (sides[0][open_names[0]] > 0) == (comparison.operator in ("<", "<="))
+                if comparison.operator == "=" or above:
+                    found.add(open_names[0])
+                    changed = True
+    return found
+
+
+def _left_out(aggregate: Aggregate) -> Iterator[Diagnostic]:
+    """Equal amounts are added once, unless something tells them apart."""
+    if aggregate.function not in ("sum", "avg"):
+        return
+    named = {variable.name for term in aggregate.terms for variable in term_variables(term)}
+    shared = set(aggregate.shared or ())
+    bound = bound_by(And(aggregate.body)) - named - shared
+    determined = {
+        variable.name
+        for literal in aggregate.body
+        if isinstance(literal, Comparison) and literal.operator == "="
+        for variable in (literal.left, literal.right)
+        if isinstance(variable, Variable)
+    }
+    left_out = sorted(bound - determined)
+    if left_out:
+        names = ", ".join(f"`{shown(name)}`" for name in left_out)
+        message = f"`{aggregate.function}` leaves out {names}: equal amounts would be added once"
+        more = ", ".join(shown(name) for name in left_out if shown(name) != "_") or "a name for each `_`"
+        hint = f"add what tells them apart after the amount: `{aggregate.function} {{ …, {more} : … }}`"
+        yield Diagnostic("S107", message, aggregate.span, hint, severity="warning")
+
+
+def _at_every_time(rule: Rule) -> Iterator[Diagnostic]:
+    """An aggregate that is not pinned, in a rule whose head is."""
+    heads = rule.head_atoms
+    if not heads or not all(isinstance(head, Pinned) and isinstance(head.pin.base, Variable) for head in heads):
+        return
+    for literal in rule.body:
+        for part in literal.parts if isinstance(literal, And) else (literal,):
+            if not isinstance(part, Comparison):
+                continue
+            for aggregate in aggregates(part):
+                if any(_looks_at_now(each) for each in aggregate.body):
+                    message = "the head is pinned and the aggregate is not: it is looked at at every time"
+                    hint = "pin its comparison, `(count { … } >= 5)@T`, or leave the pin of the head out"
+                    yield Diagnostic("S107", message, aggregate.span, hint, severity="warning")
+
+
+def _looks_at_now(formula: Formula) -> bool:
+    """Whether a formula is about the time at which it is looked at."""
+    match formula:
+        case Atom() | Windowed() | Metric():
+            return True
+        case Pinned(pin=pin):
+            return isinstance(pin.base, Now)
+        case Comparison():
+            return False
+        case _:
+            return any(map(_looks_at_now, children(formula)))
