@@ -15,6 +15,7 @@ from typing import Any
 from presage import languages
 from presage.analysis.acyclic import DEFAULT_HORIZON, Acyclicity, temporal_weak_acyclicity, weak_acyclicity
 from presage.analysis.aggregates import check_aggregates
+from presage.analysis.circles import circles
 from presage.analysis.connected import disconnected
 from presage.analysis.engine import CLINGO, Route, route
 from presage.analysis.faithful import Faithful, faithful_acyclicity
@@ -28,7 +29,7 @@ from presage.analysis.patterns import Unfolding
 from presage.analysis.predicates import Predicate, find_predicates
 from presage.analysis.recursion import recursive_cycle
 from presage.analysis.safety import check_safety
-from presage.analysis.strata import Stratification, broken_groups, t_stratification
+from presage.analysis.strata import Stratification, t_stratification
 from presage.analysis.stream_strata import window_cycle
 from presage.analysis.subject import Dependency, Subject
 from presage.analysis.timeline import check_times, decide_timeline
@@ -331,7 +332,7 @@ def _check(parsed: Parsed, horizon: int, chase_limit: int | None) -> Report:
     findings = None
     if not any(each.severity == "error" for each in problems):
         subject = Subject(program, predicates, timeline, safety)
-        problems.extend(_through_aggregates(subject))
+        problems.extend(circles(subject))
         findings = analyse(subject, horizon)
         if program.meaning is not None:
             findings = _with_own_meaning(findings, program.meaning)
@@ -403,18 +404,6 @@ def _with_own_meaning(found: Findings, meaning: Meaning) -> Findings:
         partition=Partition(meaning.key),
         route=Route(meaning.engine, meaning.reason),
     )
-
-
-def _through_aggregates(subject: Subject) -> list[Diagnostic]:
-    """What hangs on itself through an aggregate that more facts can make false."""
-    problems = []
-    for cycle in broken_groups(subject, lambda edge: edge.negative and edge.aggregated).values():
-        first = cycle[0]
-        steps = "; ".join(describe_cycle(subject, cycle))
-        hint = f"let the aggregate look at earlier times only, or compare so that more can only make it true ({steps})"
-        message = f"`{first.head}` depends on itself, at the same time, through an aggregate"
-        problems.append(Diagnostic("S106", message, first.atom.span, hint))
-    return problems
 
 
 def _endless_invention(found: Findings) -> list[Diagnostic]:
