@@ -39,6 +39,7 @@ LANGUAGES: tuple[Language, ...] = (
     PRESAGE,
     Language("dmtl", "DatalogMTL as MeTeoR writes it", "presage.languages.dmtl"),
     Language("ltl", "LTL with past and bounds", "presage.languages.ltl"),
+    Language("etalis", "ETALIS: event patterns over intervals", "presage.languages.etalis"),
 )
 
 

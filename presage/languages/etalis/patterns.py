@@ -1,0 +1,152 @@
+"""Event patterns: what a rule of ETALIS is made of, and how two intervals may lie to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Union
+
+from presage.errors import NOWHERE, Span
+from presage.model.formulas import Atom, Comparison
+from presage.model.terms import Number, Variable
+
+Interval = tuple[Number, Number]
+
+
+def _hull(one: Interval, other: Interval) -> Interval:
+    return min(one[0], other[0]), max(one[1], other[1])
+
+
+def _second(one: Interval, other: Interval) -> Interval:
+    return other
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """When p1 on an interval and p2 on another make an event, and over which interval that is."""
+
+    holds: Callable[[Interval, Interval], bool]
+    gives: Callable[[Interval, Interval], Interval]
+
+
+RELATIONS: dict[str, Relation] = {
+    "seq": Relation(lambda p, q: p[1] < q[0], _hull),
+    "meets": Relation(lambda p, q: p[1] == q[0], _hull),
+    "overlaps": Relation(lambda p, q: p[0] < q[0] < p[1] < q[1], _hull),
+    "and": Relation(lambda p, q: True, _hull),
+    "par": Relation(lambda p, q: max(p[0], q[0]) < min(p[1], q[1]), _hull),
+    "during": Relation(lambda p, q: q[0] < p[0] and p[1] < q[1], _second),
+    "starts": Relation(lambda p, q: p[0] == q[0] and p[1] < q[1], _second),
+    "finishes": Relation(lambda p, q: p[1] == q[1] and q[0] < p[0], _second),
+    "equals": Relation(lambda p, q: p == q, _second),
+}
+SWAPPED = {
+    "after": "seq",
+    "met_by": "meets",
+    "overlapped_by": "overlaps",
+    "contains": "during",
+    "started_by": "starts",
+    "finished_by": "finishes",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    atom: Atom
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Two patterns whose intervals lie to each other as a relation says."""
+
+    relation: str
+    left: Pattern
+    right: Pattern
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    left: Pattern
+    right: Pattern
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """`first` SEQ `last` without the intervals of `first` SEQ `between` SEQ `last`."""
+
+    between: Pattern
+    first: Pattern
+    last: Pattern
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    pattern: Pattern
+    length: Number
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    pattern: Pattern
+    conditions: tuple[Comparison, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Pattern = Union[Event, Related, Alternative, Without, Within, Where]
+
+
+@dataclass(frozen=True, slots=True)
+class EventRule:
+    head: Atom
+    pattern: Pattern
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+def parts(pattern: Pattern) -> tuple[Pattern, ...]:
+    match pattern:
+        case Event():
+            return ()
+        case Related(left=left, right=right) | Alternative(left=left, right=right):
+            return left, right
+        case Without(between=between, first=first, last=last):
+            return first, between, last
+        case _:
+            return (pattern.pattern,)
+
+
+def names(atom: Atom) -> list[str]:
+    """The variables of an atom, each once; each `_` is one of its own and has no name."""
+    found = (each.name for each in atom.arguments if isinstance(each, Variable) and not each.is_anonymous)
+    return list(dict.fromkeys(found))
+
+
+def variables(pattern: Pattern) -> set[str]:
+    return {name for event in events(pattern) for name in names(event.atom)}
+
+
+def alternatives(pattern: Pattern) -> list[Pattern]:
+    """The patterns that are matched together where the pattern is. Sides of an `OR` with the same variables stay
+    together; others may each share a variable with what is around them, and are patterns of their own."""
+    match pattern:
+        case Alternative(left=left, right=right):
+            sides = [*alternatives(left), *alternatives(right)]
+            return [pattern] if len(sides) == 2 and variables(left) == variables(right) else sides
+        case Related(left=left, right=right):
+            return [
+                replace(pattern, left=one, right=other) for one in alternatives(left) for other in alternatives(right)
+            ]
+        case Within() | Where():
+            return [replace(pattern, pattern=each) for each in alternatives(pattern.pattern)]
+        case _:
+            return [pattern]
+
+
+def events(pattern: Pattern) -> list[Event]:
+    if isinstance(pattern, Event):
+        return [pattern]
+    return [event for part in parts(pattern) for event in events(part)]

@@ -1,0 +1,298 @@
+"""The text of ETALIS files: `head <- pattern.`, operators in any case, quoted or not.
+
+`OR` binds loosest, then `AND` and `PAR`, then the other relations, to the left; `WITHIN` and `WHERE` are about
+all of the pattern before them, up to the bracket it stands in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from presage.errors import Diagnostic, Source, Span
+from presage.languages.etalis.patterns import (
+    RELATIONS,
+    SWAPPED,
+    Alternative,
+    Event,
+    EventRule,
+    Pattern,
+    Related,
+    Where,
+    Within,
+    Without,
+    names,
+    parts,
+    variables,
+)
+from presage.languages.scanner import Grammar, Piece, Scanner, Unreadable, unquoted
+from presage.model.formulas import Atom, Comparison
+from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable, number, term_variables
+from presage.parser.lexer import Comment
+
+GRAMMAR = Grammar(
+    ("<-", "=<", "<=", ">=", "\\=", "!=", "=:=", "=\\=", "==", "=", "<", ">", "(", ")", "[", "]", ",", ".", "/", "+",
+     "-", "*", ":"),
+    r"%[^\n]*|/\*.*?\*/",
+)  # fmt: skip
+COMPARISONS = {
+    "=<": "<=", "<=": "<=", "<": "<", ">": ">", ">=": ">=", "=": "=", "==": "=", "=:=": "=", "is": "=",
+    "\\=": "!=", "!=": "!=", "=\\=": "!=",
+}  # fmt: skip
+LOOSE, MIDDLE = ("or",), ("and", "par")
+TIGHT = tuple(each for each in (*RELATIONS, *SWAPPED) if each not in MIDDLE)
+WORDS = (*LOOSE, *MIDDLE, *TIGHT, "not", "within", "where")
+TRIGGER = "print_trigger"
+
+
+@dataclass(frozen=True, slots=True)
+class EventRules:
+    rules: tuple[EventRule, ...]
+    triggers: tuple[tuple[str, int, Span], ...]
+    comments: tuple[Comment, ...]
+    problems: tuple[Diagnostic, ...]
+
+
+def read_rules(source: Source) -> EventRules:
+    c = Scanner(source, GRAMMAR)
+    rules: list[EventRule] = []
+    triggers: list[tuple[str, int, Span]] = []
+    while c.piece.kind != "end":
+        start = c.piece
+        try:
+            if start.text == TRIGGER and c.ahead().text == "(":
+                triggers.append(_trigger(c))
+            else:
+                rules.append(_rule(c))
+        except Unreadable as found:
+            c.problems.append(found.diagnostic)
+            c.depth = 0
+            _to_next(c, start)
+    return EventRules(tuple(rules), tuple(triggers), tuple(c.comments), tuple(c.problems))
+
+
+def _to_next(c: Scanner, start: Piece) -> None:
+    while c.piece.kind != "end" and not (c.before.text == "." and c.before.start > start.start):
+        c.take()
+
+
+def _trigger(c: Scanner) -> tuple[str, int, Span]:
+    start = c.take().start
+    c.expect("(")
+    name = c.kind("word", "the name of an event")
+    c.expect("/", "`/` and the number of arguments")
+    arity = c.kind("number", "the number of arguments")
+    c.expect(")")
+    c.expect(".", "`.` at the end")
+    return name.text, int(arity.text) if arity.text.isdigit() else -1, c.since(start)
+
+
+def _rule(c: Scanner) -> EventRule:
+    start = c.piece.start
+    head = _atom(c)
+    c.expect("<-", "`<-` after the head of a rule", "an event rule is head <- pattern.")
+    pattern = _pattern(c)
+    span = c.since(start)
+    if not c.is_at("."):
+        raise c.unexpected("an operator, or `.` at the end of the rule", words=WORDS)
+    c.take()
+    for term in head.arguments:
+        if isinstance(term, Variable) and (term.is_anonymous or term.name not in bound(pattern)):
+            hint = "every value of a head comes from an event of its pattern (of both, with OR), or from a WHERE"
+            raise Unreadable("S101", f"the head variable `{term.name}` is not bound by the pattern", term.span, hint)
+    return EventRule(head, pattern, span)
+
+
+def bound(pattern: Pattern) -> set[str]:
+    """The variables that have a value in every match."""
+    match pattern:
+        case Event(atom=atom):
+            return set(names(atom))
+        case Alternative(left=left, right=right):
+            return bound(left) & bound(right)
+        case Without(first=first, last=last):
+            return bound(first) | bound(last)
+        case Where(pattern=inner, conditions=conditions):
+            found = bound(inner)
+            for each in conditions:
+                found |= {side.name for side in (each.left, each.right) if isinstance(side, Variable)}
+            return found
+        case _:
+            return {name for part in parts(pattern) for name in bound(part)}
+
+
+def _pattern(c: Scanner) -> Pattern:
+    c.deeper()
+    start = c.piece.start
+    found = _joined(c, LOOSE)
+    while True:
+        if _accept(c, "within"):
+            piece = c.piece
+            length = c.number("how long the pattern may last")
+            if length < 0:
+                raise Unreadable("P207", "a length of time is not negative", piece.span)
+            found = Within(found, length, c.since(start))
+        elif _accept(c, "where"):
+            found = _where(c, found, start)
+        else:
+            c.shallower()
+            return found
+
+
+def _where(c: Scanner, pattern: Pattern, start: int) -> Pattern:
+    c.expect("(", "`(` and conditions after `WHERE`")
+    conditions = [_condition(c)]
+    while c.accept(","):
+        conditions.append(_condition(c))
+    c.expect(")", "`,` or `)` after a condition")
+    known = bound(pattern)
+    for each in conditions:
+        for side, other in ((each.left, each.right), (each.right, each.left)):
+            free = {term.name for term in term_variables(side)} - known
+            if each.operator == "=" and isinstance(side, Variable) and {t.name for t in term_variables(other)} <= known:
+                free = set()
+            if free:
+                name = min(free)
+                place = next(term.span for term in term_variables(side) if term.name == name)
+                hint = "a condition is about values of events before it"
+                raise Unreadable("S102", f"`{name}` has no value here", place, hint)
+        known |= {term.name for side in (each.left, each.right) for term in term_variables(side)}
+    return Where(pattern, tuple(conditions), c.since(start))
+
+
+def _condition(c: Scanner) -> Comparison:
+    start = c.piece.start
+    left = _sum(c)
+    sign = c.piece
+    operator = COMPARISONS.get(sign.text.lower())
+    if operator is None:
+        raise c.unexpected("a comparison: < =< > >= = \\=")
+    c.take()
+    return Comparison(operator, left, _sum(c), span=c.since(start))
+
+
+def _sum(c: Scanner) -> Term:
+    start = c.piece.start
+    left = _product(c)
+    while sign := c.accept("+", "-"):
+        left = Arithmetic(sign.text, left, _product(c), span=c.since(start))
+    return left
+
+
+def _product(c: Scanner) -> Term:
+    start = c.piece.start
+    left = _factor(c)
+    while sign := c.accept("*", "/"):
+        left = Arithmetic(sign.text, left, _factor(c), span=c.since(start))
+    return left
+
+
+def _factor(c: Scanner) -> Term:
+    start = c.piece.start
+    if c.accept("("):
+        c.deeper()
+        found = _sum(c)
+        c.expect(")")
+        c.shallower()
+        return found
+    if c.accept("-"):
+        return Negative(_factor(c), span=c.since(start))
+    return _argument(c)
+
+
+def _operator(c: Scanner) -> str:
+    """The operator that comes next, quoted or not."""
+    piece = c.piece
+    text = unquoted(piece.text) if piece.kind == "string" and piece.text[0] == "'" else piece.text
+    return text.lower() if piece.kind in ("word", "string") and c.ahead().text != "<-" else ""
+
+
+def _accept(c: Scanner, *words: str) -> str:
+    found = _operator(c)
+    if found not in words:
+        return ""
+    c.take()
+    return found
+
+
+def _joined(c: Scanner, words: tuple[str, ...]) -> Pattern:
+    start = c.piece.start
+    deeper = {LOOSE: MIDDLE, MIDDLE: TIGHT}.get(words)
+
+    def operand() -> Pattern:
+        return _single(c) if deeper is None else _joined(c, deeper)
+
+    left = operand()
+    while word := _accept(c, *words):
+        right = operand()
+        if word == "or":
+            left = Alternative(left, right, c.since(start))
+        elif word in SWAPPED:
+            left = Related(SWAPPED[word], right, left, c.since(start))
+        else:
+            left = Related(word, left, right, c.since(start))
+    return left
+
+
+def _single(c: Scanner) -> Pattern:
+    start = c.piece.start
+    if _operator(c) == "not" and c.ahead().text == "(":
+        c.take()
+        c.expect("(")
+        between = _pattern(c)
+        c.expect(")")
+        c.accept(".")
+        c.expect("[", "`[` and the two patterns between which it is absent", "write NOT(p1)[p2, p3]")
+        first = _pattern(c)
+        c.expect(",", "`,` and the second pattern")
+        last = _pattern(c)
+        c.expect("]")
+        without = Without(between, first, last, c.since(start))
+        _refuse_loose_sides(without)
+        return without
+    if c.accept("("):
+        c.deeper()
+        found = _pattern(c)
+        c.expect(")", "an operator or `)`")
+        c.shallower()
+        return found
+    atom = _atom(c)
+    return Event(atom, atom.span)
+
+
+def _refuse_loose_sides(pattern: Pattern) -> None:
+    """Inside `NOT` both sides of an `OR` are about the same variables: else which intervals are taken away hangs on
+    values that one of them does not have."""
+    for part in parts(pattern):
+        if isinstance(part, Alternative) and variables(part.left) != variables(part.right):
+            hint = "make an event of the OR by a rule of its own, and use that here"
+            raise Unreadable("S103", "inside NOT both sides of an OR need the same variables", part.span, hint)
+        _refuse_loose_sides(part)
+
+
+def _atom(c: Scanner) -> Atom:
+    if c.piece.kind == "word" and c.piece.text.lower() in WORDS and c.ahead().text not in ("(", "<-", "."):
+        raise c.unexpected("an event", f"`{c.piece.text}` is an operator")
+    name = c.kind("word", "an event")
+    arguments: list[Term] = []
+    if c.accept("("):
+        arguments.append(_argument(c))
+        while c.accept(","):
+            arguments.append(_argument(c))
+        c.expect(")", "`,` or `)` after an argument")
+    return Atom(name.text, tuple(arguments), span=c.since(name.start))
+
+
+def _argument(c: Scanner) -> Term:
+    piece = c.piece
+    if piece.kind == "string":
+        return Constant(unquoted(c.take().text), span=piece.span)
+    if piece.kind == "number" or c.is_at("-"):
+        negative = c.accept("-")
+        value = c.kind("number", "a number")
+        amount = number(Fraction(value.text))
+        return Constant(-amount if negative else amount, span=c.since(piece.start))
+    c.kind("word", "an argument: a constant or a variable")
+    if piece.text[0].isupper() or piece.text[0] == "_":
+        return Variable(piece.text, span=piece.span)
+    return Constant(piece.text, span=piece.span)
