@@ -22,7 +22,8 @@ ALLOWED: dict[str, set[str]] = {
     "languages": {"parser", "io", "answers", "analysis", "model", "errors", "syntax"},
     "analysis": {"model", "errors", "syntax"},
     "rewrite": {"model", "analysis", "errors", "syntax"},
-    "kernels": set(),
+    "notices": set(),
+    "kernels": {"notices"},
     "plan": {"model", "analysis", "errors"},
     "sealed": {"errors"},
     "memory": {"languages", "sealed", "model"},
@@ -91,6 +92,7 @@ ALLOWED: dict[str, set[str]] = {
         "errors",
     },
     "cli": {
+        "notices",
         "colours",
         "languages",
         "incoming",

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import count, islice, product
 
 from presage.analysis.differences import Bound
+from presage.analysis.embedding import MOST_ATOMS, embeds
 from presage.analysis.subject import Subject
 from presage.analysis.timeline import pin_variables
 from presage.analysis.timing import Occurrence, RuleTiming, time_rule
@@ -41,7 +42,6 @@ from presage.model.terms import Constant, Term, Variable
 
 MOST_PATTERNS = 500
 MOST_GOALS = 10_000
-MOST_STEPS = 1_000
 MOST_ALTERNATIVES = 64
 MOST_GOALS_IN_ALL = 30_000
 MOST_RETURNS = 12
@@ -359,29 +359,19 @@ def subsumes(general: Pattern, special: Pattern) -> bool:
     start = _match(general.arguments, special.arguments, {})
     if start is None or general.conditional:
         return False
-    todo = sorted(general.premises, key=_key)
-    steps = 0
+    todo, there = list(general.premises), list(special.premises)
+    known: dict[Term, Term] = {Variable(name): term for name, term in start.items()}
+    return embeds(
+        [_as_atom(premise) for premise in todo],
+        [_as_atom(premise) for premise in there],
+        known,
+        lambda term: isinstance(term, Variable),
+        lambda wanted, offered: _covers(todo[wanted], there[offered]),
+    )
 
-    def place(index: int, bindings: Substitution) -> bool:
-        nonlocal steps
-        steps += 1
-        if index == len(todo):
-            return True
-        if steps > MOST_STEPS:
-            # Not to find that a pattern is superfluous is safe.
-            return False
-        wanted = todo[index]
-        for offered in special.premises:
-            if offered.atom.predicate != wanted.atom.predicate or offered.positive != wanted.positive:
-                continue
-            if not _covers(wanted, offered):
-                continue
-            bound = _match(wanted.atom.arguments, offered.atom.arguments, bindings)
-            if bound is not None and place(index + 1, bound):
-                return True
-        return False
 
-    return place(0, start)
+def _as_atom(premise: Premise) -> tuple[tuple[str, bool], tuple[Term, ...]]:
+    return (premise.atom.predicate, premise.positive), premise.atom.arguments
 
 
 def _covers(wanted: Premise, offered: Premise) -> bool:
@@ -405,7 +395,7 @@ def _match(general: tuple[Term, ...], special: tuple[Term, ...], bindings: Subst
 
 def condensed(pattern: Pattern) -> Pattern:
     """Without premises that the others imply."""
-    if pattern.conditional:
+    if pattern.conditional or len(pattern.premises) > MOST_ATOMS:
         return pattern
     current = pattern
     for premise in sorted(pattern.premises, key=_key):

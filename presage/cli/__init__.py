@@ -8,12 +8,15 @@ libraries are imported by the commands that need them, not here.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import os
 import sys
 import warnings
 from collections.abc import Sequence
 from typing import TextIO
 
+from presage import notices
 from presage.errors import PresageError
 from presage.model.functions import PresageWarning
 
@@ -81,19 +84,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return FINE
     warnings.showwarning = _show_warning
+    notices.listen(_say)
     try:
         options = parser.parse_args(given)
         status: int = options.run(options)
         sys.stdout.flush()
         return status
     except SystemExit as stop:
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
         return stop.code if isinstance(stop.code, int) else WRONG_CALL
     except PresageError as problem:
         print(problem, file=sys.stderr)
         return WRONG_INPUT
     except BrokenPipeError:
         # The reader has seen enough, as in `presage check p.psg | head -1`.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return FINE
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
@@ -101,3 +107,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     except RecursionError:
         print("presage: the program is nested too deeply", file=sys.stderr)
         return WRONG_INPUT
+    except OSError as problem:
+        # Such as a full disk below what is written. What could not be written would be tried again at the end.
+        print(f"presage: {problem.strerror or problem}{_of(problem)}", file=sys.stderr)
+        _drop_output()
+        return WRONG_INPUT
+    finally:
+        notices.forget(_say)
+
+
+def _of(problem: OSError) -> str:
+    return f": {problem.filename}" if problem.filename else " (writing to standard output)" * _is_output(problem)
+
+
+def _is_output(problem: OSError) -> bool:
+    return problem.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
+
+
+def _drop_output() -> None:
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(text: str) -> None:
+    print(f"presage: {text}", file=sys.stderr)

@@ -322,6 +322,8 @@ class Relation:
 
     def insert(self, rows: Symbols32, low: Ints, high: Ints) -> None:
         """Adds intervals to tuples; what is new goes to the log."""
+        if not len(low):
+            return  # Nothing is compiled for nothing.
         count, done = len(low), 0
         while True:
             done = tables.insert_all(self.address, self.store.indexes_address, rows, low, high, done)

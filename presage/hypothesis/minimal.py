@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
+from presage.analysis.embedding import MOST_ATOMS, embeds
 from presage.hypothesis.patterns import START, Argument, Fixed, Pattern, Premise, Time
 from presage.model.terms import Number
-
-MOST_STEPS = 1_000
 
 Mapping = dict[int, Argument]
 
@@ -83,25 +82,25 @@ def _range(pattern: Pattern, base: int) -> tuple[Number | None, Number | None]:
 
 
 def _embeds(wanted: tuple[Premise, ...], offered: tuple[Premise, ...], start: Mapping, shift: Number) -> bool:
-    steps = 0
+    def kind(each: Premise, by: Number) -> tuple[str, bool, int, Number]:
+        return each.predicate, each.positive, each.when.base, each.when.offset + by
 
-    def place(index: int, bound: Mapping) -> bool:
-        nonlocal steps
-        steps += 1
-        if index == len(wanted):
-            return True
-        if steps > MOST_STEPS:
-            return False
-        need = wanted[index]
-        at = Time(need.when.base, need.when.offset + shift)
-        for have in offered:
-            if have.held is None and (have.predicate, have.positive, have.when) == (need.predicate, need.positive, at):
-                found = _match(need.arguments, have.arguments, bound)
-                if found is not None and place(index + 1, found):
-                    return True
-        return False
+    # The two patterns' variables are numbers of their own: those of the one are told apart from those of the other.
+    return embeds(
+        [(kind(each, shift), tuple(_general(argument) for argument in each.arguments)) for each in wanted],
+        [(kind(each, 0), tuple(map(_special, each.arguments))) for each in offered if each.held is None],
+        {_general(variable): _special(argument) for variable, argument in start.items()},
+        lambda argument: argument[0] == "variable",
+        lambda wanted, offered: True,
+    )
 
-    return place(0, start)
+
+def _general(argument: Argument) -> tuple[str, Argument]:
+    return ("", argument) if isinstance(argument, Fixed) else ("variable", argument)
+
+
+def _special(argument: Argument) -> tuple[str, Argument]:
+    return "", argument
 
 
 def _match(general: tuple[Argument, ...], special: tuple[Argument, ...], bound: Mapping) -> Mapping | None:
@@ -117,7 +116,7 @@ def _match(general: tuple[Argument, ...], special: tuple[Argument, ...], bound: 
 
 def condensed(pattern: Pattern) -> Pattern:
     """Without literals that the others imply."""
-    if not is_plain(pattern):
+    if not is_plain(pattern) or len(pattern.literals) > MOST_ATOMS:
         return pattern
     for premise in pattern.literals:
         smaller = replace(
