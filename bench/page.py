@@ -26,6 +26,7 @@ from presage.answers import Answer
 from presage.web.details import Details
 from presage.web.replay import Replay, Step
 from presage.web.server import application
+from presage.web.stage import Run, Stage
 
 ROOT = Path(__file__).parent.parent
 STEPS_A_SECOND = 10
@@ -103,7 +104,7 @@ def loaded_page(open_answers: int, changes_a_second: int, seconds: float) -> Ite
     source = made_up_steps(open_answers, changes_a_second // STEPS_A_SECOND, int(seconds * STEPS_A_SECOND))
     replay = Replay(source, speed=STEPS_A_SECOND)
     reasoner = presage.Reasoner(presage.load(str(ROOT / "presage/examples/turbines/turbines.psg")))
-    app = application(replay, Details(reasoner, []))
+    app = application(Stage(Run(replay, Details(reasoner, []))))
     with served(app, replay) as address:
         yield address, replay
 

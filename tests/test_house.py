@@ -78,7 +78,9 @@ ALLOWED: dict[str, set[str]] = {
     "layout": {"parser", "model", "errors"},
     "pipeline": {"analysis", "checking", "io", "several", "errors"},
     "web": {
+        "checking",
         "colours",
+        "syntax",
         "analysis",
         "answers",
         "evidence",

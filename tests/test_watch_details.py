@@ -31,7 +31,7 @@ def prepared(
         program=folder / "program.psg", facts=[folder / "facts.jsonl"], static=[], until=until, emit=emit, speed=0.0,
         history=1_000_000,
     )  # fmt: skip
-    return prepare(options)
+    return prepare(options, options.program.read_text())
 
 
 def told(replay: Replay, details: Details) -> dict[str, list[dict[str, Any]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -56,6 +57,11 @@ class Person:
 
     def click(self, name: str) -> None:
         self.page.get_by_role("button", name=name, exact=True).click()
+
+    def filters(self) -> None:
+        """Opens what is seldom needed."""
+        if self.page.locator("#filters").is_hidden():
+            self.page.get_by_text("Filter and order").click()
 
     def steps(self, count: int) -> None:
         """Steps, and waits until each is drawn."""
@@ -234,6 +240,7 @@ def test_filters(two_queries: Watched, visit: Any) -> None:
     person.steps(3)
     lanes = person.page.locator(".lane")
     every = lanes.count()
+    person.filters()
     person.page.locator("#filter-query").select_option(label="hot(X)")
     expect(lanes).to_have_count(9)
     person.page.get_by_label("Find").fill("x=wt25")
@@ -244,13 +251,165 @@ def test_filters(two_queries: Watched, visit: Any) -> None:
     person.page.get_by_label("possible", exact=True).uncheck()
     expect(lanes).to_have_count(1)
     person.page.get_by_label("possible", exact=True).check()
+    person.filters()
     person.page.locator("#filter-confidence").fill("0")
     person.page.get_by_label("Find").fill("")
+    person.filters()
     person.page.locator("#filter-query").select_option(label="all")
     expect(lanes).to_have_count(every)
     person.page.locator("#order").select_option(label="name")
     names = [each.get_attribute("data-answer") for each in lanes.all()]
     assert names == sorted(names)
+
+
+def test_a_filter_without_hits_says_so(turbines: Watched, visit: Any) -> None:
+    person = visit(turbines)
+    expect(person.page.locator("#nothing")).to_contain_text("Press Play, or Step, to begin.")
+    person.steps(3)
+    expect(person.page.locator("#nothing")).to_be_hidden()
+    person.page.get_by_label("Find").fill("zzz")
+    expect(person.page.locator("#nothing")).to_contain_text("No answer matches “zzz”")
+    person.click("Clear the filter")
+    expect(person.lane("malf(wt25)@0")).to_be_visible()
+
+
+def test_the_overview_comes_first(turbines: Watched, visit: Any) -> None:
+    person = visit(turbines)
+    person.steps(2)
+    expect(person.page.locator("#count-open")).to_have_text("3")
+    urgent = person.page.locator("#urgent li")
+    expect(urgent.first).to_contain_text("malf(wt25)@0")
+    expect(urgent.first).to_contain_text("in 2, 1 missing")
+    person.steps(3)
+    newest = person.page.locator("#newest li")
+    before = newest.all_text_contents()
+    assert before and "confirmed" in " ".join(before)
+    person.page.reload()
+    expect(newest).to_have_count(len(before))
+    assert newest.all_text_contents() == before, "what just happened is not forgotten by reloading"
+
+
+def test_the_end_shows_all_of_it_and_answers_are_gone_to(tmp_path: Path, visit: Any) -> None:
+    facts = tmp_path / "facts.jsonl"
+    readings = [(time, "wt25") for time in (0, 1, 2, 300, 301, 302)]
+    lines = [{"pred": "temp", "args": [name, "high"], "time": time} for time, name in readings]
+    facts.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with watching(TURBINES, facts, "--speed", "0") as watched:
+        person = visit(watched)
+        expect(person.page.locator("#play")).to_have_text("Run again")
+        first, last = person.lane("malf(wt25)@0"), person.lane("malf(wt25)@300")
+        expect(first.locator(".shape").last).to_be_in_viewport()
+        expect(last.locator(".shape").last).to_be_in_viewport()
+        person.picture("after-the-run")
+
+        def in_sight() -> tuple[float, float]:
+            return tuple(float(each.locator("path.shape").last.bounding_box()["x"]) for each in (first, last))  # type: ignore[return-value]
+
+        wide = in_sight()
+        assert wide[1] - wide[0] > 300
+        person.page.locator("#newest button").filter(has_text="malf(wt25)@300").first.click()
+        expect(person.page.locator("#details h2")).to_have_text("malf(wt25)@300")
+        expect(last.locator(".shape").last).to_be_in_viewport()
+        assert in_sight()[1] - in_sight()[0] > 1000, "near enough to read it"
+        link = person.page.evaluate("new Promise((done) => setTimeout(() => done(location.href), 500))")
+        assert "answer=malf%28wt25%29%40300" in link
+        person.click("Fit all")
+        assert in_sight() == pytest.approx(wide, abs=8)
+        other = visit(watched)
+        other.page.goto(link)
+        other.page.reload()
+        expect(other.page.locator("#details h2")).to_have_text("malf(wt25)@300")
+        expect(other.lane("malf(wt25)@300").locator(".shape").last).to_be_in_viewport()
+        other.page.get_by_label("Go to a time").fill("1")
+        other.page.get_by_label("Go to a time").press("Enter")
+        expect(other.lane("malf(wt25)@0").locator(".shape").last).to_be_in_viewport()
+        for each in (person, other):
+            each.context.close()
+
+
+def test_run_again(turbines: Watched, visit: Any) -> None:
+    person, other = visit(turbines), visit(turbines)
+    person.page.locator("#speed").fill("0")
+    person.page.locator("#speed").press("Enter")
+    person.click("Play")
+    play = person.page.locator("#play")
+    expect(play).to_have_text("Run again")
+    expect(person.lane("malf(wt25)@0")).to_have_attribute("data-status", "confirmed")
+    person.click("Run again")
+    expect(play).to_have_text("Pause")
+    expect(person.lane("malf(wt25)@0")).to_have_attribute("data-status", "possible")
+    expect(other.page.locator("#play")).to_have_text("Pause"), "for every page"
+    expect(person.lane("malf(wt25)@0")).to_have_attribute("data-status", "confirmed", timeout=15_000)
+
+
+def test_the_story_and_the_rules_are_beside_the_picture(turbines: Watched, visit: Any) -> None:
+    person = visit(turbines)
+    expect(person.page.get_by_role("heading", level=1)).to_have_text(
+        "Wind turbines: know of a failure before it is certain"
+    )
+    story = person.page.locator("#story")
+    expect(story).to_contain_text("A turbine that runs hot for three readings in a row has failed")
+    expect(story.locator(".listing")).to_contain_text("malf(X)@T-2 :- shdn(X)@T.")
+    expect(story).to_contain_text("malf(X)")
+    assert "```" not in story.inner_text() and "$ presage" not in story.inner_text()
+
+
+def test_the_workbench(turbines: Watched, visit: Any) -> None:
+    person = visit(turbines)
+    person.page.get_by_role("tab", name="Program").click()
+    field = person.page.get_by_label("The program", exact=True)
+    expect(field).to_have_value(TURBINES.read_text())
+    problems = person.page.locator("#editor-problems")
+    expect(problems).to_contain_text("Nothing is wrong with it.")
+    expect(person.page.locator(".behind .keyword").first).to_have_text("timeline")
+    field.fill(TURBINES.read_text().replace("query malf(X).", "query malff(X)."))
+    expect(problems).to_contain_text("line 10, column 7")
+    expect(problems.locator(".excerpt")).to_have_text("query malff(X).\n      ^^^^^^^^")
+    expect(problems).to_contain_text("hint:")
+    expect(person.page.locator(".behind .squiggle").first).to_have_text("malff")
+    expect(person.page.get_by_role("button", name="Run from the start")).to_be_disabled()
+    person.picture("workbench-problem")
+    field.fill(TURBINES.read_text().replace("query malf(X).", ""))
+    field.press("Control+End")
+    field.type("query sh")
+    offer = person.page.locator(".offer").get_by_role("option")
+    expect(offer).to_have_count(1)
+    expect(offer).to_contain_text("shdn(_)")
+    field.press("Enter")
+    field.type("X).")
+    assert field.input_value().endswith("query shdn(X).")
+    expect(problems).to_contain_text("Nothing is wrong with it.")
+    person.click("Run from the start")
+    expect(person.lane("shdn(wt25)@2")).to_have_attribute("data-status", "confirmed", timeout=20_000)
+    expect(person.page.locator(".lane[data-answer^=malf]")).to_have_count(0)
+    person.picture("workbench")
+
+
+def test_a_run_in_a_single_file(turbines: Watched, browser: Any, tmp_path: Path) -> None:
+    """The file is opened without any server, and shows the same."""
+    turbines.state_after(100)
+    with urllib.request.urlopen(f"{turbines.address}api/share", timeout=60) as reply:
+        assert 'filename="turbines.html"' in reply.headers["content-disposition"]
+        (tmp_path / "run.html").write_bytes(reply.read())
+    context = browser.new_context(viewport={"width": 1280, "height": 1000}, offline=True)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda problem: wrong.append(str(problem)))
+    page.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
+    page.goto((tmp_path / "run.html").as_uri())
+    lane = page.locator('[data-answer="malf(wt25)@0"]')
+    expect(lane).to_have_attribute("data-status", "confirmed")
+    lane.get_by_role("button").click()
+    expect(page.locator("#details")).to_contain_text("Proof, accepted by the checker")
+    page.locator("#scrub").press("Home")
+    page.locator("#scrub").press("ArrowRight")
+    expect(lane).to_have_attribute("data-status", "possible")
+    page.get_by_role("button", name="Return to now").click()
+    page.get_by_role("button", name="Run again", exact=True).click()
+    expect(lane).to_have_attribute("data-status", "possible")
+    expect(lane).to_have_attribute("data-status", "confirmed", timeout=15_000)
+    context.close()
+    assert not wrong, wrong
 
 
 def test_likelier_answers_are_drawn_stronger(two_queries: Watched, visit: Any) -> None:
@@ -275,6 +434,7 @@ def test_several_ways_and_absences(two_queries: Watched, visit: Any) -> None:
 def test_grouped_by_key(two_queries: Watched, visit: Any) -> None:
     person = visit(two_queries, viewport=TALL)
     person.steps(3)
+    person.filters()
     person.page.locator("#lanes-by").select_option(label="by X")
     expect(person.page.locator(".lane.group")).to_have_count(4), "one for all, and one for each device"
     person.picture("groups")
@@ -293,13 +453,15 @@ def test_names_are_text_and_nothing_else(two_queries: Watched, visit: Any) -> No
     expect(person.lane(answer)).to_contain_text(ODD)
     person.lane(answer).get_by_role("button").click()
     expect(person.page.locator("#details h2")).to_have_text(answer)
+    person.filters()
     person.page.locator("#lanes-by").select_option(label="by X")
-    expect(person.page.locator(".lane.group").filter(has_text=ODD)).to_have_count(1)
-    person.page.locator(".lane.group").filter(has_text=ODD).get_by_role("button").click()
+    group = person.page.locator(f"[data-group={json.dumps(ODD)}]")
+    expect(group).to_contain_text(ODD)
+    group.get_by_role("button", name=f"X = {ODD}:").click()
     expect(person.page.locator("#details h2")).to_have_text(f"X = {ODD}")
     person.click("Table")
     expect(person.page.get_by_role("table")).to_contain_text(ODD)
-    expect(person.page.locator("#newest")).to_contain_text(ODD)
+    expect(person.page.locator("#newest")).to_contain_text("<img")
     assert person.page.locator("img").count() == 0
 
 
@@ -373,14 +535,15 @@ def test_many_answers_and_many_changes(visit: Any) -> None:
         lanes = person.page.locator(".lane")
         expect(lanes.first).to_contain_text("all answers", timeout=60_000)
         expect(lanes.nth(2)).to_contain_text("X = d", timeout=30_000)
-        lanes.nth(2).get_by_role("button").click()
+        lanes.nth(2).get_by_role("button", name="X = ").last.click()
         expect(person.page.locator("#details h2")).to_contain_text("d", timeout=30_000)
         person.page.keyboard.press("Escape")
-        expect(person.page.locator("#play")).to_have_text("Finished", timeout=60_000)
+        expect(person.page.locator("#play")).to_have_attribute("data-finished", "true", timeout=60_000)
         expect(person.page.locator("#answers")).to_have_attribute("data-step", "50", timeout=30_000)
         expect(person.page.locator("#count-open")).to_have_text("50,000")
         assert lanes.count() < 60, "only what is in sight is drawn"
         assert replay.board.summary.changes == 50_000 + 49 * 500
+        person.filters()
         person.page.locator("#lanes-by").select_option(label="one for each answer")
         expect(person.page.locator("#shown")).to_contain_text("55,000 answers")
         person.page.locator("#filter-text").fill("x=d4999")

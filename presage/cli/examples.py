@@ -41,6 +41,13 @@ def title(name: str) -> str:
     return first.lstrip("# ")
 
 
+def opening(name: str) -> str:
+    """The first sentence of an example's page."""
+    page = (EXAMPLES / name / "README.md").read_text(encoding="utf-8")
+    first = page.split("\n\n")[1].replace("\n", " ")
+    return first.partition(". ")[0].rstrip(".") + "."
+
+
 def program_of(name: str) -> Path:
     return EXAMPLES / name / f"{name}.psg"
 

@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from presage.cli import FINE
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from presage.stepping import Stepper
     from presage.web.details import Describing, Details
     from presage.web.replay import Replay, Step
+    from presage.web.stage import Stage
 
 SUMMARY = "run a program on a live page in the browser"
 DESCRIPTION = """\
@@ -35,6 +37,7 @@ example:
   presage watch turbines/turbines.psg --facts turbines/facts.jsonl --speed 0.5"""
 
 LOCAL = "127.0.0.1"
+LOCAL_NAMES = (LOCAL, "localhost", "::1")
 PORT = 8765
 A_MINUTE = 60
 """How many seconds a run takes at most unless a speed is given."""
@@ -64,6 +67,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--port", type=_port, default=PORT, metavar="P", help=f"default {PORT}; 0 for any free one")
     command.add_argument(
         "--host", default=LOCAL, metavar="H", help=f"the address to listen on (default {LOCAL}: this machine only)"
+    )
+    command.add_argument(
+        "--edit",
+        action="store_true",
+        help="whoever sees the page may change the rules, also where --host lets others in (on this machine: always)",
     )
     command.add_argument("--no-browser", action="store_true", help="do not open a browser")
     command.add_argument(
@@ -99,41 +107,53 @@ def run(options: argparse.Namespace) -> int:
         return _show_examples(options)
     from presage.web.server import application
 
-    replay, details = _begun(options)
-    app = application(replay, details, _host_names(options.host), start_when_seen=not options.paused)
-    _serve(app, options, str(options.answers or options.program), replay.close)
-    if replay.problem:
-        raise PresageError(replay.problem)
+    stage = staged(options)
+    stage.start()
+    app = application(stage, _host_names(options.host), start_when_seen=not options.paused)
+    _serve(app, options, str(options.answers or options.program), stage.close)
+    if stage.run.replay.problem:
+        raise PresageError(stage.run.replay.problem)
     return FINE
 
 
-def _begun(options: argparse.Namespace) -> tuple[Replay, Describing]:
-    """A replay at work, before its first step."""
-    replay, details = listen_to(options) if options.answers else prepare(options)
-    threading.Thread(target=replay.run, name="replay", daemon=True).start()
-    return replay, details
+def staged(options: argparse.Namespace, home: str = "") -> Stage:
+    """A run before its first step, and how it is begun again."""
+    from presage.checking import read_file
+    from presage.web.stage import Run, Stage
+    from presage.web.story import Story, story_of
+
+    if options.answers:
+        again = None if options.answers == "-" else (lambda _: Run(*listen_to(options)))
+        name = "Standard input" if options.answers == "-" else Path(options.answers).name
+        return Stage(Run(*listen_to(options)), again, Story(name))
+    text = read_file(options.program)
+    story = story_of(Path(options.program), text)
+    editable = options.edit or options.host in LOCAL_NAMES
+    begin = Run(*prepare(options, text))
+    return Stage(begin, lambda source: Run(*prepare(options, source or text)), story, editable=editable, home=home)
 
 
 def _show_examples(options: argparse.Namespace) -> int:
     """A page with the examples; each is prepared when somebody opens it."""
-    from presage.cli.examples import EXAMPLES, data_of, names, program_of, title
+    from presage.cli.examples import EXAMPLES, data_of, names, opening, program_of, title
     from presage.web.gallery import Shown, gallery
     from presage.web.server import application
 
     hosts = _host_names(options.host)
-    opened: list[Replay] = []
+    opened: list[Stage] = []
 
     def open_example(name: str) -> object:
         chosen = argparse.Namespace(**{**vars(options), "program": program_of(name), "facts": [data_of(name)]})
-        replay, details = _begun(chosen)
-        opened.append(replay)
-        return application(replay, details, hosts, start_when_seen=not options.paused)
+        stage = staged(chosen, home="../")
+        stage.start()
+        opened.append(stage)
+        return application(stage, hosts, start_when_seen=not options.paused)
 
-    shown = [Shown(name, title(name), EXAMPLES / name / "picture.svg") for name in names()]
+    shown = [Shown(name, title(name), opening(name), EXAMPLES / name / "small.svg") for name in names()]
 
     def close() -> None:
-        for replay in opened:
-            replay.close()
+        for stage in opened:
+            stage.close()
 
     _serve(gallery(shown, open_example, hosts), options, "the examples", close)
     return FINE
@@ -184,22 +204,25 @@ def listen_to(options: argparse.Namespace) -> tuple[Replay, Describing]:
     return replay, ToldDetails(source, subject)
 
 
-def prepare(options: argparse.Namespace) -> tuple[Replay, Details]:
-    """The replay of a run, before its first step."""
-    from presage.checking import check_text, read_file
+def prepare(options: argparse.Namespace, text: str) -> tuple[Replay, Details]:
+    """The replay of a run of the program with this text, before its first step."""
+    from presage.checking import check_text
     from presage.cli.run import last_step_asked, take_facts
     from presage.stepping import make_stepper
     from presage.web.details import Details
     from presage.web.replay import Replay
 
-    report = check_text(read_file(options.program), str(options.program))
+    report = check_text(text, str(options.program))
     reasoner = make_stepper(report, options.emit)
     facts, statics = take_facts(reasoner, options.facts, options.static)
     with in_the_call():
         until = last_step_asked(reasoner, options.until)
     speed = _comfortable_speed(facts, until) if options.speed is None else options.speed
     replay = Replay(_steps(reasoner, facts, until), speed, history=options.history)
-    return replay, Details(reasoner, facts, statics)
+    found = report.findings
+    assert found is not None
+    delays = {asked.query: asked.reach.delay for asked in found.queries}
+    return replay, Details(reasoner, facts, statics, delays)
 
 
 def _comfortable_speed(facts: list[Fact], until: Number | None) -> float:

@@ -7,7 +7,7 @@ undone. What is settled stays for a while, so that people see it end, and then g
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,8 +24,8 @@ SETTLED = ("confirmed", "refuted", INCONSISTENT)
 
 
 def name_of(answer: Answer) -> str:
-    """What an answer is known by; a step without a model by its time."""
-    return answer.answer or f"no model@{show_number(answer.now)}"
+    """What an answer is known by, the same for all lines about one thing; a step without a model by its time."""
+    return getattr(answer, "key", answer.answer) or f"no model@{show_number(answer.now)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,8 @@ class Entry:
     """How many answers came into sight before it."""
     was: Answer | None = None
     """How it stood when it was last possible, if it is not any more."""
+    told: int = 0
+    """How many changes there had been when it was last told."""
 
 
 Rows = dict[str, Entry]
@@ -87,7 +89,7 @@ class Board:
         self._settled: dict[str, None] = {}
         self._turns: deque[_Turn] = deque()
         self._remembered = 0
-        self._serial = 0
+        self._serial = self._told = 0
         self._statuses: Counter[str] = Counter()
 
     def apply(
@@ -117,7 +119,8 @@ class Board:
         serial = self._serial if before is None else before.serial
         self._serial += before is None
         was = None if before is None else before.answer if before.answer.status == "possible" else before.was
-        entry = Entry(answer, serial, None if answer.status == "possible" else was)
+        self._told += 1
+        entry = Entry(answer, serial, None if answer.status == "possible" else was, self._told)
         self.rows[key] = entry
         # What is open is counted while it is, what is settled once and for all.
         if before is not None and before.answer.status not in SETTLED:
@@ -149,3 +152,24 @@ class Board:
                     rows[key] = before
             summary = turn.before
         return rows, summary
+
+    def history(self, most: int) -> Iterator[tuple[Summary, list[Entry], list[str]]]:
+        """The run from the earliest step of which no more than so many changes lie ahead: first all answers in sight
+        then, and after each later step those that changed and the names of those that left."""
+        kept: list[_Turn] = []
+        changes = 0
+        for turn in reversed(self._turns):
+            changes += len(turn.changes)
+            if kept and changes > most:
+                break
+            kept.insert(0, turn)
+        begin = kept[0].before if kept else self.summary
+        yield begin, list(self.past(begin.step)[0].values()), []
+        for place, turn in enumerate(kept):
+            after = kept[place + 1].before if place + 1 < len(kept) else self.summary
+            latest = {key: entry for key, _, entry in turn.changes}
+            yield (
+                after,
+                [each for each in latest.values() if each is not None],
+                [key for key, entry in latest.items() if entry is None],
+            )

@@ -33,6 +33,7 @@ from presage.reasoner import Reasoner
 from presage.stepping import Stepper
 from presage.supposing import asked_by
 from presage.web.board import Entry, name_of
+from presage.web.story import queries_in_words
 
 MOST_WAYS_PROVED = 5
 """Of so many ways it is said how they would come true."""
@@ -63,7 +64,11 @@ class Describing(ABC):
         answer = entry.answer
         line = _whole_line(answer)
         line["ways"] = len(answer.ways) or int(answer.status == "possible")
-        line["serial"], line["query"] = entry.serial, self.query_of(answer)
+        line["serial"], line["told"], line["query"] = entry.serial, entry.told, self.query_of(answer)
+        line["key"] = name_of(answer)
+        if answer.open_time:
+            # Between which bounds its time lies is said by each of its ways.
+            line["bounds_of_ways"] = [list(way["unless"]) for way in answer.ways] or [line["unless"]]
         if entry.was is not None and answer.status != "confirmed":
             line["was"] = way_of(entry.was)
         return line
@@ -80,10 +85,18 @@ class Describing(ABC):
 class Details(Describing):
     """What can be said about the answers of one run."""
 
-    def __init__(self, reasoner: Stepper, facts: Sequence[Fact], statics: Sequence[Fact] = ()) -> None:
+    def __init__(
+        self,
+        reasoner: Stepper,
+        facts: Sequence[Fact],
+        statics: Sequence[Fact] = (),
+        delays: dict[Query, Number | None] | None = None,
+    ) -> None:
+        """`delays` says for each query how long after its time it is decided, where that is known."""
         self.reasoner = reasoner
         self.program: Program = reasoner.subject.program
         self.queries: tuple[Query, ...] = tuple(reasoner.subject.queries)
+        self._delays = delays or {}
         self._supposing = reasoner.supposing if isinstance(reasoner, Reasoner) else None
         self._by_predicate = Counter(shown_name(query.atom.predicate) for query in self.queries)
         self._facts = sorted(facts, key=lambda fact: fact.arrival)
@@ -98,6 +111,7 @@ class Details(Describing):
             "program": self.program.source.name,
             "source": self.program.source.text,
             "queries": list(map(query_title, self.queries)),
+            "words": queries_in_words(self.reasoner.subject, self._delays),
             "discrete": self.reasoner.subject.discrete,
             "hypothetical": self._supposing is not None,
             "several_models": not isinstance(self.reasoner, Reasoner),

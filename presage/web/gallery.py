@@ -29,6 +29,8 @@ from presage.web.server import PAGE, Guarded
 class Shown:
     name: str
     title: str
+    about: str
+    """What it is about, in a sentence."""
     picture: Path
 
 
@@ -40,7 +42,7 @@ def gallery(shown: Sequence[Shown], open_example: Callable[[str], Any], hosts: I
         return FileResponse(PAGE / "gallery.html")
 
     async def examples(_: Request) -> Response:
-        return JSONResponse([{"name": each.name, "title": each.title} for each in shown])
+        return JSONResponse([{"name": each.name, "title": each.title, "about": each.about} for each in shown])
 
     async def picture(request: Request) -> Response:
         name = request.path_params["name"]

@@ -253,11 +253,18 @@ class Replay:
 
     def unsubscribe(self, feed: Feed) -> None:
         with self._lock:
-            self._feeds.remove(feed)
+            if feed in self._feeds:
+                self._feeds.remove(feed)
 
     def news(self, feed: Feed, most: int = ROWS_AT_ONCE) -> tuple[News, dict[str, Any]]:
         with self._lock:
             return feed.take(most), self.state()
+
+    @contextmanager
+    def standing(self) -> Iterator[Board]:
+        """The board, while nothing changes on it."""
+        with self._lock:
+            yield self.board
 
     def past(self, step: int) -> tuple[Rows, Summary]:
         with self._lock:

@@ -26,9 +26,13 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from presage.errors import PresageError, ProgramError
 from presage.web.board import Entry, Rows
 from presage.web.details import Describing
-from presage.web.replay import Feed, Replay
+from presage.web.replay import Replay
+from presage.web.sharing import recorded, single_file
+from presage.web.stage import Stage
+from presage.web.workbench import LONGEST_PROGRAM, looked_at, words
 
 PAGE = Path(__file__).parent / "page"
 BATCH_SECONDS = 0.1
@@ -46,12 +50,10 @@ HEADERS = {
 }
 
 
-def application(
-    replay: Replay, details: Describing, hosts: Iterable[str] = ("*",), start_when_seen: bool = True
-) -> ASGIApp:
+def application(stage: Stage, hosts: Iterable[str] = ("*",), start_when_seen: bool = True) -> ASGIApp:
     """The application. With `start_when_seen` the replay begins when the first page opens."""
     guard = Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
-    routes = _Site(replay, details, start_when_seen).routes()
+    routes = _Site(stage, start_when_seen).routes()
     return Guarded(Starlette(routes=routes, middleware=[guard], exception_handlers={HTTPException: _told}))
 
 
@@ -77,9 +79,17 @@ class Guarded:
 
 
 class _Site:
-    def __init__(self, replay: Replay, details: Describing, start_when_seen: bool) -> None:
-        self.replay, self.details = replay, details
+    def __init__(self, stage: Stage, start_when_seen: bool) -> None:
+        self.stage = stage
         self.start_when_seen = start_when_seen
+
+    @property
+    def replay(self) -> Replay:
+        return self.stage.run.replay
+
+    @property
+    def details(self) -> Describing:
+        return self.stage.run.details
 
     def routes(self) -> list[Route | Mount]:
         return [
@@ -87,6 +97,9 @@ class _Site:
             Route("/api/program", self.program),
             Route("/api/events", self.events),
             Route("/api/control", self.control, methods=["POST"]),
+            Route("/api/check", self.check, methods=["POST"]),
+            Route("/api/run", self.run, methods=["POST"]),
+            Route("/api/share", self.share),
             Route("/api/state", self.state),
             Route("/api/answer", self.answer),
             Mount("/page", StaticFiles(directory=PAGE)),
@@ -96,34 +109,52 @@ class _Site:
         return FileResponse(PAGE / "index.html")
 
     async def program(self, _: Request) -> Response:
-        return JSONResponse(self.details.about())
+        return JSONResponse(await run_in_threadpool(self._about))
+
+    def _about(self) -> dict[str, Any]:
+        stage = self.stage
+        return {
+            **self.details.about(),
+            "title": stage.story.title,
+            "prose": stage.story.prose,
+            "language": words(),
+            "editable": stage.editable,
+            "again": stage.can_begin_again,
+            "home": stage.home,
+            "turn": stage.turn,
+        }
 
     # -- the present ------------------------------------------------------------------------------
 
     async def events(self, _: Request) -> Response:
-        feed = self.replay.subscribe()
         if self.start_when_seen:
             self.start_when_seen = False
             self.replay.play()
-        return StreamingResponse(self._batches(feed), media_type="text/event-stream")
+        return StreamingResponse(self._batches(), media_type="text/event-stream")
 
-    async def _batches(self, feed: Feed) -> AsyncIterator[str]:
+    async def _batches(self) -> AsyncIterator[str]:
         quiet = QUIET_SECONDS
         told: dict[str, Any] = {}
+        turn, replay = self.stage.turn, self.replay
+        feed = replay.subscribe()
         try:
-            while not self.replay.closed:
-                news, state = self.replay.news(feed)
+            while not (self.stage.closed or self.replay.closed):
+                if turn != self.stage.turn:
+                    replay.unsubscribe(feed)
+                    turn, replay = self.stage.turn, self.replay
+                    feed = replay.subscribe()
+                news, state = replay.news(feed)
                 where = {name: state[name] for name in ("step", "paused", "speed", "finished", "problem", "next")}
                 if news.rows or news.gone or news.reset or where != told or quiet >= QUIET_SECONDS:
                     batch = {"reset": news.reset, "rows": self._lines(news.rows), "gone": news.gone, "state": state}
-                    batch["about"] = self.details.version
+                    batch["more"], batch["about"] = news.more, [turn, self.details.version]
                     yield f"event: batch\ndata: {_text(batch)}\n\n"
                     quiet, told = 0.0, where
                 if not news.more:
                     quiet += BATCH_SECONDS
                 await asyncio.sleep(0 if news.more else BATCH_SECONDS)
         finally:
-            self.replay.unsubscribe(feed)
+            replay.unsubscribe(feed)
 
     def _lines(self, entries: Iterable[Entry]) -> list[dict[str, Any]]:
         return [self.details.line(entry) for entry in entries]
@@ -173,17 +204,64 @@ class _Site:
             self.replay.step()
         elif action == "speed":
             self.replay.set_speed(_speed(given.get("speed")))
+        elif action == "again":
+            await self._begin_again(None)
         else:
-            raise HTTPException(400, "`action` is one of play, pause, step, speed")
+            raise HTTPException(400, "`action` is one of play, pause, step, speed, again")
         self.start_when_seen = False
         return JSONResponse(self.replay.state())
 
+    # -- the workbench ----------------------------------------------------------------------------
 
-async def _object(request: Request) -> dict[str, Any]:
-    text = b""
+    async def check(self, request: Request) -> Response:
+        """What is wrong with a text, and which predicates it has."""
+        _refuse_other_pages(request)
+        source = await self._source(request)
+        return JSONResponse(await run_in_threadpool(looked_at, source, self._name()))
+
+    async def run(self, request: Request) -> Response:
+        """The run from the start, with other rules."""
+        _refuse_other_pages(request)
+        if not self.stage.editable:
+            raise HTTPException(403, "the rules of this run cannot be changed from the page")
+        await self._begin_again(await self._source(request))
+        return JSONResponse(self.replay.state())
+
+    async def _begin_again(self, source: str | None) -> None:
+        try:
+            await run_in_threadpool(self.stage.again, source)
+        except ProgramError as wrong:
+            count = sum(each.severity == "error" for each in wrong.diagnostics)
+            raise HTTPException(400, f"the program has {count} mistake{'s' if count != 1 else ''}") from None
+        except PresageError as wrong:
+            raise HTTPException(400, str(wrong)) from None
+
+    async def _source(self, request: Request) -> str:
+        source = (await _object(request, 6 * LONGEST_PROGRAM)).get("source")
+        if not isinstance(source, str) or len(source) > LONGEST_PROGRAM:
+            raise HTTPException(400, f"`source` is the text of a program, of {LONGEST_PROGRAM:,} signs at most")
+        return source
+
+    def _name(self) -> str:
+        return str(self.details.about()["program"])
+
+    async def share(self, _: Request) -> Response:
+        """The run so far as a single file."""
+        text = await run_in_threadpool(self._single_file)
+        name = f"{Path(self._name()).stem or 'run'}.html".encode("ascii", "ignore").decode().replace('"', "")
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(text, media_type="text/html", headers=headers)
+
+    def _single_file(self) -> str:
+        with self.replay.standing() as board:
+            return single_file(recorded(board, self.details, self._about(), self.replay.state()))
+
+
+async def _object(request: Request, longest: int = LONGEST_COMMAND) -> dict[str, Any]:
+    text = bytearray()
     async for piece in request.stream():
         text += piece
-        if len(text) > LONGEST_COMMAND:
+        if len(text) > longest:
             raise HTTPException(413, "a command is a short JSON object")
     try:
         given = json.loads(text)

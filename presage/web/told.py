@@ -11,6 +11,7 @@ from presage.model.program import Program
 from presage.rewrite.units import Units
 from presage.web.board import Entry
 from presage.web.details import Describing, keys_of, leading_to, query_title, rule_lines, way_of
+from presage.web.story import queries_in_words
 
 NO_PROOF = "these answers were read from a file; `presage explain`, with the facts, proves them"
 
@@ -38,6 +39,7 @@ class ToldDetails(Describing):
             "program": self._source,
             "source": "" if program is None else program.source.text,
             "queries": list(self._places),
+            "words": self._words(),
             "discrete": self._subject is None or self._subject.discrete,
             "hypothetical": True,
             "several_models": True,
@@ -46,6 +48,11 @@ class ToldDetails(Describing):
             "facts": None,
             "keys": list(self._keys),
         }
+
+    def _words(self) -> list[dict[str, str]]:
+        known = [] if self._subject is None else queries_in_words(self._subject, {})
+        by_name = {each["query"].split("(", 1)[0].split("@", 1)[0]: each for each in known}
+        return [by_name.get(name, {"query": name, "means": "", "tone": ""}) for name in self._places]
 
     def query_of(self, answer: Answer) -> int:
         for name in answer.bindings:

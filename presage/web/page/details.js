@@ -1,16 +1,19 @@
-// One answer in full: its ways, the rules it goes through, its proof. Or one group: its answers.
+// One answer in full: its ways, the rules it goes through, its proof, and what would be if. Or one group: its answers.
 
+import { highlighted } from "./highlight.js";
 import { glyph } from "./marks.js";
-import { element, showConfidence } from "./text.js";
+import { element, isAbsence, showConfidence, showFact, showTime, splitFact, timeNumber } from "./text.js";
 
 const MOST_LISTED = 200;
 const LEVELS_OPEN = 3;
 
 const heading = (text) => element("h3", { text });
 const list = (texts) => element("ul", {}, ...texts.map((text) => element("li", { text })));
+const facts = (texts) => texts.map(showFact);
+const time = (given) => (given === null || given === undefined ? given : showTime(timeNumber(given)) || String(given));
 
-function statusLine(status, more) {
-  return element("p", { class: `status ${status}` }, element("strong", {}, glyph(status), status), element("span", { class: "quiet", text: more }));
+function statusLine(status, more, tone = "") {
+  return element("p", { class: `status ${status} ${tone}` }, element("strong", {}, glyph(status, tone), status), element("span", { class: "quiet", text: more }));
 }
 
 function pairs(entries) {
@@ -25,16 +28,16 @@ function pairs(entries) {
 
 function way(given, needed) {
   return pairs([
-    ["because", given.because],
-    [needed, given.needs],
+    ["because", facts(given.because)],
+    [needed, facts(given.needs)],
     ["unless", given.unless],
-    ["decided by", given.decided_by],
+    ["decided by", time(given.decided_by)],
     ["confidence", showConfidence(given.confidence)],
   ]);
 }
 
 const KINDS = {
-  given: (step) => `arrived at ${step.arrived}`,
+  given: (step) => `arrived at ${time(step.arrived)}`,
   known: (step) => (step.line ? `line ${step.line} of the program` : "static"),
   rule: (step) => `line ${step.line}: ${step.rule}${values(step)}${step.shown_before ? " (shown above)" : ""}`,
   absent: () => "nothing makes it true, and nothing can any more",
@@ -50,7 +53,7 @@ function values(step) {
 // A step of a proof; what it rests on is made when it is opened, since proofs may be large.
 function proofStep(step, depth) {
   const why = KINDS[step.kind]?.(step) ?? step.kind;
-  const words = [element("span", { text: step.holds })];
+  const words = [element("span", { text: showFact(step.holds) })];
   if (why) words.push(element("span", { class: "why", text: why }));
   const below = [
     ...(step.because ?? []).map((each) => () => proofStep(each, depth + 1)),
@@ -90,19 +93,43 @@ function failures(chain) {
 
 function rules(found) {
   return found.map(({ line, text }) =>
-    element("div", { class: "rule tree" }, element("span", { class: "number", text: String(line) }), element("span", { text })),
+    element("div", { class: "rule code" }, element("span", { class: "number", text: String(line) }), element("span", {}, ...highlighted(text))),
   );
 }
 
-export function answerDetails({ line, query, proof, no_proof: noProof, rules: found, rules_are_certain: certain, was, failed }) {
-  const made = [element("h2", { text: line.answer }), statusLine(line.status, `since ${line.now}, query ${query}`)];
+// Facts that are to be thought of as arrived, and what would come of it.
+function whatIf(needed, onSuppose) {
+  const wanted = needed.filter((text) => !isAbsence(text) && /@-?[\d.]/.test(`@${splitFact(text)[1]}`));
+  const field = element("textarea", { rows: String(Math.max(2, wanted.length)), spellcheck: "false", "aria-label": "Facts to think of as arrived, one a line" });
+  field.value = wanted.join("\n");
+  const told = element("div", { class: "would", role: "status" });
+  const ask = async () => {
+    told.replaceChildren(element("p", { class: "quiet", text: "…" }));
+    try {
+      const { lines } = await onSuppose(field.value.split("\n").map((line) => line.trim()).filter(Boolean));
+      if (!lines.length) return told.replaceChildren(element("p", { class: "quiet", text: "Nothing would change." }));
+      told.replaceChildren(element("p", { class: "quiet", text: "Then it would be said:" }), ...lines.map(({ status, answer, tone, needs }) =>
+        element("div", { class: `${status} ${tone ?? ""} said` }, glyph(status, tone ?? ""), element("span", { text: `${status} ${showFact(answer)}` }), element("span", { class: "quiet", text: needs?.length ? ` needs ${facts(needs).join(", ")}` : "" }))));
+    } catch (problem) {
+      told.replaceChildren(element("p", { class: "problem", text: problem.message }));
+    }
+  };
+  return element("details", { class: "what-if" }, element("summary", { text: "What if…" }), element("p", { class: "quiet", text: "these facts arrived now? The run itself is not changed." }), field, element("button", { type: "button", text: "Say what would be", onclick: ask }), told);
+}
+
+export function answerDetails({ line, query, proof, no_proof: noProof, rules: found, rules_are_certain: certain, was, failed }, { tone = "", means = "", onSuppose = null, onShow = null } = {}) {
+  const made = [element("h2", { text: showFact(line.answer), title: line.answer }), statusLine(line.status, `since ${time(line.now)}, query ${query}`, tone)];
+  if (means) made.push(element("p", { class: "quiet", text: means }));
+  if (onShow) made.push(element("p", { class: "row" }, element("button", { type: "button", text: "Show on the timeline", onclick: onShow })));
   const bindings = Object.entries(line.bindings).map(([name, value]) => `${name} = ${value}`);
   if (bindings.length) made.push(heading("Values"), list(bindings));
   if (line.status === "possible") {
     made.push(heading(line.ways.length === 1 ? "One way to come true" : `${line.ways.length} ways to come true`));
     for (const each of line.ways) made.push(element("div", { class: "way" }, way(each, "needs"), ...wayProof(each)));
+    if (line.ways_left_out) made.push(element("p", { class: "quiet", text: `and ${line.ways_left_out} more ways` }));
+    if (onSuppose) made.push(whatIf(line.needs, onSuppose));
   } else if (line.because.length) {
-    made.push(heading("Because"), list(line.because));
+    made.push(heading("Because"), list(facts(line.because)));
   }
   if (was) {
     made.push(heading("When it was last possible"), element("div", { class: "way" }, way(was, "needed")));
@@ -114,16 +141,16 @@ export function answerDetails({ line, query, proof, no_proof: noProof, rules: fo
   return made;
 }
 
-export function groupDetails(group, onChoose, onOnly) {
+export function groupDetails(group, onChoose, onOnly, toneOf) {
   const made = [element("h2", { text: group.title })];
-  for (const [status, count] of Object.entries(group.counts)) if (count) made.push(statusLine(status, String(count)));
+  for (const [status, count] of Object.entries(group.counts)) if (count) made.push(statusLine(status, String(count), toneOf(group.rows[0])));
   made.push(element("p", {}, element("button", { type: "button", text: "A lane for each of these", onclick: onOnly })));
   const more = group.rows.length - MOST_LISTED;
   made.push(heading(more > 0 ? `The first ${MOST_LISTED} of ${group.rows.length}` : "Answers"));
   const lines = element("ul", { class: "list" });
   for (const row of group.rows.slice(0, MOST_LISTED)) {
-    const button = element("button", { type: "button", text: row.answer, onclick: () => onChoose(row) });
-    lines.append(element("li", {}, glyph(row.status), " ", button));
+    const button = element("button", { type: "button", text: showFact(row.answer), onclick: () => onChoose(row) });
+    lines.append(element("li", {}, glyph(row.status, toneOf(row)), " ", button));
   }
   made.push(lines);
   return made;

@@ -1,9 +1,9 @@
-// The answers the page knows, and which of them are to be seen: filtered, grouped, ordered.
+// The answers the page knows, and which of them are to be seen: filtered, grouped, ordered, most urgent, newest.
 
-import { SETTLED, STATUSES, timeNumber } from "./text.js";
+import { SETTLED, STATUSES, isAbsence, isOpen, openTimes, timeNumber, timeOfFact, counted, splitFact } from "./text.js";
 
-// More answers than this are grouped by key unless someone asks for all of them.
-export const MOST_SINGLE_LANES = 300;
+// More answers than this are grouped by key, where several share one, unless someone asks for all of them.
+export const MOST_SINGLE_LANES = 24;
 
 export class Model {
   constructor() {
@@ -15,7 +15,7 @@ export class Model {
   apply({ reset = false, rows = [], gone = [], state }) {
     if (reset) this.rows.clear();
     for (const key of gone) this.rows.delete(key);
-    for (const row of rows) this.rows.set(row.answer, row);
+    for (const row of rows) this.rows.set(row.key, row);
     this.step = state.step;
   }
 }
@@ -34,8 +34,33 @@ export function startOf(row) {
   return row.start;
 }
 
+// Where on the axis everything about an answer lies; worked out once, when it is first needed.
+export function geometry(row) {
+  if (row.places !== undefined) return row.places;
+  const was = row.was ?? row;
+  const known = openTimes(was.unless ?? []);
+  const fact = (text, full) => ({ text, full, absence: isAbsence(text), count: counted(text), ...timeOfFact(text, known) });
+  const facts = [...was.because.map((text) => fact(text, true)), ...was.needs.map((text) => fact(text, false))];
+  const deadline = timeNumber(was.decided_by);
+  const start = startOf(row);
+  const end = "to" in row ? timeNumber(row.to) : start;
+  const name = splitFact(row.answer)[1];
+  const ranges = (row.bounds_of_ways ?? []).map((unless) => openTimes(unless).get(name) ?? {});
+  const all = [start, end, deadline];
+  for (const each of facts) all.push(each.from, each.to);
+  for (const each of ranges) all.push(each.low, each.high);
+  const times = all.filter((time) => Number.isFinite(time));
+  row.places = {
+    facts, deadline, start, end, ranges,
+    grows: row.status === "holds",
+    low: times.length ? Math.min(...times) : null,
+    high: times.length ? Math.max(...times) : null,
+  };
+  return row.places;
+}
+
 function passes(row, filter) {
-  if (!filter.statuses.has(row.status)) return false;
+  if (!filter.statuses.has(row.status === "holds" ? "confirmed" : row.status)) return false;
   if (filter.query !== null && row.query !== filter.query) return false;
   if (filter.confidence > 0 && !SETTLED.has(row.status) && (row.confidence ?? -1) < filter.confidence) return false;
   if (filter.only !== null && groupName(row, filter.only.by) !== filter.only.name) return false;
@@ -51,9 +76,10 @@ function groupName(row, by) {
 }
 
 const last = Number.MAX_VALUE;
+const due = (row) => (row.due === undefined ? (row.due = timeNumber(row.decided_by) ?? last) : row.due);
 const ORDERS = {
   newest: (a, b) => b.serial - a.serial,
-  deadline: (a, b) => (timeNumber(a.decided_by) ?? last) - (timeNumber(b.decided_by) ?? last) || b.serial - a.serial,
+  deadline: (a, b) => due(a) - due(b) || b.serial - a.serial,
   time: (a, b) => (startOf(a) ?? last) - (startOf(b) ?? last) || a.serial - b.serial,
   confidence: (a, b) => (b.confidence ?? -1) - (a.confidence ?? -1) || b.serial - a.serial,
   name: (a, b) => (a.answer < b.answer ? -1 : a.answer > b.answer ? 1 : 0),
@@ -66,15 +92,50 @@ export function select(model, filter) {
   return found.sort(ORDERS[filter.order]);
 }
 
-// By which variable the lanes are grouped, or null for a lane for each answer.
-export function grouping(count, filter, keys) {
-  if (filter.lanes !== "auto") return filter.lanes === "single" ? null : filter.lanes;
-  return count <= MOST_SINGLE_LANES || filter.only !== null ? null : (keys[0] ?? "query");
+// The few rows that come first by an order, without sorting all of them.
+function first(rows, count, before) {
+  const found = [];
+  for (const row of rows) {
+    if (found.length === count && !before(row, found[count - 1])) continue;
+    let place = found.length;
+    while (place > 0 && before(row, found[place - 1])) place -= 1;
+    found.splice(place, 0, row);
+    if (found.length > count) found.pop();
+  }
+  return found;
 }
 
+const RANK = { bad: 0, "": 1, good: 2 };
+
+// What is decided soonest; of equals, what is bad, and then what lacks least.
+export function mostUrgent(model, count, toneOf) {
+  const open = [];
+  for (const row of model.rows.values()) if (isOpen(row) && due(row) < last) open.push(row);
+  return first(open, count, (a, b) => (due(a) - due(b) || RANK[toneOf(a)] - RANK[toneOf(b)] || a.needs.length - b.needs.length || a.serial - b.serial) < 0);
+}
+
+export const newest = (model, count) => first(model.rows.values(), count, (a, b) => a.told > b.told);
+
+// By which variable the lanes are grouped, or null for a lane for each answer.
+export function grouping(rows, filter, keys) {
+  if (filter.lanes !== "auto") return filter.lanes === "single" ? null : filter.lanes;
+  if (rows.length <= MOST_SINGLE_LANES || filter.only !== null) return null;
+  for (const key of keys) {
+    const names = new Set();
+    for (const row of rows) {
+      names.add(groupName(row, key));
+      if (names.size > rows.length * 0.7) break;
+    }
+    if (names.size > 1 && names.size <= rows.length * 0.7) return key;
+  }
+  return rows.length <= 300 ? null : (keys[0] ?? "query");
+}
+
+const natural = new Intl.Collator("en", { numeric: true }).compare;
+
 // Lanes: a row each, or groups of rows with how many of each status they have, below one of all together. What is
-// alone in its group has a lane of its own.
-export function lanesOf(rows, by, queries) {
+// alone in its group has a lane of its own; a group that was opened is followed by its answers.
+export function lanesOf(rows, by, queries, order, opened) {
   if (by === null || rows.length === 0) return rows.map(single);
   const groups = new Map();
   const all = newGroup(ALL, ALL, "all answers");
@@ -82,7 +143,7 @@ export function lanesOf(rows, by, queries) {
     const name = groupName(row, by);
     let group = groups.get(name);
     if (group === undefined) {
-      group = newGroup(by, name, by === "query" ? (queries[Number(name)] ?? name) : `${by} = ${name}`);
+      group = by === "query" ? newGroup(by, name, queries[Number(name)] ?? name) : newGroup(by, name, `${by} = ${name}`, `${by} = `);
       groups.set(name, group);
     }
     group.rows.push(row);
@@ -90,11 +151,23 @@ export function lanesOf(rows, by, queries) {
     all.counts[row.status] += 1;
   }
   all.rows = rows;
-  return [all, ...[...groups.values()].map((group) => (group.rows.length === 1 ? single(group.rows[0]) : group))];
+  const found = [...groups.values()];
+  // A lane stays where it is while things happen in it, unless people want what is urgent or likely on top.
+  if (order === "newest" || order === "name") found.sort((a, b) => natural(a.name, b.name));
+  const lanes = [all];
+  for (const group of found) {
+    if (group.rows.length === 1) lanes.push(single(group.rows[0]));
+    else {
+      group.open = opened.has(group.key);
+      lanes.push(group);
+      if (group.open) lanes.push(...group.rows.map((row) => ({ key: row.key, row, inside: true })));
+    }
+  }
+  return lanes;
 }
 
-const single = (row) => ({ key: row.answer, row });
+const single = (row) => ({ key: row.key, row });
 
-function newGroup(by, name, title) {
-  return { key: `${by} ${name}`, by, name, title, rows: [], counts: Object.fromEntries(STATUSES.map((each) => [each, 0])) };
+function newGroup(by, name, title, prefix = "") {
+  return { key: `${by} ${name}`, by, name, title, prefix, rows: [], open: false, counts: Object.fromEntries(STATUSES.map((each) => [each, 0])) };
 }

@@ -1,13 +1,13 @@
 // The same answers as a table, a page of rows at a time.
 
 import { glyph } from "./marks.js";
-import { element, showConfidence } from "./text.js";
+import { element, showConfidence, showFact, showTime, timeNumber } from "./text.js";
 
 const ROWS = 100;
 
 export class Table {
-  constructor({ body, where, before, after }, onChoose) {
-    Object.assign(this, { body, where, before, after, onChoose });
+  constructor({ body, where, before, after }, onChoose, toneOf) {
+    Object.assign(this, { body, where, before, after, onChoose, toneOf });
     this.rows = [];
     this.page = 0;
     before.addEventListener("click", () => this.turn(-1));
@@ -47,12 +47,13 @@ export class Table {
   fill(line, row) {
     if (line.row === row) return;
     line.row = row;
-    line.className = row.status;
-    line.cells[0].replaceChildren(glyph(row.status), ` ${row.status}`);
-    line.cells[1].firstChild.textContent = row.answer;
-    line.cells[2].replaceChildren(...row.because.map((text) => element("div", { text })));
-    line.cells[3].replaceChildren(...row.needs.map((text) => element("div", { text })));
-    line.cells[4].textContent = row.decided_by ?? "";
+    const tone = this.toneOf(row);
+    line.className = `${row.status} ${tone}`;
+    line.cells[0].replaceChildren(glyph(row.status, tone), ` ${row.status}`);
+    line.cells[1].firstChild.textContent = showFact(row.answer);
+    line.cells[2].replaceChildren(...row.because.map((text) => element("div", { text: showFact(text) })));
+    line.cells[3].replaceChildren(...row.needs.map((text) => element("div", { text: showFact(text) })));
+    line.cells[4].textContent = showTime(timeNumber(row.decided_by));
     line.cells[5].textContent = showConfidence(row.confidence);
   }
 }

@@ -1,32 +1,86 @@
 // How things are said: times, numbers, answers in words. Everything here gives plain text.
 
-export const STATUSES = ["possible", "unsupported", "confirmed", "refuted", "inconsistent"];
+export const STATUSES = ["possible", "holds", "unsupported", "confirmed", "refuted", "inconsistent"];
 export const SETTLED = new Set(["confirmed", "refuted", "inconsistent"]);
-
-// A time as a number for drawing: 3, "1/3", "0.5"; null where it is not bound.
-export function timeNumber(given) {
-  if (given === null || given === undefined) return null;
-  if (typeof given === "number") return given;
-  const [above, below] = String(given).split("/");
-  const value = below === undefined ? Number(above) : Number(above) / Number(below);
-  return Number.isFinite(value) && above.trim() !== "" ? value : null;
-}
-
-// The time of a fact in text: what stands after the last @. Of an interval, its ends.
-export function timeOfFact(text) {
-  const written = text.slice(text.lastIndexOf("@") + 1);
-  const interval = /^[[(](.+),(.+)[\])]$/.exec(written);
-  if (interval) return { from: timeNumber(interval[1]), to: timeNumber(interval[2]) };
-  const at = timeNumber(written);
-  return { from: at, to: at };
-}
-
-export const isAbsence = (text) => text.startsWith("not ");
+export const isOpen = (row) => row.status === "possible" || row.status === "unsupported";
 
 let clock = { tick: null, start: 0 };
 export function setClock(tickMilliseconds, start) {
   clock = { tick: tickMilliseconds, start: Date.parse(start) };
 }
+
+const STAMP = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)/;
+const UNITS = { ms: 1, s: 1000, m: 60000, h: 3600000, d: 86400000 };
+
+// A time as a number for drawing: 3, "1/3", "0.5", a timestamp; null where it is not bound.
+export function timeNumber(given) {
+  if (given === null || given === undefined) return null;
+  if (typeof given === "number") return given;
+  const text = String(given).trim();
+  const stamp = STAMP.exec(text);
+  if (stamp && clock.tick !== null) {
+    const rest = duration(text.slice(stamp[0].length).replace(/^\+/, ""));
+    return (Date.parse(stamp[0]) - clock.start) / clock.tick + (rest ?? 0);
+  }
+  const [above, below] = text.split("/");
+  const value = below === undefined ? Number(above) : Number(above) / Number(below);
+  return Number.isFinite(value) && text !== "" ? value : null;
+}
+
+// A length of time in ticks: 2, 1/3, 2m, 1/3s.
+function duration(text) {
+  const found = /^([\d./]+)(ms|s|m|h|d)?$/.exec(text);
+  if (!found) return null;
+  const amount = timeNumber(found[1]);
+  if (found[2] === undefined) return amount;
+  return clock.tick === null || amount === null ? null : (amount * UNITS[found[2]]) / clock.tick;
+}
+
+// The part of a fact's text before its time, and its time as written: what stands after the last @.
+export function splitFact(text) {
+  const at = text.lastIndexOf("@");
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+// Where a written time may lie, given what is known of open times: a number, T, T1+2, T-2m.
+function placed(written, known) {
+  const at = timeNumber(written);
+  if (at !== null) return { from: at, to: at, open: false };
+  const found = /^([A-Z_]\w*)(?:([+-])(.+))?$/.exec(written.trim());
+  if (!found) return { from: null, to: null, open: true };
+  const moved = found[2] ? duration(found[3]) : 0;
+  const by = moved === null ? 0 : found[2] === "-" ? -moved : moved;
+  const range = known?.get(found[1]);
+  return { from: range?.low === undefined ? null : range.low + by, to: range?.high === undefined ? null : range.high + by, open: true };
+}
+
+// When a fact is, in numbers: its time, the ends of its stretch, or the bounds of its open time.
+export function timeOfFact(text, known) {
+  const written = splitFact(text)[1];
+  const stretch = /^[[(](.*),(.*)[\])]$/.exec(written);
+  if (!stretch) return { ...placed(written, known), stretch: false };
+  const [first, last] = [placed(stretch[1], known), placed(stretch[2], known)];
+  return { from: first.from, to: last.to, open: first.open || last.open, stretch: true };
+}
+
+// What `unless` leaves of each open time: T < 3 excludes what is before 3.
+export function openTimes(unless) {
+  const known = new Map();
+  for (const text of unless) {
+    const found = /^([A-Z_]\w*) (<=?|>=?) (.+)$/.exec(text);
+    const value = found ? timeNumber(found[3]) : null;
+    if (value === null) continue;
+    const range = known.get(found[1]) ?? {};
+    if (found[2].startsWith("<")) range.low = Math.max(range.low ?? -Infinity, value);
+    else range.high = Math.min(range.high ?? Infinity, value);
+    known.set(found[1], range);
+  }
+  return known;
+}
+
+// Words before the fact a premise counts: `2 of failed(u1)@T1`.
+export const counted = (text) => /^((?:at most |exactly )?\d+|sum [^(]*?) of /.exec(text)?.[1] ?? "";
+export const isAbsence = (text) => text.startsWith("not ") || text.startsWith("at most ");
 
 // A point of the timeline for people: a number, or a timestamp where the program has a tick.
 export function showTime(value, step = 1) {
@@ -44,6 +98,29 @@ export function showTime(value, step = 1) {
 function showNumber(value, step) {
   const digits = step >= 1 ? 2 : Math.min(6, Math.ceil(-Math.log10(step)) + 1);
   return String(Number(Number(value).toFixed(digits)));
+}
+
+// A time as it is written in an answer or a fact, in the way the axis shows times.
+export function showWritten(written) {
+  if (clock.tick === null || written === "") return written;
+  return written.replace(/[^[\](),]+/g, (part) => {
+    const value = timeNumber(part);
+    return value === null ? part : showTime(value, 1);
+  });
+}
+
+export function showFact(text) {
+  const [what, when] = splitFact(text);
+  return when === "" ? what : `${what}@${showWritten(when)}`;
+}
+
+// A length of time for people.
+export function showLength(ticks) {
+  if (clock.tick === null) return showNumber(ticks, ticks % 1 ? 0.01 : 1);
+  const seconds = Math.round((ticks * clock.tick) / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86400)} d`;
 }
 
 export function showCount(value) {
@@ -78,4 +155,10 @@ export function element(name, attributes = {}, ...children) {
   }
   made.append(...children);
   return made;
+}
+
+// A name that is cut in its middle where there is no room: names often differ at their ends.
+export function cutName(text, kept = 9) {
+  const end = text.length > kept + 6 ? text.slice(-kept) : "";
+  return [element("span", { class: "head", text: end ? text.slice(0, -kept) : text }), element("span", { class: "tail", text: end })];
 }
