@@ -52,8 +52,8 @@ def lines_of_a_run() -> list[dict[str, Any]]:
 def test_lines_read_back_say_the_same() -> None:
     given = [
         *lines_of_a_run(),
-        {"now": "1/3", "status": "confirmed", "answer": "p(a)@[0,1/3)", "key": "p(a)@0", "bindings": {"X": "a"}, "from": 0, "to": "1/3",
-         "bounds": "[)", "because": [], "needs": [], "unless": [], "decided_by": None, "confidence": None},
+        {"now": "1/3", "status": "confirmed", "answer": "p(a)@[0,1/3)", "key": "p(a)@0", "bindings": {"X": "a"},
+         "from": 0, "to": "1/3", "bounds": "[)", "because": [], "needs": [], "unless": [], "decided_by": None, "confidence": None},
         {"now": 4, "status": "inconsistent"},
     ]  # fmt: skip
     for each in given:

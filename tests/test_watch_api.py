@@ -11,6 +11,7 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -190,6 +191,35 @@ def test_programs_without_hypothetical_answers() -> None:
         assert about["tick_milliseconds"] == 60_000 and not about["hypothetical"]
         _, one = watched.get("api/answer", answer=found["rows"][0]["answer"])
         assert one["proof"] is not None, one["no_proof"]
+
+
+def test_the_workbench_asks_what_is_wrong(turbines: Watched) -> None:
+    def ask(path: str, body: object, **headers: str) -> tuple[int, Any]:
+        data = json.dumps(body).encode()
+        return turbines.ask(urllib.request.Request(f"{turbines.address}{path}", data, headers))
+
+    status, found = ask("api/check", {"source": "a(X) :- b(X, Y), Y >. \U0001f600"})
+    assert status == 200 and not found["ok"]
+    first = found["problems"][0]
+    assert first["line"] == 1 and first["hint"] and first["code"].startswith("P")
+    status, found = ask("api/check", {"source": "input b(x, y).\na(X) :- b(X, _).\n"})
+    assert found["ok"] and found["problems"] == []
+    assert {each["name"]: each["columns"] for each in found["predicates"]} == {"a": [""], "b": ["x", "y"]}
+    assert ask("api/check", {"source": 3})[0] == 400 and ask("api/check", ["x"])[0] == 400
+    assert ask("api/check", {"source": "a." * 400_000})[0] == 400
+    assert ask("api/check", {"source": "a."}, Origin="http://elsewhere.example")[0] == 403
+    assert ask("api/run", {"source": "a."}, Origin="http://elsewhere.example")[0] == 403
+    before = turbines.get("api/program")[1]
+    status, found = ask("api/run", {"source": "query nothing(X)."})
+    assert status == 400 and "mistake" in found["error"]
+    assert turbines.get("api/program")[1] == before, "a program that is wrong takes nobody's place"
+
+
+def test_rules_are_changed_on_this_machine_only() -> None:
+    with watching(TURBINES, TURBINE_FACTS, "--paused", "--host", "0.0.0.0") as watched:
+        request = urllib.request.Request(f"{watched.address}api/run", b'{"source": "a."}')
+        assert watched.ask(request)[0] == 403 and not watched.get("api/program")[1]["editable"]
+        assert watched.post({"action": "again"})[0] == 200
 
 
 def test_without_a_program_the_examples_are_shown() -> None:

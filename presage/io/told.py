@@ -15,7 +15,7 @@ from presage.errors import PresageError
 from presage.io.facts import exact, exact_float
 from presage.model.terms import Number, Variable
 
-STATUSES = ("possible", "unsupported", "confirmed", "refuted", INCONSISTENT)
+STATUSES = ("possible", "unsupported", "holds", "confirmed", "refuted", INCONSISTENT)
 
 
 def read_answers(line: Any, where: str) -> Iterator[Answer]:
@@ -43,6 +43,7 @@ def _answer(line: Any, where: str) -> Answer:
         raise PresageError(f"{where}: this is not an answer line: it has no `answer`")
     given = line.get("bindings") or {}
     bindings = dict(given) if isinstance(given, (Mapping, list)) else {}
+    is_open = line.get("time") is None and line.get("from") is None and line["status"] in ("possible", "unsupported")
     answer = Answer(
         now,
         line["status"],
@@ -54,6 +55,9 @@ def _answer(line: Any, where: str) -> Answer:
         end=_time(line.get("to"), "to", where),
         bounds=line.get("bounds") or "",
         ways=tuple(_way(way, where) for way in line.get("ways") or ()),
+        open_time=text.rpartition("@")[2] if is_open else "",
+        # What is not made of the arguments is kept as it was written.
+        more=(("key", line["key"]),) if isinstance(line.get("key"), str) else (),
         **_way(line, where),
     )
     answer.text = text

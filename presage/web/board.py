@@ -25,7 +25,7 @@ SETTLED = ("confirmed", "refuted", INCONSISTENT)
 
 def name_of(answer: Answer) -> str:
     """What an answer is known by, the same for all lines about one thing; a step without a model by its time."""
-    return getattr(answer, "key", answer.answer) or f"no model@{show_number(answer.now)}"
+    return answer.key or f"no model@{show_number(answer.now)}"
 
 
 @dataclass(frozen=True, slots=True)

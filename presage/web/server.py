@@ -185,7 +185,8 @@ class _Site:
     async def answer(self, request: Request) -> Response:
         text = request.query_params.get("answer", "")
         rows, _ = self._past(request)
-        entry = rows.get(text)
+        # By its key, or by its text where that says the whole stretch.
+        entry = rows.get(text) or next((each for each in rows.values() if each.answer.answer == text), None)
         if entry is None:
             raise HTTPException(404, f"no answer `{text[:200]}` is in sight")
         return JSONResponse(await run_in_threadpool(self.details.of, entry))
