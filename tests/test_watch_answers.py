@@ -53,7 +53,8 @@ def test_lines_read_back_say_the_same() -> None:
     given = [
         *lines_of_a_run(),
         {"now": "1/3", "status": "confirmed", "answer": "p(a)@[0,1/3)", "key": "p(a)@0", "bindings": {"X": "a"},
-         "from": 0, "to": "1/3", "bounds": "[)", "because": [], "needs": [], "unless": [], "decided_by": None, "confidence": None},
+         "from": 0, "to": "1/3", "bounds": "[)",
+         "because": [], "needs": [], "unless": [], "decided_by": None, "confidence": None},
         {"now": 4, "status": "inconsistent"},
     ]  # fmt: skip
     for each in given:
@@ -248,7 +249,7 @@ def test_a_growing_file_in_the_browser(browser: Any, tmp_path: Path) -> None:
         page.on("pageerror", lambda problem: wrong.append(str(problem)))
         page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
         page.goto(watched.address)
-        sync_api.expect(page.locator("#program")).to_have_text(str(path))
+        sync_api.expect(page.get_by_role("heading", level=1)).to_have_text(path.name)
         with path.open("w") as out:
             for each in lines_of_a_run():
                 out.write(json.dumps(each) + "\n")
@@ -262,10 +263,12 @@ def test_a_growing_file_in_the_browser(browser: Any, tmp_path: Path) -> None:
         # A query that was not heard of before can be filtered by.
         sync_api.expect(page.locator("#filter-query option")).to_have_text(["all", "malf", "other"])
         sync_api.expect(page.locator('[data-answer="no model@9"]')).to_have_attribute("data-status", "inconsistent")
+        page.get_by_text("Filter and order").click()
         page.locator("#filter-query").select_option(label="other")
         sync_api.expect(page.locator('[data-answer="malf(wt25)@0"]')).to_have_count(0)
         page.locator(f"[data-answer={json.dumps(f'other({ODD})@0')}] button").click()
         sync_api.expect(page.locator("#details-body h2")).to_have_text(f"other({ODD})@0")
+        page.get_by_text("Filter and order").click()
         page.locator("#filter-query").select_option(label="all")
         ARTEFACTS.mkdir(exist_ok=True)
         page.screenshot(path=ARTEFACTS / "watch-answers.png")

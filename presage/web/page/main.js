@@ -67,7 +67,7 @@ async function learn() {
   about = await source.about();
   const file = about.program.split(/[\\/]/).at(-1);
   at("title").textContent = about.title || file;
-  at("program").textContent = about.title ? file : "";
+  at("program").textContent = about.title && about.title !== file ? file : "";
   at("program").title = about.program;
   document.title = `${about.title || file} – Presage`;
   at("home").hidden = !about.home;
