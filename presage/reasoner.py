@@ -85,7 +85,8 @@ class Reasoner:
         possible = all(each.hypothetical.possible for each in report.findings.queries)
         self._only_confirmed = emit == "confirmed" or (emit is None and not (possible and self.subject.discrete))
         self.chase_limit = chase_limit
-        self._confirming = self._make_confirming(needed=self._only_confirmed)
+        needed = self._only_confirmed and (self.subject.discrete or not possible)
+        self._confirming = self._make_confirming(needed)
         supposes = not self._only_confirmed or self._confirming is None or (possible and self._waits_by_instance())
         self.supposing = suppose(self.subject, choice) if supposes else None
         self._behind = False

@@ -326,9 +326,7 @@ def test_measures_in_the_format_of_prometheus(tmp_path: Path) -> None:
 
 
 def test_the_latest_line_of_an_answer_is_its_state() -> None:
-    lines = [{"key": "a@1", "now": now, "status": now} for now in ("1/3", "5/2", "2")] + [
-        {"key": "b@1", "now": 1}
-    ]
+    lines = [{"key": "a@1", "now": now, "status": now} for now in ("1/3", "5/2", "2")] + [{"key": "b@1", "now": 1}]
     assert [line["now"] for line in latest(lines)] == ["5/2", 1]
 
 

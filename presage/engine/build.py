@@ -14,17 +14,19 @@ from presage.model.statements import Query
 from presage.model.terms import Number
 from presage.plan.builder import plan_of
 from presage.plan.lags import horizon_of, lags_of
-from presage.plan.nodes import Hop, Invent, Join, LastRows, Plan
+from presage.plan.nodes import Hop, Invent, Join, LastRows, Plan, Reach, Stamp, Within
 
 
 def numbers_of(plan: Plan) -> Iterator[Number]:
     """Every time the plan mentions."""
     for node in plan.nodes:
-        if isinstance(node, (Hop, Invent, LastRows)):
+        if isinstance(node, (Hop, Invent, LastRows, Stamp)):
             yield node.period if isinstance(node, Hop) else 0
             continue
-        reach = node.head_reach if isinstance(node, Join) else node.reach
-        yield from (bound for bound in (reach.near, reach.far) if bound is not None)
+        reaches: list[Reach] = [node.head_reach if isinstance(node, Join) else node.reach]
+        if isinstance(node, Within):
+            reaches += [reach for _, reach in node.bounds]
+        yield from (bound for reach in reaches for bound in (reach.near, reach.far) if bound is not None)
         if isinstance(node, Join):
             yield from (bound for bound in (node.head_at, node.least) if bound is not None)
             for literal in (*node.literals, *node.negated):

@@ -7,7 +7,7 @@ and lead to the same head are put together into a tree.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +18,7 @@ from presage.engine.inventing import Invention
 from presage.engine.joining import Awaited, OutsideJoin, assignments, columns_of
 from presage.engine.paths import path_from
 from presage.engine.relation import Ints, Relation, Store
+from presage.engine.stamping import Stamping
 from presage.engine.symbols import Symbols
 from presage.engine.trees import Spec, Step, TreeWriter
 from presage.kernels import driver, entries, layout, matching, spreading
@@ -27,7 +28,7 @@ from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
 from presage.model.terms import Constant, Variable
 from presage.plan.lags import Lags, offsets
-from presage.plan.nodes import Dilate, Erode, Hop, Invent, Join, Literal, Plan, Reach, Since
+from presage.plan.nodes import Dilate, Erode, Hop, Invent, Join, Literal, Plan, Reach, Since, Stamp, Within
 
 # So many entries of a join walk together: enough to be worth it, few enough to stay in the cache.
 MOST_ENTRIES, FEWEST_ENTRIES, ENTRY_ROOM = 256, 16, 1 << 15
@@ -41,7 +42,7 @@ class Trigger:
     fields: dict[int, int]
     roots: dict[tuple[object, ...], Step] = field(default_factory=dict)
     columns: tuple[int, ...] = ()
-    join: OutsideJoin | Invention | None = None
+    join: OutsideJoin | Invention | Stamping | None = None
     """What is done with the findings, where that is not a plain insertion."""
 
 
@@ -55,7 +56,7 @@ class Code:
     specs: Ints
     checks: Ints
     found: Ints
-    joins: dict[int, OutsideJoin | Invention]
+    joins: dict[int, OutsideJoin | Invention | Stamping]
     stack: Ints
     entries: Ints
     pairs: Ints
@@ -72,10 +73,11 @@ class Compiler:
         store: Store,
         symbols: Symbols,
         grid: Grid,
-        inventions: dict[int, Invention],
+        outside: Mapping[int, Invention | Stamping],
     ) -> None:
+        """`outside` are the nodes that are worked on outside the kernels, by their identity."""
         self.plan, self.lags, self.store, self.symbols, self.grid = plan, lags, store, symbols, grid
-        self.inventions = inventions
+        self.outside = outside
         self.triggers: list[Trigger] = []
         self.shared: dict[tuple[int, str, str], Trigger] = {}
         self.joins: dict[int, OutsideJoin] = {}
@@ -97,8 +99,8 @@ class Compiler:
             elif isinstance(node, Hop):
                 trigger = self._operator(node, driver.HOP, node.source)
                 trigger.fields[driver.FAR_OFF] = node.period
-            elif isinstance(node, Invent):
-                self._invention(node)
+            elif isinstance(node, (Invent, Stamp, Within)):
+                self._passed_outside(node)
             elif isinstance(node, Since):
                 self._since(node)
         return self._arrays()
@@ -152,11 +154,11 @@ class Compiler:
             trigger.fields |= self._distances(node.reach)
             trigger.fields |= {driver.OTHER: other.number, driver.INDEX: index, driver.AHEAD: node.ahead}
 
-    def _invention(self, node: Invent) -> None:
+    def _passed_outside(self, node: Invent | Stamp | Within) -> None:
         """New pieces of the source go outside as they are."""
         source = self._relation(node.source)
         fields = {driver.KIND: driver.JOIN, driver.SOURCE: source.number, driver.HEAD: driver.ELSEWHERE}
-        trigger = Trigger(self.lags.component[node.head], fields, join=self.inventions[id(node)])
+        trigger = Trigger(self.lags.component[node.head], fields, join=self.outside[id(node)])
         self.triggers.append(trigger)
         columns = tuple(Variable(str(place)) for place in range(source.arity))
         whole = Join(node.head, columns, (Literal(node.source, columns),))
@@ -355,7 +357,7 @@ class Compiler:
         self.triggers.sort(key=lambda trigger: trigger.component)
         writer = TreeWriter()
         triggers = np.zeros((len(self.triggers), driver.TRIGGER_FIELDS), np.int64)
-        joins: dict[int, OutsideJoin | Invention] = {}
+        joins: dict[int, OutsideJoin | Invention | Stamping] = {}
         last = max(self.lags.component.values(), default=0)
         starts = np.zeros(last + 2, np.int64)
         for number, trigger in enumerate(self.triggers):

@@ -24,6 +24,7 @@ from presage.engine.inventing import Invention, Inventor
 from presage.engine.joining import OutsideJoin, Rows
 from presage.engine.paths import only_passed_on
 from presage.engine.relation import Delta, Ints, Store, Symbols32, finer
+from presage.engine.stamping import Stamping, stampings
 from presage.engine.sweeping import Sweeps
 from presage.engine.symbols import Symbols
 from presage.engine.waiting import Waiting
@@ -82,6 +83,7 @@ class Engine:
             self.members.setdefault(number, []).append(name)
         self.settled = self._settled()
         self.inventor = Inventor(plan, symbols, chase_limit)
+        self.stampings = stampings(plan)
         rows = [node for node in plan.nodes if isinstance(node, LastRows)]
         self.counting = Counting(rows, self.relations, symbols)
         self.counted = {name for node in rows for name in node.counted}
@@ -101,7 +103,8 @@ class Engine:
 
     def _compile(self) -> None:
         """Makes the plan ready for the grid."""
-        compiler = Compiler(self.plan, self.lags, self.store, self.symbols, self.grid, self.inventor.inventions)
+        outside: dict[int, Invention | Stamping] = {**self.inventor.inventions, **self.stampings}
+        compiler = Compiler(self.plan, self.lags, self.store, self.symbols, self.grid, outside)
         self.code = compiler.compile()
         self.joins: dict[int, OutsideJoin] = compiler.joins
         self.constants = compiler.constants
@@ -306,6 +309,9 @@ class Engine:
         if isinstance(join, Invention):
             rows = self.inventor.apply(join, Rows(found.bindings.copy(), found.low.copy(), found.high.copy()))
             self.insert(join.node.head, rows.bindings, rows.low, rows.high)
+        elif isinstance(join, Stamping):
+            rows = join.apply(found, self.grid, self.symbols)
+            self.insert(join.node.head, np.ascontiguousarray(rows.bindings), rows.low, rows.high)
         else:
             self._conclude(join, join.finish(found))
 

@@ -94,15 +94,17 @@ def _domains(plan: Plan, store: Store, waiting: dict[int, Waiting]) -> list[_Dom
             or not plan.sources[node.head].arity
         ):
             continue
-        (seen,) = (join for join in joins if join.head == node.source)
-        (literal,) = seen.literals
-        columns = [literal.arguments.index(each) for each in seen.arguments if isinstance(each, Variable)]
+        source, columns = node.source, list(range(plan.sources[node.head].arity))
+        for seen in (join for join in joins if join.head == node.source):
+            (literal,) = seen.literals
+            source = literal.relation
+            columns = [literal.arguments.index(each) for each in seen.arguments if isinstance(each, Variable)]
         queues = [
             waiting[id(join)]
             for join in joins
-            if id(join) in waiting and any(each.relation == node.head for each in join.literals)
+            if id(join) in waiting and [each.relation for each in join.literals] == [node.head]
         ]
-        found.append(_Domain(store.relations[node.head], store.relations[literal.relation], columns, queues))
+        found.append(_Domain(store.relations[node.head], store.relations[source], columns, queues))
     return found
 
 

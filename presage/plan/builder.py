@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
+from presage.analysis.safety import bound_by
 from presage.analysis.subject import Subject
-from presage.analysis.timeless import uses_now
+from presage.analysis.timeline import pin_variables
 from presage.model.formulas import (
     Atom,
     Comparison,
     Formula,
     Metric,
+    Not,
+    Or,
     Over,
     Pinned,
     aggregates,
@@ -17,16 +23,13 @@ from presage.model.formulas import (
 )
 from presage.model.statements import Head, Rule
 from presage.model.terms import Constant, Now, Variable
-from presage.plan.alternatives import alternatives
 from presage.plan.body import Body
 from presage.plan.existential import earliest, frontier, is_timed, obstacle
 from presage.plan.formulas import mirrored, names, positive, reach_of, time
 from presage.plan.fusing import fuse
-from presage.plan.in_rows import PartsInRows
-from presage.plan.moments import Moment, Moments, conjuncts, is_empty, moments
+from presage.plan.moments import conjuncts, moments
 from presage.plan.nodes import (
     HERE,
-    Dilate,
     Invent,
     Join,
     Known,
@@ -37,7 +40,8 @@ from presage.plan.nodes import (
     needed_by,
 )
 from presage.plan.parts import Unsupported
-from presage.plan.rows import times_in_rows
+from presage.plan.rigid import hoisted
+from presage.plan.times import BodiesInTime
 from presage.plan.windows import without_filters
 
 SEVERAL = "a rule with more than one time variable"
@@ -56,7 +60,7 @@ def plan_of(subject: Subject) -> Plan:
     return plan
 
 
-class Builder(PartsInRows):
+class Builder(BodiesInTime):
     def build(self) -> Plan:
         for rule in self.program.rules:
             self.rule = rule
@@ -123,32 +127,44 @@ class Builder(PartsInRows):
                 raise self._refuse("an aggregate", part.span)
         base = self._base(rule.head, rule)
         inputs = {each.name for each in self.plan.sources.values() if each.kind == "input"}
-        seen = (positive(without_filters(literal, self.statics, inputs)) for literal in rule.body)
-        parts = [part for each in seen for part in conjuncts(each)]
-        # The values that a rule invents are one for both sides of an alternative.
-        for way in alternatives(parts) if not rule.head.exists else [tuple(parts)]:
-            self._way(rule, rule.head, base, way)
+        times = pin_variables(rule)
+        seen = [
+            part for literal in rule.body for part in hoisted(without_filters(literal, self.statics, inputs), times)
+        ]
+        bodies = []
+        for parts in self._alternatives(rule.head, seen):
+            self.binders = [part for part in parts if not isinstance(part, (Comparison, Not))]
+            body = self._body(rule, base, moments(parts, self._is_timeless))
+            if not body.impossible:
+                bodies.append(body)
+        if bodies and rule.head.exists:
+            bodies = [self._invented(rule, rule.head, base, bodies)]
+        for body in bodies:
+            for head in rule.head.atoms:
+                self._head(rule, head, base, body)
 
-    def _way(self, rule: Rule, within: Head, base: str | None, way: tuple[Formula, ...]) -> None:
-        """One of the ways in which the body of a rule can hold."""
-        found = moments(list(way), self._is_timeless)
-        if times_in_rows(rule.body) & {*found.named, base}:
-            raise self._refuse(SEVERAL, rule.span)
-        for formula in rule.formulas():
-            self._refuse_times_as_values(formula, {*found.named, *([base] if base is not None else ())})
-        body = self._at_now(found, rule) if base is None else self._at(base, found, rule)
-        if body.impossible:
-            return
-        for part in (part for formula in rule.body for part in walk(formula)):
-            # Also in alternatives: where a pinned time is before the start, the rule has no instance.
-            if isinstance(part, Pinned) and part.pin.base is not None:
-                named = part.pin.base.name if isinstance(part.pin.base, Variable) else None
-                if named == base:
-                    body.not_before(-time(part.pin.offset))
-        if within.exists:
-            body = self._invented(rule, within, base, body)
-        for head in within.atoms:
-            self._head(rule, head, base, body)
+    def _alternatives(self, head: Head, parts: list[Formula], ready: bool = False) -> Iterator[list[Formula]]:
+        """The parts of a body, for each choice among alternatives that say nothing of some variable of which the rule
+        speaks elsewhere, that speak of times of their own, or of absence."""
+        self.uses = Counter(each.name for formula in (*head.atoms, *parts) for each in variables(formula))
+        for place, part in enumerate(parts):
+            if isinstance(part, Or) and self._is_uneven(part):
+                for one in part.parts:
+                    yield from self._alternatives(head, [*parts[:place], *conjuncts(one), *parts[place + 1 :]], ready)
+                return
+        if ready:
+            yield parts
+        else:
+            moved = [part for each in parts for part in conjuncts(positive(each))]
+            yield from self._alternatives(head, moved, ready=True)
+
+    def _is_uneven(self, formula: Or) -> bool:
+        if any(isinstance(part, Pinned) and isinstance(part.pin.base, Variable) for part in walk(formula)):
+            return True
+        if any(isinstance(positive(part), Not) for part in formula.parts):
+            return True
+        bound = [bound_by(part) for part in formula.parts]
+        return any(self._is_outer(name, formula) and not all(name in each for each in bound) for name in names(formula))
 
     def _base(self, head: Head, rule: Rule) -> str | None:
         """The time variable of the head, or `None` where that is now."""
@@ -171,73 +187,24 @@ class Builder(PartsInRows):
             raise self._refuse(SEVERAL, rule.span)
         return bases.pop()
 
-    def _at_now(self, found: Moments, rule: Rule) -> Body:
-        """A body at now; of other times, what windows show."""
-        others = [self._moved(moment, rule) for moment in found.named.values()]
-        if None in others:
-            return Body.never()
-        return self._conjunction([*found.now, *found.anytime], [each for each in others if each is not None])
-
-    def _at(self, base: str, found: Moments, rule: Rule) -> Body:
-        """A body at a time variable; of now, what is true while that time is in sight."""
-        own = found.named.pop(base, Moment())
-        until_now = own.until_now()
-        if not found.now and not found.named:
-            if until_now is not None and is_empty(until_now):
-                return Body.never()
-            return self._conjunction([*own.parts, *found.anytime])
-        if until_now is None:
-            raise self._refuse(SEVERAL, rule.span)
-        here = self._at_now(Moments(found.now, [], found.named), rule)
-        if here.impossible or is_empty(until_now):
-            return Body.never()
-        columns = tuple(sorted(self._bound(here)))
-        here.not_before(0)
-        name = self._joined_body(here, columns)
-        return self._conjunction([*own.parts, *found.anytime], [self._spread(name, columns, mirrored(until_now))])
-
-    def _moved(self, moment: Moment, rule: Rule) -> Literal | None:
-        """What is true of a time variable, at every now from which windows show it; `None` if none does."""
-        until_now = moment.until_now()
-        if until_now is None:
-            raise self._refuse(SEVERAL, rule.span)
-        if is_empty(until_now):
-            return None
-        columns = tuple(dict.fromkeys(name for part in moment.parts for name in names(part)))
-        name, columns = self._joined(moment.parts, columns)
-        return self._spread(name, columns, until_now)
-
-    def _spread(self, source: str, columns: tuple[str, ...], reach: Reach) -> Literal:
-        name = self._fresh(len(columns))
-        self.plan.nodes.append(Dilate(name, source, reach, self.rule))
-        return Literal(name, tuple(Variable(column) for column in columns))
-
-    def _invented(self, rule: Rule, head: Head, base: str | None, body: Body) -> Body:
+    def _invented(self, rule: Rule, head: Head, base: str | None, bodies: list[Body]) -> Body:
         """What a rule with `exists` has found, with the values it invents: its atoms are passed on from there."""
         reason = "`chase restricted`" if self.program.chase == "restricted" else obstacle(head, self.plan.discrete)
         if reason is not None:
             raise self._refuse(reason, rule.span)
         columns = tuple(Variable(name) for name in frontier(head))
         source, made = self._fresh(len(columns)), self._fresh(len(columns) + len(head.exists), "invented")
-        least = earliest(head, body.least if base is not None else max(body.least or 0, 0))
-        self.plan.nodes += [
-            Join(source, columns, tuple(body.literals), tuple(body.negated), tuple(body.comparisons), HERE, None,
-                 least, rule),
-            Invent(made, source, len(head.exists), is_timed(head), rule),
-        ]  # fmt: skip
+        for body in bodies:
+            self._complete(body)
+            least = earliest(head, body.least if base is not None else max(body.least or 0, 0))
+            self.plan.nodes.append(
+                Join(source, columns, tuple(body.literals), tuple(body.negated), tuple(body.comparisons), HERE, None,
+                     least, rule)
+            )  # fmt: skip
+        self.plan.nodes.append(Invent(made, source, len(head.exists), is_timed(head), rule))
         found = Body()
         found.literals.append(Literal(made, (*columns, *head.exists)))
         return found
-
-    def _refuse_times_as_values(self, formula: Formula, bases: set[str]) -> None:
-        for part in walk(formula):
-            if isinstance(part, Atom):
-                used = {each.name for each in part.arguments if isinstance(each, Variable)}
-                if used & bases:
-                    raise self._refuse("a time variable as an argument", part.span)
-            elif isinstance(part, Comparison):
-                if uses_now(part) or any(variable.name in bases for variable in variables(part)):
-                    raise self._refuse("a comparison of times", part.span)
 
     def _head(self, rule: Rule, head: Formula, base: str | None, body: Body) -> None:
         reach, at, least = HERE, None, body.least
@@ -257,6 +224,7 @@ class Builder(PartsInRows):
                 least = -offset if least is None else max(least, -offset)
             atom = atom.formula
         assert isinstance(atom, Atom)
+        self._complete(body)
         arguments = tuple(self._argument(each) for each in atom.arguments)
         self.plan.nodes.append(
             Join(

@@ -70,6 +70,14 @@ def positive(formula: Formula) -> Formula:
             if isinstance(moved, Not):
                 return Not(replace(formula, formula=moved.formula), span=formula.span)
             return replace(formula, formula=moved)
+        case Modal(operator=operator, formula=inner):
+            moved = positive(inner)
+            if moved == NOTHING:
+                return NOTHING
+            if isinstance(moved, Not):
+                other = "all" if operator == "some" else "some"
+                return Not(replace(formula, operator=other, formula=moved.formula), span=formula.span)
+            return replace(formula, formula=moved)
         case Windowed():
             moved = seen_through(formula)
             return _over_modality(formula) if moved == formula else positive(moved)

@@ -9,12 +9,12 @@ from presage.model.windows import RowsWindow
 from presage.plan.body import Body
 from presage.plan.formulas import positive
 from presage.plan.nodes import LastRows, Literal, Shows
-from presage.plan.parts import Parts
 from presage.plan.rows import conjuncts_among, parts_in_rows
+from presage.plan.sides import PartsWithSides
 from presage.plan.windows import is_at_one_time
 
 
-class PartsInRows(Parts):
+class PartsInRows(PartsWithSides):
     def _in_rows(self, window: RowsWindow, formula: Formula, body: Body) -> None:
         """What a window of rows must show for a formula to be true."""
         formula = transform(formula, self._without_reset)
@@ -48,7 +48,8 @@ class PartsInRows(Parts):
         inputs = conjuncts_among(formula, lambda atom: self.plan.sources[atom.predicate].kind == "input")
         if inputs is None or not is_at_one_time(formula):
             raise self._refuse("this formula in a window of rows", window.span)
-        name, columns = self._no_rows(formula)
+        with self._below(True):
+            name, columns = self._no_rows(formula)
         arguments = tuple(map(Variable, columns))
         body.literals.append(Literal(name, arguments))
         begins = self._shown(window, Atom(self._beginning(name, columns), arguments), Shows.AFTER_FIRST)
@@ -65,8 +66,8 @@ class PartsInRows(Parts):
         return Atom(name, tuple(map(Variable, columns)), span=formula.span)
 
     def _no_rows(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
-        """The same as `_made`, but not an input itself: a window of rows shows it at all times that it spans. Nothing in
-        it is ever taken back."""
+        """The same as `_made`, but not an input itself: a window of rows shows it at all times that it spans; and
+        nothing in it is ever taken back."""
         name, columns = self._made(formula)
         is_own = self.plan.sources[name].kind not in ("input", "shown")
         return (name if is_own else self._copy(name, columns)), columns

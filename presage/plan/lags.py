@@ -33,6 +33,8 @@ from presage.plan.nodes import (
     Plan,
     Reach,
     Since,
+    Stamp,
+    Within,
     reads,
 )
 
@@ -78,10 +80,10 @@ def offsets(node: Node, discrete: bool) -> list[tuple[str, Bound, Bound, bool]]:
         case Dilate(source=source, reach=reach) if reach == EVERYWHERE:
             # A domain: it has a new value when the source has, and is asked about the recent past only.
             return [(source, 0, 0, False)]
-        case Invent(source=source):
+        case Invent(source=source) | Stamp(source=source):
             return [(source, 0, 0, False)]
-        case Dilate(source=source, reach=reach) | Erode(source=source, reach=reach):
-            return [(source, far_back(reach), far_ahead(reach), False)]
+        case Dilate() | Erode() | Within():
+            return [(node.source, far_back(node.reach), far_ahead(node.reach), False)]
         case Hop(source=source, period=period):
             return [(source, 1 - period, 0, False)]
         case LastRows(source=source, counted=counted):
@@ -142,9 +144,9 @@ def compute(plan: Plan, delays: dict[str, Number], horizon: Bound) -> Lags:
         for name, _ in reads(node):
             successors[node.head].append(name)
     component = component_of(sorted(successors), successors)
-    # Values that differ from time to time are made as time goes on.
+    # Values that differ from time to time are made as time goes on, and so are times as values.
     clipped = _ever_later(plan, component) | {
-        node.source for node in plan.nodes if isinstance(node, Invent) and node.timed
+        node.source for node in plan.nodes if isinstance(node, Stamp) or (isinstance(node, Invent) and node.timed)
     }
     lag = _lags(plan, delays, clipped, horizon)
     negation = frozenset(
@@ -287,6 +289,12 @@ def _keeps(plan: Plan, lag: dict[str, Bound], held: bool = True) -> dict[str, Bo
     return keep
 
 
+def _asked_late(plan: Plan, lag: dict[str, Bound], literal: Literal) -> Bound:
+    """The same, for how long after the rule's time others are joined with it."""
+    found = literal_lag(lag, literal)
+    return found if found == NEVER else found + plan.looks_back.get(literal.relation, 0)
+
+
 def _keep_for_join(
     plan: Plan,
     lag: dict[str, Bound],
@@ -294,10 +302,10 @@ def _keep_for_join(
     negated: tuple[Literal, ...],
     need: Callable[[str, Bound], None],
 ) -> None:
-    waits = [literal_lag(lag, literal) for literal in literals]
+    waits = [_asked_late(plan, lag, literal) for literal in literals]
     # The values a negation is asked for may be old, but only their recent past is looked at.
     asked = [
-        wait if plan.sources[each.relation].kind != "domain" else NEVER
+        wait if plan.sources[each.relation].kind != "domain" or each.relation in plan.looks_back else NEVER
         for wait, each in zip(waits, literals, strict=True)
     ]
     absent = max((literal_lag(lag, literal) for literal in negated), default=NEVER)

@@ -1,7 +1,7 @@
 """The times a rule speaks of: now, and its time variables.
 
-A rule is worked out at one time. What it says of another time variable is a relation of its own at that time, and
-windows say how far it may be from now: `window(5) a(X)@T, window(5) b(X)@T` is one thing that held within the window.
+Windows say how far a time may be from now: `window(5) a(X)@T, window(5) b(X)@T` is one thing that held within the
+window. How a rule with several times is worked out is in `times.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from presage.model.formulas import And, Comparison, Formula, Not, Pinned, Window
 from presage.model.terms import Number, Variable
 from presage.model.windows import TimeWindow
 from presage.plan.formulas import time
-from presage.plan.nodes import Reach
 
 
 @dataclass(slots=True)
@@ -24,14 +23,6 @@ class Moment:
     windows: list[tuple[Number, TimeWindow]] = field(default_factory=list)
     """Windows in which the variable's time plus a number lies."""
 
-    def until_now(self) -> Reach | None:
-        """How far now may be after it; `None` if no window says so."""
-        if not self.windows:
-            return None
-        near = [offset - time(window.ahead) for offset, window in self.windows if window.ahead is not None]
-        far = [offset + time(window.back) for offset, window in self.windows if window.back is not None]
-        return Reach(max(near, default=None), min(far, default=None))
-
 
 @dataclass(slots=True)
 class Moments:
@@ -41,17 +32,13 @@ class Moments:
     named: dict[str, Moment] = field(default_factory=dict)
 
 
-def is_empty(reach: Reach) -> bool:
-    return reach.near is not None and reach.far is not None and reach.near > reach.far
-
-
 def moments(parts: Iterable[Formula], is_timeless: Callable[[Formula], bool]) -> Moments:
     """The parts of a body by the time they are about."""
     found = Moments()
     for part in parts:
         inner = part.formula if isinstance(part, Not) else part
         window = None
-        if isinstance(part, Windowed) and (seen := _pinned_in_window(part)) is not None:
+        if isinstance(part, Windowed) and (seen := pinned_in_window(part)) is not None:
             window, inner, part = part.window, seen, seen
         if isinstance(inner, Comparison) or is_timeless(inner):
             found.anytime.append(part)
@@ -67,12 +54,13 @@ def moments(parts: Iterable[Formula], is_timeless: Callable[[Formula], bool]) ->
     return found
 
 
-def _pinned_in_window(formula: Windowed) -> Pinned | None:
+def pinned_in_window(formula: Formula) -> Pinned | None:
     """`φ@T` in a window that moves with now."""
-    window, inner = formula.window, formula.formula
-    if isinstance(window, TimeWindow) and window.hop is None and isinstance(inner, Pinned):
-        return inner if isinstance(inner.pin.base, Variable) else None
-    return None
+    match formula:
+        case Windowed(window=TimeWindow(hop=None), formula=Pinned(pin=pin) as inner) if isinstance(pin.base, Variable):
+            return inner
+        case _:
+            return None
 
 
 def conjuncts(formula: Formula) -> Iterator[Formula]:

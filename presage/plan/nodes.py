@@ -148,6 +148,27 @@ class Invent:
 
 
 @dataclass(frozen=True, slots=True)
+class Stamp:
+    """The source at each of its time points, with that time as the last column."""
+
+    head: str
+    source: str
+    rule: Rule | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Where the source holds at some time of a stretch, and which is at such distances from the times that stand in
+    some of its columns."""
+
+    head: str
+    source: str
+    reach: Reach
+    bounds: tuple[tuple[int, Reach], ...]
+    rule: Rule | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class LastRows:
     """What a window of rows shows of the source: each of its facts from its own time until so many rows have come after
     it. The rows are the facts of `counted`; facts of the source that are not among them go when all rows up to their
@@ -161,7 +182,7 @@ class LastRows:
     rule: Rule | None = field(default=None, compare=False)
 
 
-Node = Union[Join, Dilate, Erode, Hop, Since, Invent, LastRows]
+Node = Union[Join, Dilate, Erode, Hop, Since, Invent, Stamp, Within, LastRows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +203,8 @@ class Plan:
     sources: dict[str, Source] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
     known: list[Known] = field(default_factory=list)
+    looks_back: dict[str, Number | float] = field(default_factory=dict)
+    """For relations of the values that others are asked for: how long before a value comes they are asked for it."""
 
 
 def reads(node: Node) -> tuple[tuple[str, bool], ...]:
@@ -190,6 +213,8 @@ def reads(node: Node) -> tuple[tuple[str, bool], ...]:
         case Join(literals=literals, negated=negated):
             return (*((each.relation, False) for each in literals), *((each.relation, True) for each in negated))
         case Dilate(source=source) | Erode(source=source) | Hop(source=source) | Invent(source=source):
+            return ((source, False),)
+        case Stamp(source=source) | Within(source=source):
             return ((source, False),)
         case Since(left=left, right=right):
             return ((left, False), (right, False))

@@ -7,9 +7,12 @@ meets only whole relations. Equal subformulas share a relation.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
+from presage.analysis.timeless import uses_now
 from presage.errors import PresageError, Span
 from presage.model.formulas import (
     And,
@@ -25,12 +28,13 @@ from presage.model.formulas import (
     Reset,
     Top,
     Windowed,
+    variables,
     walk,
 )
 from presage.model.printer import show_formula
 from presage.model.program import Program
 from presage.model.statements import Rule
-from presage.model.terms import Constant, Number, Variable, number
+from presage.model.terms import Constant, Number, Variable, number, term_variables
 from presage.model.windows import RowsWindow, TimeWindow
 from presage.plan.alternatives import alternatives
 from presage.plan.body import Body
@@ -49,8 +53,8 @@ from presage.plan.nodes import (
     Plan,
     Reach,
     Shows,
-    Since,
     Source,
+    Within,
 )
 from presage.plan.rows import are_columns
 from presage.plan.windows import is_known
@@ -77,6 +81,14 @@ class Parts(ABC):
         self.rule: Rule | None = None
         for name, (arity, kind) in kinds.items():
             self.plan.sources[name] = Source(name, arity, kind)
+        self.uses: Counter[str] = Counter()
+        """How often the variables of the rule at work occur in it."""
+        self.binders: list[Formula] = []
+        """What gives them values, wherever in the rule these are asked for."""
+        self.at_all_times = False
+        """Whether what is made must hold at all times of something with the same values."""
+        self.asked_for_values = 0
+        """How often values have been asked for that way."""
         self.statics = {name for name, (_, kind) in kinds.items() if kind == "static"}
         self.mixed = mixed
 
@@ -109,6 +121,8 @@ class Parts(ABC):
                 case And(parts=inner):
                     todo[:0] = [positive(each) for each in inner]
                 case Comparison():
+                    if uses_now(part):
+                        raise self._refuse("a comparison with `now` inside a formula", part.span)
                     body.comparisons.append(part)
                 case Not(formula=inner):
                     body.negated.append(self._literal(inner, body))
@@ -140,6 +154,15 @@ class Parts(ABC):
             self.plan.known.append(Known(START, (), 0, 0))
         return START
 
+    def _during(self, reach: Reach) -> str:
+        """A relation that holds at the times at these distances from the start of the stream."""
+        name = f"#during {reach}"
+        if name not in self.plan.sources:
+            self.plan.sources[name] = Source(name, 0, "made")
+            known = Known(name, (), reach.near, reach.far, not reach.open_near, not reach.open_far)
+            self.plan.known.append(known)
+        return name
+
     def _until(self, last: Number) -> str:
         """A relation that holds up to and at a time."""
         name = f"#until {last}"
@@ -153,6 +176,7 @@ class Parts(ABC):
         at: Number | None = None
         while isinstance(formula, Reset):
             formula = formula.formula
+        self._refuse_pins(formula.formula if isinstance(formula, Pinned) else formula, to_now=False)
         if isinstance(formula, Pinned):
             pin = formula.pin
             if pin.base is None:
@@ -178,6 +202,14 @@ class Parts(ABC):
         """What a window of rows must show for a formula to be true."""
 
     @abstractmethod
+    def _since(self, formula: BinaryMetric) -> tuple[str, tuple[str, ...]]:
+        """What `since` and `until` make of their sides."""
+
+    @abstractmethod
+    def _complete(self, body: Body, columns: Iterable[str] = ()) -> None:
+        """Adds the values that variables have elsewhere in the rule."""
+
+    @abstractmethod
     def _shown(self, window: RowsWindow, atom: Atom, shows: Shows) -> str:
         """The relation of what a window of rows shows of a predicate."""
 
@@ -200,9 +232,29 @@ class Parts(ABC):
     def _made(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
         """A relation that holds where the formula does, and the variables of its columns."""
         text = show_formula(formula)
-        if text not in self.made:
-            self.made[text] = self._make(formula)
-        return self.made[text]
+        outer = [name for name in names(formula) if self._is_outer(name, formula)]
+        # What it is depends on which of its variables the rule speaks of elsewhere, and perhaps on their values there.
+        text = f"{text} with {outer}{' at all times' if self.at_all_times else ''}"
+        keys = (text, f"{text} in rule {id(self.rule)}")
+        known = next((self.made[key] for key in keys if key in self.made), None)
+        if known is None:
+            before = self.asked_for_values
+            known = self._make(formula)
+            self.made[keys[self.asked_for_values > before]] = known
+        return known
+
+    @contextmanager
+    def _below(self, all_times: bool) -> Iterator[None]:
+        """What is made below an operator that asks for something at all times."""
+        before, self.at_all_times = self.at_all_times, self.at_all_times or all_times
+        try:
+            yield
+        finally:
+            self.at_all_times = before
+
+    def _is_outer(self, name: str, formula: Formula) -> bool:
+        """Whether the rule speaks of a variable elsewhere too."""
+        return self.uses[name] > sum(each.name == name for each in variables(formula))
 
     def _make(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
         match formula:
@@ -214,7 +266,8 @@ class Parts(ABC):
                 return self._true(), ()
             case Metric(operator=operator, interval=interval, formula=inner):
                 self._refuse_pins(inner)
-                source, columns_of = self._steady(inner)
+                with self._below(operator in ("historically", "always")):
+                    source, columns_of = self._steady(inner)
                 reach = reach_of(interval, self.plan.discrete)
                 reach = reach if operator in ("once", "historically") else mirrored(reach)
                 name = self._fresh(len(columns_of))
@@ -226,7 +279,13 @@ class Parts(ABC):
             case And(parts=parts):
                 return self._joined(parts, names(formula))
             case Or(parts=parts):
-                shared = tuple(name for name in names(formula) if all(name in names(part) for part in parts))
+                shared = tuple(
+                    name
+                    for name in names(formula)
+                    if self._is_outer(name, formula) or all(name in names(part) for part in parts)
+                )
+                if self.at_all_times and set(shared) < set(names(formula)):
+                    raise self._refuse("an alternative with a variable of its own", formula.span)
                 name = self._fresh(len(shared))
                 for part in parts:
                     self._joined([part], shared, name)
@@ -248,22 +307,29 @@ class Parts(ABC):
             case Reset(formula=inner):
                 # Relations are about the whole stream; windows show some of their times.
                 return self._made(inner)
+            case Modal(operator="some", formula=inner):
+                # At some time of the whole stream.
+                source, columns_of = self._joined([inner], names(inner), least=0)
+                name = self._fresh(len(columns_of))
+                self.plan.nodes.append(Within(name, source, EVERYWHERE, (), self.rule))
+                return name, columns_of
             case Windowed() | Modal():
                 raise self._refuse("a window or modality", formula.span)
             case _:
                 raise self._refuse("this formula", formula.span)
 
-    def _refuse_pins(self, formula: Formula) -> None:
+    def _refuse_pins(self, formula: Formula, to_now: bool = True) -> None:
         """Below an operator a pin speaks of another time than the operator does."""
         for part in walk(formula):
-            if isinstance(part, Pinned) and part.pin.base is not None:
+            if isinstance(part, Pinned) and (isinstance(part.pin.base, Variable) or (to_now and part.pin.base)):
                 raise self._refuse("a pin inside an operator", part.span)
 
     def _windowed(self, formula: Windowed) -> tuple[str, tuple[str, ...]]:
         """`some` or `all` over a window of time."""
         window, modal = formula.window, formula.formula
         assert isinstance(window, TimeWindow) and isinstance(modal, Modal)
-        source, columns = self._below_window(modal.formula, formula.span)
+        with self._below(modal.operator == "all"):
+            source, columns = self._below_window(modal.formula, formula.span)
         near = None if window.ahead is None else number(-time(window.ahead))
         reach = Reach(near, None if window.back is None else time(window.back))
         name = self._fresh(len(columns))
@@ -292,7 +358,8 @@ class Parts(ABC):
         """`some` over windows with `all`, or `all` over windows with `some`."""
         if not self.plan.discrete:
             raise self._refuse("a window within a window on the dense timeline", span)
-        source, columns = self._below_window(found.formula, span)
+        with self._below(True):
+            source, columns = self._below_window(found.formula, span)
         arguments = tuple(map(Variable, columns))
 
         def seen(modality: str, below: str, reach: Reach) -> str:
@@ -335,23 +402,28 @@ class Parts(ABC):
         for body in bodies:
             if least is not None:
                 body.not_before(least)
-            bound = self._bound(body)
-            columns = tuple(
-                column
-                for column in columns
-                if column in bound or any(column in names(comparison) for comparison in body.comparisons)
-            )
+            self._complete(body, columns)
+        everywhere = [self._bound(body) for body in bodies]
+        if self.at_all_times and any(each & set(columns) != everywhere[0] & set(columns) for each in everywhere):
+            raise self._refuse("an alternative with a variable of its own", self._span())
+        columns = tuple(column for column in columns if all(column in each for each in everywhere))
         name = name or self._fresh(len(columns))
         for body in bodies:
             self._joined_body(body, columns, name)
         return name, columns
 
     def _bound(self, body: Body) -> set[str]:
-        """The variables that a body's own literals bind; negation must do with them."""
+        """The variables that a body gives values to, computed ones included."""
         bound = {each.name for literal in body.literals for each in literal.arguments if isinstance(each, Variable)}
-        for literal in body.negated:
-            if any(isinstance(each, Variable) and each.name not in bound for each in literal.arguments):
-                raise self._refuse("a negation whose variables are bound elsewhere", self._span())
+        changed = True
+        while changed:
+            changed = False
+            for each in body.comparisons:
+                for side, other in ((each.left, each.right), (each.right, each.left)):
+                    computes = each.operator == "=" and isinstance(side, Variable) and side.name not in bound
+                    if computes and all(variable.name in bound for variable in term_variables(other)):
+                        bound.add(side.name)  # type: ignore[union-attr]
+                        changed = True
         return bound
 
     def _joined_body(self, body: Body, columns: tuple[str, ...], name: str = "") -> str:
@@ -367,36 +439,3 @@ class Parts(ABC):
     def _span(self) -> Span:
         assert self.rule is not None
         return self.rule.span
-
-    def _since(self, formula: BinaryMetric) -> tuple[str, tuple[str, ...]]:
-        self._refuse_pins(formula)
-        right, columns = self._steady(formula.right)
-        left_formula = formula.left
-        if isinstance(left_formula, Not):
-            left, left_columns = self._absence(left_formula.formula, right, columns)
-        else:
-            left, left_columns = self._steady(left_formula)
-        if not set(left_columns) <= set(columns):
-            raise self._refuse(f"`{formula.operator}` whose left side has variables of its own", formula.span)
-        name = self._fresh(len(columns))
-        places = tuple(columns.index(column) for column in left_columns)
-        reach = reach_of(formula.interval, self.plan.discrete)
-        self.plan.nodes.append(Since(name, left, right, places, reach, formula.operator == "until", self.rule))
-        return name, columns
-
-    def _absence(self, formula: Formula, right: str, columns: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-        """Where a formula does not hold, for the values that the right side of `since` has ever had."""
-        absent, absent_columns = self._made(formula)
-        if not set(absent_columns) <= set(columns):
-            raise self._refuse("`since` whose left side has variables of its own", formula.span)
-        arguments = tuple(Variable(column) for column in absent_columns)
-        seen = self._fresh(len(absent_columns))
-        known = tuple(Variable(column) for column in columns)
-        self.plan.nodes.append(Join(seen, arguments, (Literal(right, known),), rule=self.rule))
-        ever = self._fresh(len(absent_columns), "domain")
-        self.plan.nodes.append(Dilate(ever, seen, EVERYWHERE, self.rule))
-        name = self._fresh(len(absent_columns))
-        self.plan.nodes.append(
-            Join(name, arguments, (Literal(ever, arguments),), (Literal(absent, arguments),), rule=self.rule)
-        )
-        return name, absent_columns

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from presage.model.formulas import And, Atom, Comparison, Formula, Modal, Not, Pinned, Windowed, walk
+from presage.model.formulas import And, Atom, Comparison, Formula, Modal, Not, Pinned, walk
 from presage.model.terms import Term, Variable
-from presage.model.windows import RowsWindow
 from presage.plan.nodes import Shows
 
 
@@ -73,15 +72,3 @@ def are_columns(arguments: Iterable[Term]) -> bool:
     given = tuple(arguments)
     found = {each.name for each in given if isinstance(each, Variable)}
     return len(found) == len(given)
-
-
-def times_in_rows(body: Iterable[Formula]) -> set[str]:
-    """The time variables that windows of rows give values to."""
-    return {
-        pinned.pin.base.name
-        for formula in body
-        for part in walk(formula)
-        if isinstance(part, Windowed) and isinstance(part.window, RowsWindow)
-        for pinned in walk(part.formula)
-        if isinstance(pinned, Pinned) and isinstance(pinned.pin.base, Variable)
-    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_formula, show_number, show_window
 from presage.model.terms import Number
-from presage.plan.nodes import Dilate, Erode, Hop, Invent, Join, LastRows, Literal, Node, Reach, Since
+from presage.plan.nodes import Dilate, Erode, Hop, Invent, Join, LastRows, Literal, Node, Reach, Since, Stamp, Within
 
 
 def show_node(node: Node) -> str:
@@ -23,6 +23,11 @@ def show_node(node: Node) -> str:
         case Invent(head=head, source=source, count=count, timed=timed):
             values = "a new value" if count == 1 else f"{count} new values"
             return f"{head} := {source} with {values} for each tuple{' and time' if timed else ''}"
+        case Stamp(head=head, source=source):
+            return f"{head} := {source} with its time"
+        case Within(head=head, source=source, reach=reach, bounds=bounds):
+            also = "".join(f", and {_reach(each)} from column {column + 1}" for column, each in bounds)
+            return f"{head} := {source} held at some time of {_reach(reach)}{also}"
         case LastRows(head=head, source=source, window=window, shows=shows):
             return f"{head} := {source} in {show_window(window)}, {shows.value}"
         case Since(head=head, left=left, right=right, reach=reach, ahead=ahead):

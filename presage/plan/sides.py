@@ -1,0 +1,95 @@
+"""The parts of a plan that stand for `since` and `until`: a right side, and a left side that holds in between.
+
+The columns are those of the right side. Where the left side has variables that other parts of the rule bind, the right
+side is taken with all their values; where nothing else speaks of them, with the values that the left side has.
+"""
+
+from __future__ import annotations
+
+from presage.analysis.differences import INF
+from presage.model.formulas import Atom, BinaryMetric, Formula, Not
+from presage.model.terms import Variable
+from presage.plan.body import Body
+from presage.plan.formulas import names, reach_of, time
+from presage.plan.nodes import EVERYWHERE, Dilate, Join, Literal, Since
+from presage.plan.values import PartsWithValues
+
+
+class PartsWithSides(PartsWithValues):
+    def _since(self, formula: BinaryMetric) -> tuple[str, tuple[str, ...]]:
+        self._refuse_pins(formula)
+        right, columns = self._steady(formula.right)
+        own = [name for name in dict.fromkeys(names(formula.left)) if name not in columns]
+        outer = [name for name in own if self._is_outer(name, formula)]
+        if outer:
+            body = Body()
+            body.literals.append(Literal(right, tuple(map(Variable, columns))))
+            self._complete(body, outer)
+            if not set(outer) <= self._bound(body):
+                raise self._refuse(f"`{formula.operator}` whose left side has variables of its own", formula.span)
+            columns = (*columns, *outer)
+            right = self._joined_body(body, columns)
+        before, self.binders = self.binders, [*self.binders, Atom(right, tuple(map(Variable, columns)))]
+        try:
+            if len(own) > len(outer):
+                return self._since_with_own(formula, right, columns)
+            return self._since_made(formula, self._left(formula.left, right, columns), right, columns), columns
+        finally:
+            self.binders = before
+
+    def _left(self, left: Formula, right: str, columns: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+        with self._below(True):
+            return self._absence(left.formula, right, columns) if isinstance(left, Not) else self._steady(left)
+
+    def _since_made(
+        self, formula: BinaryMetric, left: tuple[str, tuple[str, ...]], right: str, columns: tuple[str, ...]
+    ) -> str:
+        name = self._fresh(len(columns))
+        places = tuple(columns.index(column) for column in left[1])
+        reach = reach_of(formula.interval, self.plan.discrete)
+        self.plan.nodes.append(Since(name, left[0], right, places, reach, formula.operator == "until", self.rule))
+        return name
+
+    def _since_with_own(
+        self, formula: BinaryMetric, right: str, columns: tuple[str, ...]
+    ) -> tuple[str, tuple[str, ...]]:
+        """The left side has variables that nothing else speaks of: it holds with some values of theirs, the same ones
+        all the time; and where there is no time between the sides, with whatever values."""
+        if isinstance(formula.left, Not) or self.at_all_times:
+            raise self._refuse(f"`{formula.operator}` whose left side has variables of its own", formula.span)
+        left, left_columns = self._left(formula.left, right, columns)
+        own = tuple(name for name in left_columns if name not in columns)
+        seen, ever = self._fresh(len(own)), self._fresh(len(own), "domain")
+        known = Literal(left, tuple(map(Variable, left_columns)))
+        self.plan.nodes += [
+            Join(seen, tuple(map(Variable, own)), (known,), rule=self.rule),
+            Dilate(ever, seen, EVERYWHERE, self.rule),
+        ]
+        high = formula.interval.high
+        self.plan.looks_back[ever] = INF if high is None else time(high)
+        body = Body()
+        body.literals += [Literal(right, tuple(map(Variable, columns))), Literal(ever, tuple(map(Variable, own)))]
+        wide = (*columns, *own)
+        found = self._since_made(formula, (left, left_columns), self._joined_body(body, wide), wide)
+        alone = self._since_made(formula, (self._fresh(0), ()), right, columns)
+        name = self._fresh(len(columns))
+        for relation, arguments in ((found, wide), (alone, columns)):
+            body = Body()
+            body.literals.append(Literal(relation, tuple(map(Variable, arguments))))
+            self._joined_body(body, columns, name)
+        return name, columns
+
+    def _absence(self, formula: Formula, right: str, columns: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+        """Where a formula does not hold, for the values that the right side of `since` has ever had."""
+        absent, absent_columns = self._made(formula)
+        arguments = tuple(Variable(column) for column in absent_columns)
+        seen = self._fresh(len(absent_columns))
+        known = tuple(Variable(column) for column in columns)
+        self.plan.nodes.append(Join(seen, arguments, (Literal(right, known),), rule=self.rule))
+        ever = self._fresh(len(absent_columns), "domain")
+        self.plan.nodes.append(Dilate(ever, seen, EVERYWHERE, self.rule))
+        name = self._fresh(len(absent_columns))
+        self.plan.nodes.append(
+            Join(name, arguments, (Literal(ever, arguments),), (Literal(absent, arguments),), rule=self.rule)
+        )
+        return name, absent_columns

@@ -1,0 +1,86 @@
+"""The values of variables that a rule binds in one place and asks for in another.
+
+`r(Y), once[0,5] (q(X) and not p(Y))` asks at an earlier time for the absence of `p(Y)`, with values of `Y` that only
+`r(Y)` gives. A relation of the values that `r` has ever had goes there in their place. How long before such a value
+comes others are asked for it says how long these are kept (`Plan.looks_back`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import pairwise
+
+from presage.analysis.differences import INF, NOW
+from presage.analysis.safety import bound_by
+from presage.analysis.timeline import pin_variables
+from presage.analysis.timing import time_rule, window_range
+from presage.model.formulas import Atom, BinaryMetric, Metric, Pinned, Windowed, variables, walk
+from presage.model.printer import show_formula
+from presage.model.terms import Number, Variable
+from presage.plan.body import Body
+from presage.plan.formulas import time
+from presage.plan.moments import pinned_in_window
+from presage.plan.nodes import EVERYWHERE, Dilate, Join, Literal
+from presage.plan.parts import Parts
+
+
+class PartsWithValues(Parts):
+    def _complete(self, body: Body, columns: Iterable[str] = ()) -> None:
+        """Adds the values that variables have elsewhere in the rule, where the body asks for them and has none: below
+        its negations, in comparisons, and for the columns that are wanted of it."""
+        asked = [each.name for one in body.negated for each in one.arguments if isinstance(each, Variable)]
+        asked += [variable.name for each in body.comparisons for variable in variables(each)]
+        wanted = [*asked, *(column for column in columns if self.uses[column])]
+        for name in dict.fromkeys(wanted):
+            if name not in self._bound(body):
+                found = self._values(name)
+                if found is not None:
+                    body.literals.append(found)
+                elif name in asked:
+                    raise self._refuse("a variable that is bound elsewhere", self._span())
+
+    def _values(self, name: str) -> Literal | None:
+        """All values that a variable has had where the rule binds it, at every time."""
+        self.asked_for_values += 1
+        binders = [part for part in self.binders if name in bound_by(part)]
+        if not binders or (self.rule is not None and name in pin_variables(self.rule)):
+            return None
+        binder = min(binders, key=lambda part: (not self._is_timeless(part), not isinstance(part, Atom)))
+        key = f"values of {name} in {show_formula(binder)}"
+        if key not in self.made:
+            before, self.binders = self.binders, [part for part in self.binders if part is not binder]
+            source = self._literal(pinned_in_window(binder) or binder, Body())
+            self.binders = before
+            seen, ever = self._fresh(1), self._fresh(1, "domain")
+            variable = (Variable(name),)
+            self.plan.nodes += [
+                Join(seen, variable, (replace(source, offset=0),), rule=self.rule),
+                Dilate(ever, seen, EVERYWHERE, self.rule),
+            ]
+            self.made[key] = ever, (name,)
+        ever = self.made[key][0]
+        self.plan.looks_back[ever] = max(self.plan.looks_back.get(ever, 0), self._look_back())
+        return Literal(ever, (Variable(name),))
+
+    def _look_back(self) -> Number | float:
+        """No less than how far apart two times can be that the rule at work speaks of."""
+        assert self.rule is not None
+        timing = time_rule(self.rule, self.plan.discrete)
+        found: Number | float = 0
+        for formula in self.rule.body:
+            for part in walk(formula):
+                if isinstance(part, (Metric, BinaryMetric)):
+                    found += INF if part.interval.high is None else time(part.interval.high)
+                elif isinstance(part, Windowed):
+                    low, high = window_range(part.window, self.plan.discrete)
+                    found += high - low
+        named = sorted(pin_variables(self.rule))
+        for first, second in pairwise([NOW, *named] if len(named) > 1 else []):
+            low, high = timing.bounds.range(first, second)
+            found += max(high, -low, 0)
+        offsets: list[Number] = [0]
+        for formula in self.rule.formulas():
+            pinned = (time(part.pin.offset) for part in walk(formula) if isinstance(part, Pinned))
+            offsets += [max(offset, -offset) for offset in pinned]
+        return found + max(offsets)
