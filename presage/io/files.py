@@ -14,6 +14,7 @@ from typing import Any
 from presage.io.facts import Checker, Fact, FactError, exact
 from presage.io.rows import Rows, check_header, column_names, refuse_other_columns, when_names
 from presage.io.written import read_written
+from presage.io.xes import read_xes
 from presage.model.terms import Number
 
 ROWS_AT_ONCE = 65_536
@@ -165,4 +166,5 @@ READERS: dict[str, Callable[[Path, Checker], Iterator[Fact]]] = {
     ".csv": _read_csv,
     ".parquet": _read_parquet,
     ".txt": read_written,
+    ".xes": read_xes,
 }

@@ -40,6 +40,7 @@ LANGUAGES: tuple[Language, ...] = (
     Language("dmtl", "DatalogMTL as MeTeoR writes it", "presage.languages.dmtl"),
     Language("ltl", "LTL with past and bounds", "presage.languages.ltl"),
     Language("etalis", "ETALIS: event patterns over intervals", "presage.languages.etalis"),
+    Language("decl", "Declare, as RuM writes it", "presage.languages.declare", "#"),
 )
 
 

@@ -1,0 +1,197 @@
+"""Conditions on the data of events: what is known of the activation (`A.`) and the target (`T.`), and what is open.
+
+A condition is true, false, or open (`None`) as long as an event that has not come may still decide it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Union
+
+from presage.answers import Value
+from presage.languages.conditions import compared
+from presage.languages.scanner import Grammar, Scanner, Unreadable, unquoted
+
+GRAMMAR = Grammar(("<=", ">=", "!=", "<>", "==", "=", "<", ">", "(", ")", ",", "-", "/"), r"(?!)", r"[^\W\d][\w:.-]*")
+Data = Mapping[str, Value] | None
+"""What an event says; `None` for one that has not come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    of_target: bool
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    operator: str
+    left: Attribute | Value
+    right: Attribute | Value
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    attribute: Attribute
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    attribute: Attribute
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opposite:
+    inner: Condition
+
+
+Condition = Union[Compare, OneOf, Exists, Every, Some, Opposite]
+ALWAYS = Every(())
+
+
+def holds(condition: Condition, activation: Data, target: Data) -> bool | None:
+    match condition:
+        case Compare(operator, left, right):
+            one, other = _value(left, activation, target), _value(right, activation, target)
+            if one is _OPEN or other is _OPEN:
+                # What is lacking in an event that has come cannot be made up for by one that has not.
+                return False if one is None or other is None else None
+            return one is not None and other is not None and compared(operator, one, other)  # type: ignore[arg-type]
+        case OneOf(attribute, values):
+            found = _value(attribute, activation, target)
+            return None if found is _OPEN else found in values
+        case Exists(attribute):
+            found = _value(attribute, activation, target)
+            return None if found is _OPEN else found is not None
+        case Every(parts):
+            said = [holds(each, activation, target) for each in parts]
+            return False if False in said else None if None in said else True
+        case Some(parts):
+            said = [holds(each, activation, target) for each in parts]
+            return True if True in said else None if None in said else False
+        case Opposite(inner):
+            found = holds(inner, activation, target)
+            return None if found is None else not found
+
+
+_OPEN = object()
+
+
+def _value(of: Attribute | Value, activation: Data, target: Data) -> object:
+    if not isinstance(of, Attribute):
+        return of
+    data = target if of.of_target else activation
+    return _OPEN if data is None else data.get(of.name)
+
+
+def read_condition(c: Scanner) -> Condition:
+    """Reads all that the scanner has; nothing is no condition."""
+    if c.piece.kind == "end":
+        return ALWAYS
+    found = _either(c)
+    if c.piece.kind != "end":
+        raise c.unexpected("`and`, `or` or the end of the condition")
+    return found
+
+
+def _either(c: Scanner) -> Condition:
+    parts = [_both(c)]
+    while c.accept("or"):
+        parts.append(_both(c))
+    return parts[0] if len(parts) == 1 else Some(tuple(parts))
+
+
+def _both(c: Scanner) -> Condition:
+    parts = [_single(c)]
+    while c.accept("and"):
+        parts.append(_single(c))
+    return parts[0] if len(parts) == 1 else Every(tuple(parts))
+
+
+def _single(c: Scanner) -> Condition:
+    c.deeper()
+    try:
+        if c.accept("not"):
+            return Opposite(_single(c))
+        if c.accept("("):
+            found = _either(c)
+            c.expect(")", "`and`, `or` or `)`")
+            return found
+        if c.is_at("same", "different") and c.ahead().kind == "word":
+            operator = "=" if c.take().text.lower() == "same" else "!="
+            name = c.kind("word", "an attribute").text
+            return Compare(operator, Attribute(False, name), Attribute(True, name))
+        if c.is_at("exist", "exists") and c.ahead().kind == "word":
+            c.take()
+            return Exists(_attribute(c))
+        return _comparison(c)
+    finally:
+        c.shallower()
+
+
+def _comparison(c: Scanner) -> Condition:
+    first = c.piece.span
+    found = _compared(c)
+    if isinstance(found, Compare) and not any(isinstance(side, Attribute) for side in (found.left, found.right)):
+        hint = "A. is the activation, T. the target: write A.amount"
+        raise Unreadable("P206", "a comparison is about an attribute of an event", first, hint)
+    return found
+
+
+def _compared(c: Scanner) -> Condition:
+    left = _operand(c)
+    if c.is_at("in") or (c.is_at("not") and c.ahead().text.lower() == "in"):
+        denied = c.accept("not")
+        c.expect("in")
+        if not isinstance(left, Attribute):
+            raise Unreadable("P206", "`in` is about an attribute, such as A.kind", c.before.span)
+        c.expect("(", "`(` and values")
+        values = [_constant(c)]
+        while c.accept(","):
+            values.append(_constant(c))
+        c.expect(")", "`,` or `)` after a value")
+        found: Condition = OneOf(left, tuple(values))
+        return Opposite(found) if denied else found
+    if c.accept("is"):
+        operator = "!=" if c.accept("not") else "="
+        return Compare(operator, left, _operand(c))
+    sign = c.accept("<=", ">=", "!=", "<>", "==", "=", "<", ">")
+    if sign is None:
+        raise c.unexpected("a comparison: < <= > >= = != is, is not, in, not in")
+    operator = {"<>": "!=", "==": "="}.get(sign.text, sign.text)
+    return Compare(operator, left, _operand(c))
+
+
+def _attribute(c: Scanner) -> Attribute:
+    word = c.kind("word", "an attribute, such as A.amount or T.amount")
+    head, _, name = word.text.partition(".")
+    if head not in ("A", "T") or not name:
+        hint = "A. is the activation, T. the target"
+        raise Unreadable("P206", f"`{word.text}` is no attribute of an event", word.span, hint)
+    return Attribute(head == "T", name)
+
+
+def _operand(c: Scanner) -> Attribute | Value:
+    if c.piece.kind == "word" and c.piece.text.startswith(("A.", "T.")):
+        return _attribute(c)
+    return _constant(c)
+
+
+def _constant(c: Scanner) -> Value:
+    if c.piece.kind == "string":
+        return unquoted(c.take().text)
+    if c.piece.kind == "number" or c.is_at("-"):
+        return c.number("a value")
+    return c.kind("word", "a value or an attribute").text

@@ -1,0 +1,275 @@
+"""The templates of Declare by name, and those of an activation and a target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from presage.languages.declare.conditions import holds
+from presage.languages.declare.counting import Absence, Choice, End, Exactly, ExclusiveChoice, Existence, Init
+from presage.languages.declare.watching import Constraint, Occurrence, Verdict, Watch, verdict
+from presage.model.terms import Number
+
+
+class _Pair(Watch):
+    """A template of an activation and a target; the activation is the first activity unless a template says else."""
+
+    def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
+        super().__init__(constraint)
+        self.activation, self.target = activation, target
+        self.failed = False
+
+
+class _Waiting(_Pair):
+    """Those that wait for a target after the activation."""
+
+    def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
+        super().__init__(constraint, activation, target)
+        self.open: list[Occurrence] = []
+
+    def deadline(self, now: Number) -> Number | None:
+        if self.constraint.high is None:
+            return None
+        return min((each.time + self.constraint.high for each in self.open), default=None)
+
+    def _fulfil(self, event: Occurrence) -> None:
+        if event.activity == self.target:
+            self.open = [each for each in self.open if not self.meets(each, event)]
+
+    def verdict(self, now: Number) -> Verdict:
+        if self.failed or not all(self.can_come(each, now) for each in self.open):
+            return verdict(False, False)
+        if not self.open:
+            return verdict(True, self._can_fail())
+        return verdict(False, True, tuple(self.asked(each, self.target, now) for each in self.open))
+
+    def _can_fail(self) -> bool:
+        return self.can_activate
+
+
+class Response(_Waiting):
+    def take(self, event: Occurrence) -> None:
+        self._fulfil(event)
+        if self.activates(event, self.activation):
+            self.open.append(event)
+
+
+class AlternateResponse(_Waiting):
+    def take(self, event: Occurrence) -> None:
+        self._fulfil(event)
+        if self.activates(event, self.activation):
+            self.failed |= bool(self.open)
+            self.open.append(event)
+
+
+class ChainResponse(_Waiting):
+    def take(self, event: Occurrence) -> None:
+        self._fulfil(event)
+        self.failed |= bool(self.open)
+        if self.activates(event, self.activation):
+            self.open.append(event)
+
+
+class RespondedExistence(_Waiting):
+    def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
+        super().__init__(constraint, activation, target)
+        self.targets: list[Occurrence] = []
+        self.settled = False
+
+    def take(self, event: Occurrence) -> None:
+        self._fulfil(event)
+        if self.activates(event, self.activation) and not any(self.meets(event, each) for each in self.targets):
+            self.open.append(event)
+        if event.activity == self.target and not self.settled:
+            self.targets.append(event)
+            if self.will_do(event):
+                self.settled, self.targets = True, [event]
+
+    def _can_fail(self) -> bool:
+        return self.can_activate and not self.settled
+
+
+class Precedence(_Pair):
+    def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
+        super().__init__(constraint, activation, target)
+        self.targets: list[Occurrence] = []
+        self.settled = False
+
+    def take(self, event: Occurrence) -> None:
+        if self.activates(event, self.activation) and not any(self.meets(event, each) for each in self.targets):
+            self.failed = True
+        if event.activity == self.target and not self.settled:
+            self.targets.append(event)
+            if self.will_do(event):
+                self.settled, self.targets = True, [event]
+
+    def verdict(self, now: Number) -> Verdict:
+        return verdict(not self.failed, not self.failed and self.can_activate and not self.settled)
+
+
+class AlternatePrecedence(_Pair):
+    def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
+        super().__init__(constraint, activation, target)
+        self.targets: list[Occurrence] = []
+        """Since the last activation."""
+
+    def take(self, event: Occurrence) -> None:
+        if self.activates(event, self.activation):
+            self.failed |= not any(self.meets(event, each) for each in self.targets)
+            self.targets = []
+        if event.activity == self.target:
+            self.targets.append(event)
+
+    def verdict(self, now: Number) -> Verdict:
+        return verdict(not self.failed, not self.failed and self.can_activate)
+
+
+class ChainPrecedence(_Pair):
+    def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
+        super().__init__(constraint, activation, target)
+        self.last: Occurrence | None = None
+
+    def take(self, event: Occurrence) -> None:
+        if self.activates(event, self.activation):
+            last = self.last
+            self.failed |= last is None or last.activity != self.target or not self.meets(event, last)
+        self.last = event
+
+    def verdict(self, now: Number) -> Verdict:
+        return verdict(not self.failed, not self.failed and self.can_activate)
+
+
+class _Never(_Pair):
+    """The negative templates: an activation and a target that lie to each other as they must not."""
+
+    before = after = False
+    next_to_each_other = False
+
+    def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
+        super().__init__(constraint, activation, target)
+        self.activations: list[Occurrence] = []
+        self.targets: list[Occurrence] = []
+
+    def take(self, event: Occurrence) -> None:
+        def adjacent(other: Occurrence) -> bool:
+            return not self.next_to_each_other or other.place == event.place - 1
+
+        if self.after and event.activity == self.target:
+            self.failed |= any(self.meets(each, event) for each in self.activations if adjacent(each))
+        activates = self.activates(event, self.activation)
+        if self.before and activates:
+            self.failed |= any(self.meets(event, each) for each in self.targets if adjacent(each))
+        if self.next_to_each_other:
+            self.activations, self.targets = [], []
+        if activates and self.after and not self.failed:
+            self.activations.append(event)
+        if event.activity == self.target and self.before and not self.failed:
+            self.targets.append(event)
+
+    def verdict(self, now: Number) -> Verdict:
+        possible = holds(self.constraint.target, None, None) is not False
+        return verdict(not self.failed, not self.failed and self.can_activate and possible)
+
+
+class NotRespondedExistence(_Never):
+    before = after = True
+
+
+class NotResponse(_Never):
+    after = True
+
+
+class NotPrecedence(_Never):
+    before = True
+
+
+class NotChainResponse(_Never):
+    after = next_to_each_other = True
+
+
+class NotChainPrecedence(_Never):
+    before = next_to_each_other = True
+
+
+class Together(Watch):
+    """Two templates, both of which are to hold."""
+
+    def __init__(self, constraint: Constraint, parts: tuple[Watch, ...]) -> None:
+        super().__init__(constraint)
+        self.parts = parts
+
+    def take(self, event: Occurrence) -> None:
+        for part in self.parts:
+            part.take(event)
+
+    def deadline(self, now: Number) -> Number | None:
+        return min((due for part in self.parts if (due := part.deadline(now)) is not None), default=None)
+
+    def verdict(self, now: Number) -> Verdict:
+        said = [part.verdict(now) for part in self.parts]
+        if any(each.permanent and not each.satisfied for each in said):
+            return Verdict(False, True)
+        if all(each.permanent for each in said):
+            return Verdict(True, True)
+        missing = tuple(dict.fromkeys(one for each in said for one in each.missing))
+        return Verdict(all(each.satisfied for each in said), False, missing)
+
+
+Pair = Callable[[Constraint, str, str], Watch]
+
+
+def _forward(kind: Pair) -> Callable[[Constraint], Watch]:
+    return lambda constraint: kind(constraint, constraint.activities[0], constraint.activities[1])
+
+
+def _backward(kind: Pair) -> Callable[[Constraint], Watch]:
+    """The activation is the second activity."""
+    return lambda constraint: kind(constraint, constraint.activities[1], constraint.activities[0])
+
+
+def _both(forward: Pair, backward: Pair) -> Callable[[Constraint], Watch]:
+    return lambda constraint: Together(constraint, (_forward(forward)(constraint), _backward(backward)(constraint)))
+
+
+UNARY: dict[str, Callable[[Constraint], Watch]] = {
+    "existence": Existence,
+    "absence": Absence,
+    "exactly": Exactly,
+    "init": Init,
+    "end": End,
+}
+BINARY: dict[str, Callable[[Constraint], Watch]] = {
+    "choice": Choice,
+    "exclusive choice": ExclusiveChoice,
+    "responded existence": _forward(RespondedExistence),
+    "response": _forward(Response),
+    "alternate response": _forward(AlternateResponse),
+    "chain response": _forward(ChainResponse),
+    "precedence": _backward(Precedence),
+    "alternate precedence": _backward(AlternatePrecedence),
+    "chain precedence": _backward(ChainPrecedence),
+    "co-existence": _both(RespondedExistence, RespondedExistence),
+    "succession": _both(Response, Precedence),
+    "alternate succession": _both(AlternateResponse, AlternatePrecedence),
+    "chain succession": _both(ChainResponse, ChainPrecedence),
+    "not responded existence": _forward(NotRespondedExistence),
+    "not response": _forward(NotResponse),
+    "not precedence": _backward(NotPrecedence),
+    "not chain response": _forward(NotChainResponse),
+    "not chain precedence": _backward(NotChainPrecedence),
+    "not co-existence": _both(NotRespondedExistence, NotRespondedExistence),
+    "not succession": _both(NotResponse, NotPrecedence),
+    "not chain succession": _both(NotChainResponse, NotChainPrecedence),
+}
+ALIASES = {
+    "coexistence": "co-existence",
+    "co existence": "co-existence",
+    "not coexistence": "not co-existence",
+    "not co existence": "not co-existence",
+    "exclusivechoice": "exclusive choice",
+    "last": "end",
+    "first": "init",
+}
+
+
+def watch_of(constraint: Constraint) -> Watch:
+    return (UNARY.get(constraint.template) or BINARY[constraint.template])(constraint)
