@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from presage.analysis.differences import INF, Bound
+from presage.engine.boundaries import Boundaries
 from presage.engine.compiling import Compiler, distances
 from presage.engine.counting import Counting
 from presage.engine.finality import final_together
@@ -84,6 +85,7 @@ class Engine:
         self.settled = self._settled()
         self.inventor = Inventor(plan, symbols, chase_limit)
         self.stampings = stampings(plan)
+        self.boundaries = None if plan.discrete or not self.negating else Boundaries(plan, lags)
         rows = [node for node in plan.nodes if isinstance(node, LastRows)]
         self.counting = Counting(rows, self.relations, symbols)
         self.counted = {name for node in rows for name in node.counted}
@@ -199,6 +201,8 @@ class Engine:
                     self.insert(name, *due)
         for name, (rows, low, high) in facts.items():
             self.insert(name, rows, low, high)
+            if self.boundaries is not None:
+                self.boundaries.note(low, high)
         for name in self.settled:
             self.final[name] = self.final_cap(name)
         if self.counting:
@@ -399,6 +403,8 @@ class Engine:
             relation.rescale(factor)
         for waiting in (*self.waiting.values(), *self.ahead.values()):
             waiting.rescale(factor)
+        if self.boundaries is not None:
+            self.boundaries.rescale(factor)
         ends = finer(np.array(list(self.final.values()), np.int64), factor, True)
         self.final = dict(zip(self.final, ends.tolist(), strict=True))
         self.regrid(grid)

@@ -14,6 +14,10 @@ from presage.plan.nodes import Join
 def next_wake(engine: Engine) -> Number | None:
     """The earliest time at which something may be decided though nothing arrives."""
     times = [time for node in engine.negating if (time := _absence_settled(engine, node)) is not None]
+    if times and engine.boundaries is not None and engine.now is not None:
+        cell = engine.boundaries.next_after(engine.now, engine.grid)
+        if cell is not None:
+            times = [] if cell >= FAR else [max(min(times), engine.grid.time(cell))]
     for waiting in engine.ahead.values():
         start = waiting.first()
         if start is not None and start < FAR:
