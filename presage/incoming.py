@@ -7,11 +7,15 @@ or a clock on the wall has passed it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+import numpy as np
+
 from presage.answers import Answer
 from presage.io.facts import Fact
+from presage.io.tables import Columns
 from presage.model.terms import Number, number
 from presage.reasoner import Reasoner, first_step
 from presage.stepping import Arrival, Pulled, Stepper, walk
@@ -31,7 +35,8 @@ class Incoming:
         """Whether the clock's own time is over: what comes now arrives after it."""
         self.last: Number = 0
         """The latest time at which a fact arrives."""
-        self.waiting: dict[Number, list[Fact]] = {}
+        self.waiting: dict[Number, tuple[list[Fact], list[Columns]]] = {}
+        """What has come and whose step has not, by the time at which it arrives."""
 
     @property
     def over(self) -> bool:
@@ -40,9 +45,12 @@ class Incoming:
 
     def arrival_of(self, fact: Fact) -> Number:
         """When a fact that comes now arrives."""
-        if self.clock is None or fact.arrival > self.clock:
-            return fact.arrival
-        return self._after(self.clock) if self.complete else self.clock
+        earliest = self._earliest()
+        return fact.arrival if earliest is None else max(fact.arrival, earliest)
+
+    def _earliest(self) -> Number | None:
+        """The first time at which something that comes now may arrive."""
+        return self._after(self.clock) if self.clock is not None and self.complete else self.clock
 
     def _after(self, time: Number) -> Number:
         """The next time after one; on the dense timeline the next that the engine tells apart from it."""
@@ -58,7 +66,30 @@ class Incoming:
             yield from self.advance(time)
         if self.until is None or time <= self.until:
             self.last = max(self.last, time)
-            self.waiting.setdefault(time, []).append(fact)
+            self._at(time)[0].append(fact)
+
+    def take_together(
+        self, facts: Sequence[Fact], tables: Sequence[Columns], *, is_heard: bool = True
+    ) -> Iterator[Sequence[Answer]]:
+        """The same for facts that come at once: none of them is late for another of them. To be used up."""
+        earliest = self._earliest()
+        heard = earliest if earliest is not None else 0
+        for fact in facts:
+            time = fact.arrival if earliest is None else max(fact.arrival, earliest)
+            self._at(time)[0].append(fact)
+            heard = max(heard, time)
+        for table in tables:
+            keys = table.times if earliest is None else np.maximum(table.times, math.floor(earliest))
+            for own, part in table.by(keys):
+                time = own if earliest is None else max(own, earliest)
+                self._at(time)[1].append(part)
+                heard = max(heard, time)
+        self.last = max(self.last, heard)
+        if is_heard and (facts or tables):
+            yield from self.advance(heard)
+
+    def _at(self, time: Number) -> tuple[list[Fact], list[Columns]]:
+        return self.waiting.setdefault(time, ([], []))
 
     def advance(self, time: Number) -> Iterator[Sequence[Answer]]:
         """Moves the clock: what was before that time is over. To be used up."""
@@ -100,7 +131,7 @@ class Incoming:
 
     def _steps(self, end: Number, closed: bool, through: bool) -> Iterator[Sequence[Answer]]:
         due = sorted(time for time in self.waiting if time < end or (through and time == end))
-        arrivals = (Arrival(time, self.waiting.pop(time)) for time in due)
+        arrivals = (Arrival(time, *self.waiting.pop(time)) for time in due)
         if self.pulled is None:
             return walk(self.reasoner, arrivals, end, closed=closed, through=through, every=self.every)
         pull = self.pulled.pull

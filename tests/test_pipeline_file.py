@@ -331,7 +331,7 @@ def test_the_latest_line_of_an_answer_is_its_state() -> None:
 
 
 ON_A_TERMINAL = """
-from presage.cli.pipeline import _print
+from presage.cli.pipeline import show_lines
 from presage.cli.pulse import Pulse
 from presage.pipeline.metrics import Measures
 found = Measures("p", 3, facts=1200, late=2, open=4, state_bytes=12_345, rows_per_second=250.0, clock="29")
@@ -340,7 +340,7 @@ line = {"now": 3, "status": "possible", "answer": 'p("\\x1b[31m")@1', "because":
 line["decided_by"] = 4
 with Pulse() as pulse:
     pulse.show(found)
-    pulse.above(lambda: _print([line, {"now": 5, "fact": "q@0"}], True))
+    pulse.above(lambda: show_lines([line, {"now": 5, "fact": "q@0"}], True))
     pulse.show(found)
 """
 

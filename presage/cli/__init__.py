@@ -26,6 +26,7 @@ COMMANDS = (
     "run",
     "watch",
     "pipeline",
+    "serve",
     "demo",
     "explain",
     "test",

@@ -43,13 +43,13 @@ def run(options: argparse.Namespace) -> int:
     if checked.problems:
         print(checked.text(), file=sys.stderr)
     if options.check:
-        _tell(checked, options.json or not sys.stdout.isatty())
+        tell_checked(checked, options.json or not sys.stdout.isatty())
     if not checked.ok:
         return WRONG_INPUT
     return FINE if options.check else run_checked(checked, as_json=options.json)
 
 
-def _tell(checked: Checked, as_json: bool) -> None:
+def tell_checked(checked: Checked, as_json: bool) -> None:
     if as_json:
         print(json.dumps(checked.to_json(), ensure_ascii=False))
     elif checked.ok:
@@ -67,11 +67,11 @@ def run_checked(checked: Checked, as_json: bool) -> int:
     readable = sys.stdout.isatty() and not as_json
 
     def show(part: Part, lines: list[dict[str, Any]]) -> None:
-        pulse.above(lambda: _print(lines, readable))
+        pulse.above(lambda: show_lines(lines, readable))
 
     running = Running(checked, show, lambda: pulse.show(running.measures))
     stop = threading.Event()
-    with _stopped_by_signals(stop), pulse:
+    with Stopped(stop), pulse:
         running.run(stop)
     for said in running.warnings:
         print(said, file=sys.stderr)
@@ -81,7 +81,7 @@ def run_checked(checked: Checked, as_json: bool) -> int:
     return FINE
 
 
-def _print(lines: list[dict[str, Any]], readable: bool) -> None:
+def show_lines(lines: list[dict[str, Any]], readable: bool) -> None:
     if not readable:
         for line in lines:
             sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
@@ -103,6 +103,8 @@ def _in_words(line: dict[str, Any]) -> Text:
 
     text = Text(f"{line['now']}: ", "dim")
     status = line.get("status")
+    if "severity" in line:
+        return text.append(f"{line['severity']} {line['state']} ", "bold").append(printable(line["text"]), "default")
     if status is None:
         return text.append("late ", "yellow").append(printable(line["fact"]), "default")
     text.append(f"{SIGNS.get(status, '')} {status} ", terminal_style(status))
@@ -115,7 +117,7 @@ def _in_words(line: dict[str, Any]) -> Text:
     return text
 
 
-class _stopped_by_signals:
+class Stopped:
     """Ctrl-C and SIGTERM ask to stop; a second one ends at once."""
 
     def __init__(self, stop: threading.Event) -> None:

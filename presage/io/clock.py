@@ -20,6 +20,10 @@ class WallClock:
         self._tick, self._start = units.tick, milliseconds_between(EPOCH, units.start)
         self._seconds = seconds
 
+    @property
+    def tick_seconds(self) -> Fraction:
+        return self._tick / 1000
+
     def _ticks(self) -> Fraction:
         return (Fraction(self._seconds()) * 1000 - self._start) / self._tick
 

@@ -46,6 +46,12 @@ class Texts:
     def chosen(self, wanted: Wanted) -> Texts:
         return Texts(self.array.filter(pyarrow().array(wanted)))
 
+    def taken(self, rows: Ints) -> Texts:
+        return Texts(self.array.take(pyarrow().array(rows)))
+
+    def between(self, begin: int, end: int) -> Texts:
+        return Texts(self.array.slice(begin, end - begin))
+
     def some(self, rows: Ints) -> list[str]:
         found: list[str] = self.array.take(pyarrow().array(rows)).to_numpy(zero_copy_only=False).tolist()
         return found
@@ -64,6 +70,12 @@ class Coded:
     def chosen(self, wanted: Wanted) -> Coded:
         return Coded(self.values, self.places[wanted])
 
+    def taken(self, rows: Ints) -> Coded:
+        return Coded(self.values, self.places[rows])
+
+    def between(self, begin: int, end: int) -> Coded:
+        return Coded(self.values, self.places[begin:end])
+
 
 @dataclass(slots=True)
 class Listed:
@@ -76,6 +88,12 @@ class Listed:
 
     def chosen(self, wanted: Wanted) -> Listed:
         return Listed([self.values[row] for row in np.flatnonzero(wanted).tolist()])
+
+    def taken(self, rows: Ints) -> Listed:
+        return Listed([self.values[row] for row in rows.tolist()])
+
+    def between(self, begin: int, end: int) -> Listed:
+        return Listed(self.values[begin:end])
 
 
 Column = Texts | Coded | Listed
@@ -123,6 +141,19 @@ class Columns:
 
     def chosen(self, wanted: Wanted) -> Columns:
         return Columns(self.predicate, [each.chosen(wanted) for each in self.arguments], self.times[wanted])
+
+    def by(self, keys: Ints) -> Iterator[tuple[int, Columns]]:
+        """The facts of each key, in the order of keys."""
+        if len(keys) and keys[0] == keys[-1] and (keys == keys[0]).all():
+            yield int(keys[0]), self
+            return
+        order = np.argsort(keys, kind="stable")
+        sorted_keys, times = keys[order], self.times[order]
+        columns = [each.taken(order) for each in self.arguments]
+        begins = np.flatnonzero(np.diff(sorted_keys, prepend=sorted_keys[:1] - 1))
+        for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(keys)], strict=True):
+            parts = [each.between(begin, end) for each in columns]
+            yield int(sorted_keys[begin]), Columns(self.predicate, parts, times[begin:end])
 
 
 def pyarrow() -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from glob import glob
 from importlib.util import find_spec
@@ -20,7 +20,9 @@ from presage.checking import Report, check_text, read_file
 from presage.errors import Diagnostic, PresageError, as_json, nearest, render
 from presage.io.rows import column_names
 from presage.pipeline import toml
-from presage.pipeline.keys import FILES
+from presage.pipeline.files import files_at, of_parquet
+from presage.pipeline.keys import FILES, LIVE
+from presage.pipeline.live import check_alerts, check_clock, check_live
 from presage.pipeline.reading import Part, Pipeline, read_pipeline
 
 POSTGRES = re.compile(r"jdbc:postgresql://[\w.\[\]:-]+(?:,[\w.\[\]:-]+)*/[^/?\s]+(?:\?\S*)?|jdbc:postgresql:[^/?\s]+")
@@ -80,14 +82,20 @@ class Checked:
         return {"ok": self.ok, "problems": shown}
 
 
-def check_pipeline(path: Path, environment: Mapping[str, str]) -> Checked:
+def check_pipeline(path: Path, environment: Mapping[str, str], live: bool = False) -> Checked:
+    """A pipeline for Spark or, with `live`, for one process."""
     pipeline = read_pipeline(path, environment)
     report = _program(pipeline)
     if report is not None and report.findings is not None:
         _against_program(pipeline, report.findings.subject.predicates)
+        check_alerts(pipeline, report)
     for part in (each for parts in pipeline.parts.values() for each in parts):
-        _on_this_machine(pipeline, part)
-    _packages(pipeline)
+        _on_this_machine(pipeline, part, live)
+    check_clock(pipeline, report, live)
+    if live:
+        check_live(pipeline)
+    else:
+        _packages(pipeline)
     _folders(pipeline)
     checkpoint = pipeline.values.get("checkpoint", "")
     if checkpoint and Path(pipeline.local(checkpoint)).is_file():
@@ -142,11 +150,17 @@ def _runs(pipeline: Pipeline, report: Report) -> None:
 
 def _against_program(pipeline: Pipeline, predicates: dict[str, Predicate]) -> None:
     bringing = [part for section in BRINGING for part in pipeline.parts[section]]
+    # What describes itself may bring facts of any predicate, and then has a name of its own.
+    describes_itself = [part for part in pipeline.parts["sources"] if part.is_self_describing]
+    if any(part.name not in predicates for part in describes_itself):
+        bringing = [part for part in bringing if part not in describes_itself or part.name in predicates]
     for part in bringing:
         known = _predicate(pipeline, part, predicates)
         if known is not None:
             _columns(pipeline, part, known)
     given = {part.name for part in bringing}
+    if describes_itself:
+        given |= {each.name for each in predicates.values() if each.is_input}
     for each in predicates.values():
         if (each.is_input or each.is_static) and each.name not in given and each.kind != "derived":
             section = "static" if each.is_static else "sources"
@@ -187,6 +201,8 @@ def _article(what: str) -> str:
 
 def _columns(pipeline: Pipeline, part: Part, known: Predicate) -> None:
     """Whether every argument, and the time, has a column of a type that fits."""
+    if part.section == "sources" and part.is_self_describing and part.format not in ("json", "kafka"):
+        return
     path: toml.Path = (part.section, part.name)
     arguments, mapped = column_names(known), part.table("columns")
     for name in mapped:
@@ -249,62 +265,25 @@ def columns_of(pipeline: Pipeline, part: Part) -> dict[str, str] | None:
         return _OF_KAFKA | given
     if given:
         return given
-    return _of_parquet(pipeline, part) if part.format == "parquet" else None
-
-
-def _of_parquet(pipeline: Pipeline, part: Part) -> dict[str, str] | None:
-    first = next(_files(pipeline.local(part.text("path")), ".parquet"), None)
-    if first is None:
-        return None
-    try:
-        from pyarrow import ArrowException, parquet
-
-        schema = parquet.read_schema(first)
-    except ImportError:
-        return None
-    except (OSError, ArrowException):
-        path = (part.section, part.name, "path")
-        said, hint = f"{first} is not Parquet", "is it still being written, or is `format` another one?"
-        pipeline.problem("C106", path, said, hint)
-        return None
-    return {field.name: _spark_name(str(field.type)) for field in schema}
-
-
-def _spark_name(arrow: str) -> str:
-    arrow = re.sub(r"^dictionary<values=(\w+).*", r"\1", arrow)
-    same = {"large_string": "string", "string_view": "string", "bool": "boolean", "int64": "bigint", "int32": "int"}
-    same |= {"int16": "smallint", "int8": "tinyint", "float": "float", "halffloat": "float", "double": "double"}
-    same |= {"uint8": "smallint", "uint16": "int", "uint32": "bigint", "uint64": "decimal"}
-    for start, name in (("timestamp", "timestamp"), ("date", "date"), ("decimal", "decimal")):
-        if arrow.startswith(start):
-            return name
-    return same.get(arrow, arrow)
-
-
-def _files(path: str, ending: str) -> Iterator[Path]:
-    """The files that a path means, as far as this machine sees them."""
-    if "://" in path:
-        return
-    for each in sorted(map(Path, glob(path))):  # noqa: PTH207
-        if each.is_file():
-            yield each
-        else:
-            inner = (found for found in sorted(each.rglob(f"*{ending}")) if found.is_file())
-            yield from (found for found in inner if not any(name.startswith((".", "_")) for name in found.parts[-2:]))
+    return of_parquet(pipeline, part) if part.format == "parquet" else None
 
 
 # -- on this machine ----------------------------------------------------------------------------------
 
 
-def _on_this_machine(pipeline: Pipeline, part: Part) -> None:
+def _on_this_machine(pipeline: Pipeline, part: Part, live: bool) -> None:
     path: toml.Path = (part.section, part.name)
+    if part.format in LIVE and not live:
+        hint = "run the file with `presage serve`, in one process"
+        pipeline.problem("C109", (*path, "format"), f"`{part.format}` is not for Spark", hint)
+        return
     if part.section == "sinks":
         if part.values.get("late") and "statuses" in part.values:
             hint = "late facts have no status: leave out `statuses`"
             pipeline.problem_of_key("C109", (*path, "statuses"), "the sink is for late facts", hint)
     elif part.format in FILES:
         _source_files(pipeline, part)
-    if part.section == "sources" and part.format == "jdbc" and pipeline.streams:
+    if part.section == "sources" and part.format == "jdbc" and pipeline.streams and not live:
         said = "a table of a database does not stream"
         hint = f"write `[tables.{part.name}]`, to read it again at each micro-batch; or declare it `static`"
         pipeline.problem("C109", (*path, "format"), said, f'{hint}, or use `mode = "batch"`')
@@ -322,7 +301,8 @@ def _on_this_machine(pipeline: Pipeline, part: Part) -> None:
             near = nearest(kind, _ALL_TYPES)
             hint = f"did you mean `{near}`?" if near else "such as string, bigint, double, boolean or timestamp"
             pipeline.problem("C104", (*path, "schema", name), f"`{kind}` is not a type of Spark", hint)
-    if part.format in ("json", "csv", "kafka") and part.section != "sinks" and not part.values.get("schema"):
+    needs_schema = part.format in ("json", "csv", "kafka") and part.section != "sinks" and not live
+    if needs_schema and not part.values.get("schema"):
         hint = 'add `schema = { device = "string", time = "bigint" }`, with all columns that are used'
         said = f"[{part.place}] has no `schema`: {part.format} does not say which types its columns have"
         pipeline.problem_of_key("C103", path, said, hint)
@@ -338,7 +318,7 @@ def _source_files(pipeline: Pipeline, part: Part) -> None:
         return
     if not glob(where):  # noqa: PTH207
         pipeline.problem("C106", at, f"there is no file or folder `{given}`", _from_where(pipeline))
-    elif part.format == "parquet" and not part.values.get("schema") and next(_files(where, ".parquet"), None) is None:
+    elif part.format == "parquet" and not part.values.get("schema") and next(files_at(where, ".parquet"), None) is None:
         said = f"`{given}` has no file yet, so nothing says which columns there are"
         pipeline.problem("C103", at, said, 'add `schema = { device = "string", time = "bigint" }`')
 

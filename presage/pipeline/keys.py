@@ -8,9 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 FILES = ("parquet", "json", "csv")
-SOURCES = (*FILES, "kafka", "rate", "jdbc")
+SOURCES = (*FILES, "kafka", "rate", "jdbc", "http", "stdin", "mqtt")
 STATIC = (*FILES, "jdbc")
-SINKS = ("console", "parquet", "json", "kafka", "jdbc")
+SINKS = ("console", "parquet", "json", "kafka", "jdbc", "lines", "mqtt", "webhook", "alertmanager", "events")
+LIVE = ("http", "stdin", "mqtt", "lines", "webhook", "alertmanager", "events")
+"""Formats that `presage serve` has, and Spark has not."""
+DESCRIBE_THEMSELVES = ("http", "stdin", "mqtt", "kafka", "json")
+"""Formats whose lines may be facts, each with its predicate."""
 STATUSES = ("possible", "unsupported", "confirmed", "refuted")
 
 # What a value may be.
@@ -32,8 +36,9 @@ class Key:
 
 
 _SCHEMA = Key(
-    "schema", NAMES, "the columns that are read, each with its Spark type; of Kafka, the fields of a message's JSON",
-    "of Parquet, what the files say", (*FILES, "kafka"), example='{ machine = "string", ts = "timestamp" }',
+    "schema", NAMES, "the columns that are read, each with its Spark type; of messages, the fields of their JSON",
+    "of Parquet, what the files say", (*FILES, "kafka", "http", "stdin", "mqtt"),
+    example='{ machine = "string", ts = "timestamp" }',
 )  # fmt: skip
 _COLUMNS = Key(
     "columns", NAMES, "for an argument the column it is taken from, or an SQL expression over columns",
@@ -41,22 +46,31 @@ _COLUMNS = Key(
 )  # fmt: skip
 _WHERE = Key("where", TEXT, "an SQL condition on rows; others are left out", "all rows", example='"level is not null"')
 _OPTIONS = Key("options", SETTINGS, "further options of Spark's reader or writer", example="{ header = true }")
-_DATABASE = (
-    Key("url", TEXT, "the database", "", ("jdbc",), True, example='"jdbc:postgresql://localhost:5432/plant"'),
-    Key("user", TEXT, "who logs in", "as the address says", ("jdbc",), example='"presage"'),
+_URL = Key("url", TEXT, "the database", "", ("jdbc",), True, example='"jdbc:postgresql://localhost:5432/plant"')
+_LOGIN = (
+    Key("user", TEXT, "who logs in", "as the address says", ("jdbc", "mqtt"), example='"presage"'),
     Key(
-        "password_env", TEXT, "the variable of the environment with the password", "no password", ("jdbc",),
+        "password_env", TEXT, "the variable of the environment with the password", "no password", ("jdbc", "mqtt"),
         example='"PGPASSWORD"',
     ),
 )  # fmt: skip
-_TABLE = (
-    *_DATABASE,
+_DATABASE = (_URL, *(replace(key, formats=("jdbc",)) for key in _LOGIN))
+_QUERIED = (
     Key("table", TEXT, "the table that is read; or a `query`", "", ("jdbc",), example='"owners"'),
     Key("query", TEXT, "the query that is read", "", ("jdbc",), example='"select id as device, team from owners"'),
 )
+_TABLE = (*_DATABASE, *_QUERIED)
 _BROKERS = (
-    Key("servers", TEXT, "the brokers", "", ("kafka",), True, example='"localhost:9092"'),
-    Key("topic", TEXT, "the topic; of a source, several with commas between", "", ("kafka",), True, example='"temp"'),
+    Key("servers", TEXT, "the brokers", "", ("kafka", "mqtt"), True, example='"localhost:9092"'),
+    Key(
+        "topic",
+        TEXT,
+        "the topic; of a source, several with commas between",
+        "",
+        ("kafka", "mqtt"),
+        True,
+        example='"temp"',
+    ),
 )
 _PATH = Key("path", TEXT, "a file or folder, from the pipeline file's folder", "", FILES, True, example='"readings"')
 
@@ -78,12 +92,22 @@ KEYS: dict[str, tuple[Key, ...]] = {
             "trigger", TEXT, "the least time between micro-batches, such as `500ms`, `10s` or `5m`; or "
             "`available-now`: take what there is, then end", "as soon as there is something", example='"1s"',
         ),
+        Key(
+            "clock", TEXT, "what moves the clock: the times of `facts`; this machine's clock (`wall`); or facts and, "
+            "when none has come for a time such as `30s`, the time that goes by", "facts", example='"wall"',
+        ),
     ),
     "sources": (
         Key("format", TEXT, "what it is", "", (), True, SOURCES, example='"parquet"'),
         _PATH,
         *_BROKERS,
-        *_TABLE,
+        _URL,
+        *_LOGIN,
+        *_QUERIED,
+        Key(
+            "increasing", TEXT, "in `presage serve`, a column that grows from row to row: rows beyond the last are new",
+            "", ("jdbc",), example='"id"',
+        ),
         _SCHEMA,
         _COLUMNS,
         Key("time", TEXT, "the column, or SQL expression, of a fact's time", "time", example='"ts"'),
@@ -128,18 +152,59 @@ KEYS: dict[str, tuple[Key, ...]] = {
     ),
     "sinks": (
         Key("format", TEXT, "where answers go", "", (), True, SINKS, example='"console"'),
-        Key("path", TEXT, "the folder that gets a folder for each micro-batch", "", FILES[:2], True, example='"out"'),
+        Key(
+            "path", TEXT, "the folder that gets a folder for each micro-batch, or in `presage serve` files; of "
+            "`lines`, a file", "", (*FILES[:2], "lines"), True, example='"out"',
+        ),
         *_BROKERS,
-        *_DATABASE,
+        Key(
+            "url", TEXT, "the database, or where messages are posted to", "", ("jdbc", "webhook", "alertmanager"), True,
+            example='"http://127.0.0.1:9093"',
+        ),
+        *_LOGIN,
+        Key(
+            "token_env", TEXT, "the variable of the environment with the token that is sent along", "no token",
+            ("webhook", "alertmanager"), example='"HOOK_TOKEN"',
+        ),
+        Key("timeout", TEXT, "how long a receiver may take", "10s", ("webhook", "alertmanager"), example='"10s"'),
+        Key(
+            "alerts", FLAG, "alerts go there, as `[alerts.QUERY]` say, in place of answers", "false",
+            ("console", "lines", "webhook", "kafka", "mqtt", "events"), example="true",
+        ),
         Key("table", TEXT, "the table, made where missing; one row for each answer", "", ("jdbc",), True,
             example='"answers"'),
         Key("statuses", TEXTS, "which answers go there", "all", choices=STATUSES, example='["confirmed"]'),
         Key("late", FLAG, "facts that came too late go there, in place of answers", "false",
-            ("console", "parquet", "json", "kafka"), example="true"),
+            ("console", "parquet", "json", "kafka", "lines", "webhook", "mqtt", "events"), example="true"),
         _OPTIONS,
     ),
+    "alerts": (
+        Key("severity", TEXT, "how bad it is", "warning", example='"critical"'),
+        Key("text", TEXT, "what is said, with `{X}` for a binding, `{time}`, `{answer}`, `{status}`, `{deadline}`",
+            "the answer", example='"{X} failed at {time}"'),
+        Key("for", TEXT, "how long it must be so before an alert fires: a number of time units, or a duration", "0",
+            example='"5m"'),
+        Key("cooldown", TEXT, "how long after an alert the same group is silent", "0", example='"1h"'),
+        Key("group", TEXTS, "the bindings by which answers are one alert", "all of them", example='["X"]'),
+        Key("pending", FLAG, "possible answers are told as pending, with their deadline", "true", example="false"),
+        Key("resolved", FLAG, "the end of an alert is told", "true", example="false"),
+        Key("resolve_after", TEXT, "how long after its last answer an alert is over that has no end of its own",
+            "at the next time unit", example='"10m"'),
+        Key("labels", NAMES, "further labels, for Alertmanager", "none", example='{ team = "west" }'),
+    ),
+    "serve": (
+        Key("host", TEXT, "the address that `presage serve` listens on; other than this machine's own, with a token",
+            "127.0.0.1", example='"0.0.0.0"'),
+        Key("port", WHOLE, "the port", "8753", example="8753"),
+        Key("token_env", TEXT, "the variable of the environment with the token that requests must bear", "no token",
+            example='"PRESAGE_TOKEN"'),
+        Key("log_bytes", WHOLE, "bytes of log, at least, after which what is remembered is written down anew",
+            "4194304", example="4194304"),
+    ),
     "metrics": (
-        Key("port", WHOLE, "serve Prometheus text at `http://127.0.0.1:PORT/metrics`", "do not", example="9108"),
+        Key("host", TEXT, "the address that measures are served on", "127.0.0.1", example='"0.0.0.0"'),
+        Key("port", WHOLE, "serve Prometheus text at `http://HOST:PORT/metrics`, and `/healthz`", "do not",
+            example="9108"),
         Key("file", TEXT, "write Prometheus text to a file after each micro-batch", "do not", example='"presage.prom"'),
     ),
     "spark": (
@@ -149,6 +214,10 @@ KEYS: dict[str, tuple[Key, ...]] = {
     ),
 }  # fmt: skip
 
+BY_QUERY = "alerts"
+"""The table that holds a table for each query that somebody is alerted by."""
+PLAIN = ("serve", "metrics", "spark")
+"""The tables that hold keys only."""
 NAMED = ("sources", "static", "tables", "sinks")
 """The tables that hold tables, each with a name of its own."""
 REQUIRED_TABLES = ("sources", "sinks")

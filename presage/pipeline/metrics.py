@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hmac
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -12,6 +13,8 @@ from presage.errors import PresageError
 from presage.pipeline.keys import STATUSES
 
 LOCAL = "127.0.0.1"
+Health = Callable[[], tuple[bool, Sequence[str]]]
+"""Whether something works, and what is wrong with it though it does."""
 
 
 @dataclass
@@ -78,15 +81,24 @@ class Measures:
 
 
 class Shown:
-    """Measures where others look for them. A file is replaced whole; an address answers on this machine only."""
+    """Measures where others look for them. A file is replaced whole; an address answers on this machine only, unless it
+    is told otherwise: then who asks bears a token."""
 
-    def __init__(self, measures: Measures, port: int | None, file: Path | None) -> None:
-        self.measures, self.file = measures, file
-        self.server = None if port is None else _serve(measures, port)
+    def __init__(
+        self,
+        measures: Measures,
+        port: int | None,
+        file: Path | None,
+        host: str = LOCAL,
+        token: str = "",
+        health: Health = lambda: (True, ()),
+    ) -> None:
+        self.measures, self.file, self.host = measures, file, host
+        self.server = None if port is None else _serve(measures, host, port, token, health)
 
     @property
     def address(self) -> str | None:
-        return None if self.server is None else f"http://{LOCAL}:{self.server.server_port}/metrics"
+        return None if self.server is None else f"http://{self.host}:{self.server.server_port}/metrics"
 
     def refresh(self) -> None:
         if self.file is None:
@@ -104,12 +116,26 @@ class Shown:
             self.server.server_close()
 
 
-def _serve(measures: Measures, port: int) -> ThreadingHTTPServer:
+def _serve(measures: Measures, host: str, port: int, token: str, health: Health) -> ThreadingHTTPServer:
     class Page(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            found = self.path.partition("?")[0] == "/metrics"
-            body = (measures.text() if found else "the measures are at /metrics\n").encode()
-            self.send_response(200 if found else 404)
+            path = self.path.partition("?")[0]
+            bearer = self.headers.get("Authorization", "").removeprefix("Bearer ")
+            if path in ("/healthz", "/readyz"):
+                healthy, problems = health()
+                fine = healthy and (path == "/healthz" or not problems)
+                said = "fine\n" if fine else "\n".join(problems) + "\n" if healthy else "it has failed\n"
+                self._answer(200 if fine else 503, said)
+            elif token and not hmac.compare_digest(bearer.encode(), token.encode()):
+                self._answer(401, "requests bear the token\n")
+            elif path == "/metrics":
+                self._answer(200, measures.text())
+            else:
+                self._answer(404, "the measures are at /metrics\n")
+
+        def _answer(self, status: int, said: str) -> None:
+            body = said.encode()
+            self.send_response(status)
             self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -119,7 +145,7 @@ def _serve(measures: Measures, port: int) -> ThreadingHTTPServer:
             """Requests are nobody's news."""
 
     try:
-        server = ThreadingHTTPServer((LOCAL, port), Page)
+        server = ThreadingHTTPServer((host, port), Page)
     except OSError as found:
         raise PresageError(f"[metrics] cannot listen on port {port} ({found.strerror}): choose another") from None
     threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()

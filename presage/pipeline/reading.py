@@ -14,13 +14,25 @@ from typing import Any
 from presage.checking import read_file
 from presage.errors import Diagnostic, Source, nearest
 from presage.pipeline import toml
-from presage.pipeline.keys import KEYS, NAMED, REQUIRED_TABLES, TEXT, WHOLE, Key, key_of
+from presage.pipeline.keys import (
+    BY_QUERY,
+    DESCRIBE_THEMSELVES,
+    KEYS,
+    NAMED,
+    PLAIN,
+    REQUIRED_TABLES,
+    TEXT,
+    WHOLE,
+    Key,
+    key_of,
+)
 from presage.pipeline.secrets import Hidden, has_literal, is_secret, masked, references, resolved
 from presage.pipeline.toml import Document
 
 AVAILABLE_NOW = "available-now"
 _DURATION = re.compile(r"(\d+)\s*(ms|s|m|h)")
 _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours"}
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _ENDING = "_env"
 _SQL = (("where",), ("query",), ("columns",), ("time",))
 """Keys of SQL, where `token = 'a'` is a condition."""
@@ -42,6 +54,11 @@ class Part:
     def place(self) -> str:
         return f"{self.section}.{self.name}"
 
+    @property
+    def is_self_describing(self) -> bool:
+        """Whether what comes is facts, each with its predicate, and not rows of columns."""
+        return self.format in DESCRIBE_THEMSELVES and not self.values.keys() & {"schema", "columns"}
+
     def text(self, key: str, otherwise: str = "") -> str:
         return str(self.values.get(key, otherwise))
 
@@ -60,6 +77,9 @@ class Pipeline:
     values: dict[str, Any] = field(default_factory=dict)
     """The keys above all tables."""
     parts: dict[str, list[Part]] = field(default_factory=lambda: {name: [] for name in NAMED})
+    alerts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What is said of a query's alerts, by its predicate."""
+    serve: dict[str, Any] = field(default_factory=dict)
     metrics: dict[str, Any] = field(default_factory=dict)
     spark: dict[str, Any] = field(default_factory=dict)
     hidden: Hidden = field(default_factory=Hidden)
@@ -91,6 +111,25 @@ class Pipeline:
         assert found is not None
         return {"processingTime": f"{found[1]} {_UNITS[found[2]]}"}
 
+    @property
+    def takes_what_there_is(self) -> bool:
+        return bool(self.values.get("trigger") == AVAILABLE_NOW)
+
+    @property
+    def trigger_seconds(self) -> float | None:
+        said = self.values.get("trigger")
+        return None if said is None or said == AVAILABLE_NOW else seconds_in(said)
+
+    @property
+    def clock(self) -> str:
+        """What moves the clock: `facts`, `wall`, or facts and how long none may come."""
+        return str(self.values.get("clock", "facts"))
+
+    @property
+    def idle_seconds(self) -> float | None:
+        """How long no fact may come before time goes on by itself."""
+        return None if self.clock in ("facts", "wall") else seconds_in(self.clock)
+
     def local(self, given: str) -> str:
         """A path as the file means it: from its own folder, unless it is an address."""
         return given if "://" in given else str(self.path.parent / given)
@@ -120,12 +159,13 @@ class _Reader:
 
     def read(self) -> None:
         given = self.pipeline.document.values
-        tables = [*NAMED, "metrics", "spark"]
+        tables = [*NAMED, BY_QUERY, *PLAIN]
         top = {name: value for name, value in given.items() if name not in tables}
         self.pipeline.values = self._keys("", (), top, other=tables)
         for section in NAMED:
             self._named(section, given.get(section, {}))
-        for section in ("metrics", "spark"):
+        self._alerts(given.get(BY_QUERY, {}))
+        for section in PLAIN:
             if section in given and self._is_table((section,), given[section]):
                 setattr(self.pipeline, section, self._keys(section, (section,), given[section]))
         self._check_top()
@@ -144,6 +184,13 @@ class _Reader:
             found = self._keys(section, path, values)
             if "format" in found:
                 self.pipeline.parts[section].append(Part(section, name, found))
+
+    def _alerts(self, given: Any) -> None:
+        if not self._is_table((BY_QUERY,), given):
+            return
+        for name, values in given.items():
+            if self._is_table((BY_QUERY, name), values):
+                self.pipeline.alerts[name] = self._keys(BY_QUERY, (BY_QUERY, name), values)
 
     def _is_table(self, path: toml.Path, given: Any) -> bool:
         if isinstance(given, dict):
@@ -281,16 +328,32 @@ class _Reader:
         if trigger is not None and trigger != AVAILABLE_NOW and not _DURATION.fullmatch(trigger):
             hint = f'write a time such as "500ms", "10s" or "5m", or "{AVAILABLE_NOW}"'
             self.problem("C104", ("trigger",), f"`{trigger}` is no trigger", hint)
-        for name in ("checkpoint", "trigger"):
+        clock = self.pipeline.clock
+        if clock not in ("facts", "wall") and (not _DURATION.fullmatch(clock) or not seconds_in(clock)):
+            hint = 'write "facts", "wall", or how long no fact may come before time goes on: "30s"'
+            self.problem("C104", ("clock",), f"`{clock}` moves no clock", hint)
+        for part in self.pipeline.parts["sinks"]:
+            if not _DURATION.fullmatch(part.text("timeout", "10s")):
+                hint = 'write a time such as "500ms" or "10s"'
+                self.problem("C104", (part.section, part.name, "timeout"), "this is no length of time", hint)
+        for name in ("checkpoint", "trigger", "clock"):
             if not streams and name in values:
                 self.problem_of_key("C109", (name,), f"a batch has no `{name}`", f"leave out `{name}`, or the mode")
-        port = self.pipeline.metrics.get("port", 0)
-        if not 0 <= port <= 65_535:
-            self.problem("C104", ("metrics", "port"), f"{port} is not a port", "ports go from 1 to 65535")
+        for section in ("metrics", "serve"):
+            port = getattr(self.pipeline, section).get("port", 0)
+            if not 0 <= port <= 65_535:
+                self.problem("C104", (section, "port"), f"{port} is not a port", "ports go from 1 to 65535")
 
 
 _EXAMPLES = {"sources": "temp", "static": "owner", "tables": "owner", "sinks": "screen"}
 _CHOICE = {"statuses": "status"}
+
+
+def seconds_in(said: str) -> float:
+    """How long a length of time as `500ms` or `5m` is."""
+    found = _DURATION.fullmatch(said)
+    assert found is not None
+    return int(found[1]) * _SECONDS[found[2]]
 
 
 def _wrong(key: Key, value: Any) -> Iterator[str]:

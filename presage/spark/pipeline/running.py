@@ -27,7 +27,7 @@ from pyspark.sql import DataFrame, SparkSession
 from presage.checking import Report
 from presage.errors import PresageError
 from presage.pipeline.checking import Checked, connector_jars
-from presage.pipeline.metrics import Measures, Shown
+from presage.pipeline.metrics import LOCAL, Measures, Shown
 from presage.pipeline.reading import Pipeline
 from presage.rewrite.units import Units
 from presage.spark.call import all_rows
@@ -69,7 +69,10 @@ class Running:
         metrics = self.pipeline.metrics
         file = metrics.get("file")
         path = None if file is None else Path(self.pipeline.local(file))
-        shown = Shown(self.measures, metrics.get("port"), path)
+        shown = Shown(
+            self.measures, metrics.get("port"), path, metrics.get("host", LOCAL),
+            self.pipeline.serve.get("token_env", ""), self._health,
+        )  # fmt: skip
         try:
             self._run(stop, shown)
         except PresageError as found:
@@ -82,6 +85,9 @@ class Running:
             shown.close()
             if self.owns_spark and self.spark is not None:
                 self.spark.stop()
+
+    def _health(self) -> tuple[bool, list[str]]:
+        return self.failure is None, [] if self.measures.batches else ["no micro-batch is done yet"]
 
     def _run(self, stop: threading.Event, shown: Shown) -> None:
         # PySpark would print what is told in a sentence below.
@@ -129,6 +135,7 @@ class Running:
             found = all_rows(
                 report.program, sources.facts(), time=sources.time(), arrives=sources.arrives() or None,
                 static=sources.static(), tables=sources.tables(), emit=self.pipeline.emit, shards=self.pipeline.shards,
+                clock=sources.clock(),
             )  # fmt: skip
         self.warnings += [str(each.message) for each in told if issubclass(each.category, UserWarning)]
         return found

@@ -40,6 +40,13 @@ class Sources:
         """Those that change: they are worked out anew at each micro-batch."""
         return {part.name: self._static(part) for part in self.pipeline.parts["tables"]}
 
+    def clock(self) -> DataFrame | None:
+        """The clock of the driver as a stream of moments, where deadlines are to pass in silence."""
+        if self.pipeline.clock != "wall":
+            return None
+        moments: DataFrame = self.spark.readStream.format("rate").option("rowsPerSecond", 1).load()
+        return moments.select(F.col("timestamp").alias("time"))
+
     def time(self) -> dict[str, str]:
         return {name: when_name("time", self.predicates[name]) for name in self._with("time")}
 

@@ -1,0 +1,71 @@
+"""`presage serve`: a pipeline file in one process, durable, with live sources and sinks."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from presage.cli import FINE, WRONG_INPUT
+from presage.cli.pipeline import Stopped, show_lines, tell_checked
+
+SUMMARY = "run sources, a program and sinks in one process, live and durable"
+DESCRIPTION = """\
+Runs a pipeline file in this process: facts from files that grow, standard input, HTTP (POST /facts), MQTT, Kafka and
+PostgreSQL go through the program as they come, and answers and alerts to the screen, files, Kafka, PostgreSQL, MQTT,
+webhooks, Alertmanager and whoever listens to events. What has been acknowledged is on disk: after a crash the same
+command goes on, and every change is told once to sinks that can take it so. Ctrl-C or SIGTERM ends it in order."""
+EXAMPLE = """\
+example:
+  presage serve --check turbines/pipeline.toml
+  presage serve turbines/pipeline.toml"""
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", type=Path, metavar="FILE", help="a pipeline file (.toml)")
+    command.add_argument("--check", action="store_true", help="say what is wrong with the file, and do not start")
+    command.add_argument("--json", action="store_true", help="JSON lines on a terminal too (the default when piped)")
+
+
+def run(options: argparse.Namespace) -> int:
+    from presage.pipeline.checking import check_pipeline
+
+    checked = check_pipeline(options.file, os.environ, live=True)
+    if checked.problems:
+        print(checked.text(), file=sys.stderr)
+    if options.check:
+        tell_checked(checked, options.json or not sys.stdout.isatty())
+    if not checked.ok:
+        return WRONG_INPUT
+    if options.check:
+        return FINE
+    from presage.errors import PresageError
+    from presage.serve.running import Serving
+
+    readable = sys.stdout.isatty() and not options.json
+
+    def show(lines: list[dict[str, Any]]) -> None:
+        show_lines(lines, readable)
+
+    stop = threading.Event()
+    serving = Serving(checked, show)
+    with Stopped(stop):
+        try:
+            try:
+                serving.start()
+                if serving.address:
+                    print(f"{checked.pipeline.name} listens at {serving.address}", file=sys.stderr, flush=True)
+                serving.wait(stop)
+            finally:
+                serving.close()
+        except PresageError as found:
+            raise PresageError(checked.pipeline.hidden(str(found))) from None
+    for said in serving.skips:
+        print(f"skipped: {said}", file=sys.stderr)
+    if stop.is_set():
+        folder = checked.pipeline.values.get("checkpoint")
+        print(f"stopped after {serving.measures.facts} facts; it goes on from {folder}", file=sys.stderr)
+    return FINE

@@ -1,0 +1,90 @@
+"""Alerts to Alertmanager, through the second version of its interface.
+
+Alertmanager forgets an alert that nobody repeats. So what fires is sent again every so often, each time good for a few
+times as long; what is over is sent with its end. An alert is known by its labels, and sending it twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from typing import Any
+from urllib.parse import urlsplit
+
+from presage.io.facts import exact
+from presage.pipeline.reading import Part
+from presage.rewrite.units import Units
+from presage.serve.alerts import PENDING, RESOLVED
+from presage.serve.reasoning import Line
+from presage.serve.sinks import Refused
+from presage.serve.webhook import Post
+
+AGAIN = 30.0
+"""Seconds after which what stands is sent again."""
+GOOD_FOR = timedelta(seconds=4 * AGAIN)
+_LABEL = re.compile(r"[^a-zA-Z0-9_]")
+
+
+class Alertmanager:
+    linger = 0.0
+
+    def __init__(self, part: Part, pipeline: str, units: Units, standing: Callable[[], list[dict[str, Any]]]) -> None:
+        self.post, self.pipeline, self.units, self.standing = Post(part), pipeline, units, standing
+        if urlsplit(part.text("url")).path.rstrip("/") == "":
+            self.post.path = "/api/v2/alerts"
+        self._sent = time.monotonic()
+
+    def told(self) -> int | None:
+        return None
+
+    def write(self, lines: Sequence[Line]) -> None:
+        self._send([line.fields for line in lines])
+
+    def pulse(self) -> None:
+        """Sends what stands again, when it is time to."""
+        if time.monotonic() - self._sent >= AGAIN:
+            standing = self.standing()
+            if standing:
+                self._send(standing)
+            self._sent = time.monotonic()
+
+    def _send(self, alerts: Sequence[dict[str, Any]]) -> None:
+        # Of one alert, only how it stands at last: a list with it twice would be ambiguous.
+        sent = [each for alert in alerts for each in self._of(alert)]
+        latest = {json.dumps(each["labels"], sort_keys=True): each for each in sent}
+        status, said = self.post.send(json.dumps(list(latest.values()), ensure_ascii=False).encode())
+        if not 200 <= status < 300:
+            raise Refused(f"{self.post.part.text('url')}: {status} {said[:200].decode(errors='replace')}".strip())
+
+    def _of(self, alert: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """An alert, and the end of what was pending before: that has a label more, and is another one."""
+        labels = {"alertname": alert["alert"], "severity": alert["severity"], "pipeline": self.pipeline}
+        labels |= {_LABEL.sub("_", name): str(value) for name, value in alert["bindings"].items()}
+        labels |= alert["labels"]
+        notes = {"summary": alert["text"], "answer": alert["answer"]}
+        if alert["deadline"] is not None:
+            notes["deadline"] = str(alert["deadline"])
+        now = datetime.now(UTC)
+        found = {"annotations": notes, "startsAt": self._moment(alert["since"], alert["now"])}
+        pending = labels | {"alertstate": PENDING}
+        if alert["state"] == PENDING:
+            yield found | {"labels": pending, "endsAt": (now + GOOD_FOR).isoformat()}
+            return
+        yield found | {"labels": pending, "endsAt": now.isoformat()}
+        ends = now if alert["state"] == RESOLVED else now + GOOD_FOR
+        yield found | {"labels": labels, "endsAt": ends.isoformat()}
+
+    def _moment(self, since: Any, now: Any) -> str:
+        """A time of the stream as a moment; without a `tick`, now."""
+        given = exact(str(since if since is not None else now))
+        moment = datetime.now(UTC)
+        if given is not None and self.units.tick is not None:
+            moment = min(moment, self.units.start + timedelta(milliseconds=float(Fraction(given) * self.units.tick)))
+        return moment.isoformat()
+
+    def close(self) -> None:
+        self.post.close()

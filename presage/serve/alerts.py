@@ -1,0 +1,245 @@
+"""Alerts a person can live with: of many answers about one thing, when it begins and when it is over.
+
+Answers of a query are one alert by their group. It is pending as soon as one of them is possible, fires when it has
+been confirmed for long enough, is silent for a while after it has fired, and is resolved when it is over. All of it
+goes by the time of the stream, so that the same answers give the same alerts, whenever they are worked off.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from presage.answers import Answer, json_value, shown_name
+from presage.io.facts import Checker, exact
+from presage.model.printer import show_number
+from presage.model.terms import Number
+
+_PLACE = re.compile(r"\{([^{}]*)\}")
+PENDING, FIRING, RESOLVED = "pending", "firing", "resolved"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What is said of the alerts of a query."""
+
+    query: str
+    severity: str
+    text: str
+    least: Number
+    """How long it must be so."""
+    cooldown: Number
+    group: tuple[str, ...] | None
+    pending: bool
+    resolved: bool
+    resolve_after: Number
+    labels: Mapping[str, str]
+
+    @classmethod
+    def of(cls, query: str, said: Mapping[str, Any], checker: Checker) -> Rule:
+        def length(name: str, otherwise: Number) -> Number:
+            return checker.length(str(said[name]), name) if name in said else otherwise
+
+        return cls(
+            query, str(said.get("severity", "warning")), str(said.get("text", "{answer}")), length("for", 0),
+            length("cooldown", 0), tuple(said["group"]) if "group" in said else None, bool(said.get("pending", True)),
+            bool(said.get("resolved", True)), length("resolve_after", 1), dict(said.get("labels", {})),
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Group:
+    """How one alert stands."""
+
+    rule: str
+    bindings: dict[str, Any]
+    state: str = ""
+    """What was told last: nothing, `pending`, `firing`."""
+    possible: dict[str, Any] = field(default_factory=dict)
+    """The possible answers, each with its deadline, its text and what the alert's text may name of it."""
+    lasting: list[str] = field(default_factory=list)
+    """The answers that hold on and have no end yet."""
+    since: str | None = None
+    """From when on it has been so without a gap."""
+    until: str | None = None
+    """Up to when it is known to be so."""
+    heard: str | None = None
+    """When it was heard of last."""
+    fired: str | None = None
+    """When it fired last."""
+    count: int = 0
+    """Confirmed answers since it began."""
+    answer: str = ""
+    fields: dict[str, Any] = field(default_factory=dict)
+    """What the text may name of the last answer that was told of."""
+
+
+class Alerts:
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = {rule.query: rule for rule in rules}
+        self.groups: dict[str, Group] = {}
+        self._timed: set[str] = set()
+        """Those that time alone may change."""
+
+    # -- what happens -----------------------------------------------------------------------------
+
+    def take(self, answers: Iterable[Answer], now: Number) -> Iterator[dict[str, Any]]:
+        """The alerts that change by the answers of a step, and by the time that has passed."""
+        looked_at = set(self._timed)
+        for answer in answers:
+            rule = self.rules.get(shown_name(answer.predicate))
+            if rule is None:
+                continue
+            key, group = self._group(rule, answer)
+            looked_at.add(key)
+            self._hear(group, answer, now)
+        for key in sorted(looked_at):
+            group = self.groups[key]
+            yield from self._look(key, group, now)
+            if self._is_over(group, now):
+                del self.groups[key]
+                self._timed.discard(key)
+            elif group.since is not None or group.fired is not None:
+                self._timed.add(key)
+
+    def _group(self, rule: Rule, answer: Answer) -> tuple[str, Group]:
+        names = rule.group if rule.group is not None else tuple(answer.bindings)
+        bindings = {name: json_value(answer.bindings[name]) for name in names if name in answer.bindings}
+        key = f"{rule.query}({', '.join(f'{name}={value}' for name, value in bindings.items())})"
+        return key, self.groups.setdefault(key, Group(rule.query, bindings))
+
+    def _hear(self, group: Group, answer: Answer, now: Number) -> None:
+        line = answer.to_json()
+        key = str(line.get("key", line["answer"]))
+        if answer.status == "possible":
+            group.possible[key] = [line["decided_by"], answer.answer, _fields(line)]
+            return
+        group.possible.pop(key, None)
+        if answer.status not in ("confirmed", "holds"):
+            return
+        low = answer.time if answer.time is not None else answer.start
+        high = answer.time if answer.time is not None else answer.end
+        group.answer, group.fields = answer.answer, _fields(line)
+        group.count += 1
+        group.heard = show_number(now)
+        if answer.status == "holds":
+            group.lasting.append(key)
+        elif key in group.lasting:
+            group.lasting.remove(key)
+        begin: Number = low if low is not None else now
+        end: Number = high if high is not None else now
+        known = _time(group.until)
+        if group.since is None or (known is not None and begin > known + 1 and not group.lasting):
+            group.since = show_number(begin)
+        group.until = show_number(end if known is None else max(end, known))
+
+    def _look(self, key: str, group: Group, now: Number) -> Iterator[dict[str, Any]]:
+        rule = self.rules[group.rule]
+        if group.state == FIRING:
+            if self._ends(group, rule) is not None and now >= (self._ends(group, rule) or 0):
+                yield from self._tell(key, group, RESOLVED, now, rule.resolved)
+                group.state, group.since, group.until, group.count = "", None, None, 0
+        elif group.since is not None:
+            if self._fires_at(group, rule, now):
+                yield from self._tell(key, group, FIRING, now, True)
+                group.state, group.fired = FIRING, show_number(now)
+            elif (ends := self._ends(group, rule)) is not None and now >= ends:
+                # It was over before it had been so for long enough, or while everybody had enough of it.
+                group.since, group.until, group.count = None, None, 0
+        if group.state == "" and group.possible and rule.pending:
+            yield from self._tell(key, group, PENDING, now, True)
+            group.state = PENDING
+        elif group.state == PENDING and not group.possible and group.since is None:
+            yield from self._tell(key, group, RESOLVED, now, rule.resolved)
+            group.state = ""
+
+    def _fires_at(self, group: Group, rule: Rule, now: Number) -> bool:
+        since, until, fired = _time(group.since), _time(group.until), _time(group.fired)
+        assert since is not None and until is not None
+        reached = max(until, now) if group.lasting else until
+        return reached - since >= rule.least and (fired is None or now >= fired + rule.cooldown)
+
+    def _ends(self, group: Group, rule: Rule) -> Number | None:
+        """When an alert is over, if nothing more is heard; not while something holds on."""
+        heard = _time(group.heard)
+        return None if group.lasting or heard is None else heard + rule.resolve_after
+
+    def _is_over(self, group: Group, now: Number) -> bool:
+        rule, fired = self.rules[group.rule], _time(group.fired)
+        idle = not group.state and not group.possible and group.since is None
+        return idle and (fired is None or now >= fired + rule.cooldown)
+
+    def due(self) -> Number | None:
+        """The earliest time at which time alone changes an alert."""
+        found: list[Number] = []
+        for group in (self.groups[key] for key in self._timed):
+            rule, fired, since = self.rules[group.rule], _time(group.fired), _time(group.since)
+            ends = self._ends(group, rule)
+            if since is not None and ends is not None:
+                found.append(ends)
+            if group.state != FIRING and since is not None and group.lasting:
+                found.append(max(since + rule.least, since if fired is None else fired + rule.cooldown))
+        return min(found, default=None)
+
+    # -- what is told -----------------------------------------------------------------------------
+
+    def _tell(self, key: str, group: Group, state: str, now: Number, is_told: bool) -> Iterator[dict[str, Any]]:
+        if is_told:
+            yield self._line(key, group, state, now)
+
+    def _line(self, key: str, group: Group, state: str, now: Number) -> dict[str, Any]:
+        rule = self.rules[group.rule]
+        soonest = min(group.possible.values(), key=lambda each: _sortable(each[0]), default=None)
+        deadline = None
+        if state == PENDING and soonest is not None:
+            deadline, group.answer, group.fields = soonest
+        since = _time(group.since)
+        known = {
+            **group.bindings, **group.fields, "answer": group.answer, "status": state, "severity": rule.severity,
+            "now": json_value(now), "count": group.count, "deadline": deadline,
+        }  # fmt: skip
+        text = _PLACE.sub(lambda found: str(known.get(found[1], found[0])), rule.text)
+        return {
+            "now": json_value(now), "alert": rule.query, "state": state, "key": key, "severity": rule.severity,
+            "text": text, "bindings": group.bindings, "answer": group.answer, "count": group.count,
+            "since": None if since is None else json_value(since),
+            "deadline": deadline, "labels": dict(rule.labels),
+        }  # fmt: skip
+
+    def standing(self, now: Number) -> list[dict[str, Any]]:
+        """What fires or is pending."""
+        return [
+            self._line(key, group, group.state, now)
+            for key, group in sorted(self.groups.items())
+            if group.state in (FIRING, PENDING)
+        ]
+
+    # -- snapshots --------------------------------------------------------------------------------
+
+    def save(self) -> dict[str, Any]:
+        return {key: asdict(group) for key, group in self.groups.items()}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Alerts of queries that nobody is alerted by any more are forgotten."""
+        self.groups = {key: Group(**group) for key, group in saved.items() if group["rule"] in self.rules}
+        self._timed = {key for key, group in self.groups.items() if group.since is not None or group.fired is not None}
+
+
+def _fields(line: Mapping[str, Any]) -> dict[str, Any]:
+    time = line["time"] if line.get("time") is not None else line.get("from")
+    return {**line["bindings"], "time": time}
+
+
+def _time(text: str | None) -> Number | None:
+    return None if text is None else exact(text)
+
+
+def _sortable(given: Any) -> tuple[int, Any]:
+    if given is None:
+        return 2, 0
+    if isinstance(given, str) and exact(given) is None:
+        return 1, given
+    return 0, Fraction(given)

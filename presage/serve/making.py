@@ -1,0 +1,107 @@
+"""Sources and sinks made from what a pipeline file says of them, by their format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from presage.checking import Report
+from presage.errors import PresageError
+from presage.io.facts import Checker, Fact
+from presage.pipeline.keys import FILES
+from presage.pipeline.reading import Part, Pipeline
+from presage.serve.events import Events
+from presage.serve.mapping import Mapped
+from presage.serve.sinks import Console, FilesInFolder, GrowingFile, Sink
+from presage.serve.sources import Bringing, Source, StandardInput, WatchedFiles, _csv_rows, _parquet_rows, json_line
+
+if TYPE_CHECKING:
+    from presage.serve.running import Serving
+
+
+def bringing(serving: Serving, part: Part) -> Bringing:
+    checker = serving.reasoning.reasoner.checker
+    known = checker.predicates.get(part.name)
+    mapped = None if known is None or part.is_self_describing else Mapped(part, known, checker)
+    return Bringing(part, serving.gate, serving.reasoning.messages, mapped, serving.skipped, serving.counted)
+
+
+def make_source(serving: Serving, part: Part) -> Source | None:
+    """What reads a source; nothing where facts are sent by others."""
+    own = bringing(serving, part)
+    pipeline = serving.pipeline
+    if part.format in FILES:
+        return WatchedFiles(own, pipeline.local(part.text("path")), part.format, pipeline.takes_what_there_is)
+    if part.format == "stdin":
+        return StandardInput(own)
+    if part.format == "http":
+        return None
+    raise PresageError(f"[{part.place}] `{part.format}` runs on Spark only: use `presage pipeline`")
+
+
+def make_sink(serving: Serving, part: Part, whole_times: bool) -> Sink:
+    pipeline, run = serving.pipeline, str(serving.identity["run"])
+    match part.format:
+        case "console":
+            return Console(serving.show)
+        case "lines":
+            return GrowingFile(Path(pipeline.local(part.text("path"))), part.place)
+        case "parquet" | "json":
+            linger = pipeline.trigger_seconds or 1.0
+            folder = Path(pipeline.local(part.text("path")))
+            return FilesInFolder(folder, part.format, run, whole_times, part.place, linger)
+        case "events":
+            return Events()
+        case "webhook":
+            from presage.serve.webhook import Webhook
+
+            return Webhook(part, pipeline.name, run)
+        case "alertmanager":
+            from presage.rewrite.units import Units
+            from presage.serve.alertmanager import Alertmanager
+
+            units = Units(serving.report.program)
+            return Alertmanager(part, pipeline.name, units, serving.standing_alerts)
+    raise PresageError(f"[{part.place}] `{part.format}` runs on Spark only: use `presage pipeline`")
+
+
+def read_statics(pipeline: Pipeline, report: Report) -> list[Fact]:
+    """The facts that are known before the stream."""
+    assert report.findings is not None
+    subject = report.findings.watched
+    checker = Checker(subject.program, subject.predicates, subject.discrete)
+    found: list[Fact] = []
+    for part in pipeline.parts["static"]:
+        mapped = Mapped(part, checker.predicates[part.name], checker)
+        for row, where in _static_rows(pipeline, part):
+            fact = mapped.fact(row, where)
+            if fact is not None:
+                found.append(fact)
+    return found
+
+
+def _static_rows(pipeline: Pipeline, part: Part) -> Any:
+    if part.format == "jdbc":
+        from presage.pipeline.postgres import read_table
+
+        rows = read_table(part).to_pylist()
+        yield from ((row, f"[{part.place}] row {number}") for number, row in enumerate(rows, 1))
+        return
+    from glob import glob
+
+    for root in sorted(glob(pipeline.local(part.text("path")))):  # noqa: PTH207
+        paths = (
+            [Path(root)] if Path(root).is_file() else sorted(each for each in Path(root).rglob("*") if each.is_file())
+        )
+        for path in paths:
+            if path.name.startswith((".", "_")):
+                continue
+            if part.format == "json":
+                for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+                    if line.strip():
+                        yield json_line(line, f"{path}:{number}"), f"{path}:{number}"
+                continue
+            rows = _csv_rows(path) if part.format == "csv" else _parquet_rows(path)
+            if rows is None:
+                raise PresageError(f"[{part.place}] {path}: this is not a whole Parquet file")
+            yield from rows

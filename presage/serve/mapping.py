@@ -1,0 +1,67 @@
+"""Rows of foreign columns become facts, as a pipeline file says: which column is which argument, which says when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from presage.analysis.predicates import Predicate
+from presage.io.facts import Checker, Fact, FactError
+from presage.io.files import read_cell
+from presage.io.rows import column_names
+from presage.pipeline.reading import Part
+
+WHEN = ("time", "from", "to", "bounds", "arrives")
+_WHOLE = ("tinyint", "byte", "smallint", "short", "int", "integer", "bigint", "long")
+_REAL = ("float", "real", "double", "decimal", "dec", "numeric")
+
+
+class Mapped:
+    """Makes facts of the rows of one source."""
+
+    def __init__(self, part: Part, known: Predicate, checker: Checker) -> None:
+        self.known, self.checker = known, checker
+        mapped = part.table("columns")
+        self.arguments = [(name, mapped.get(name, name)) for name in column_names(known)]
+        said = {name: part.text(name, name) for name in WHEN if name in part.values}
+        if "from" not in said and not known.is_static:
+            said.setdefault("time", "time")
+        self.when = list(said.items())
+        self.schema = {name: kind.lower().split("(")[0].strip() for name, kind in part.table("schema").items()}
+        self.cells = part.format == "csv"
+
+    def fact(self, row: Any, where: str) -> Fact | None:
+        if not isinstance(row, Mapping):
+            raise FactError(
+                f"{where}: a row is an object with the columns {', '.join(name for _, name in self.arguments)}"
+            )
+        values = []
+        for place, (name, column) in enumerate(self.arguments):
+            kind = self.known.columns[place].type if place < len(self.known.columns) else "any"
+            cell = self._cell(row, column, kind, where)
+            if cell is None:
+                raise FactError(f"{where}: the column `{column}` has no value, which is to be `{name}`")
+            values.append(self.checker.value(cell, self.known, place, where))
+        said = {}
+        for name, column in self.when:
+            cell = self._cell(row, column, "text" if name == "bounds" else "time", where)
+            if cell is not None:
+                said[name] = cell
+        return Fact(self.known.name, tuple(values), *self.checker.when(said, self.known, where))
+
+    def _cell(self, row: Mapping[str, Any], column: str, kind: str, where: str) -> Any:
+        """The value of a column, of the type that the schema says; nothing where it is empty."""
+        given = row.get(column)
+        if given is None or (self.cells and given == ""):
+            return None
+        declared = self.schema.get(column)
+        if not self.cells:
+            if declared == "string" and not isinstance(given, str):
+                return str(given).lower() if isinstance(given, bool) else str(given)
+            return given
+        try:
+            if declared in _WHOLE or declared in _REAL:
+                return read_cell("float", given)
+            return read_cell("text" if declared == "string" else kind, given)
+        except ValueError as found:
+            raise FactError(f"{where}: the column `{column}` has {found}") from None

@@ -1,0 +1,136 @@
+"""Messages of facts: JSON lines, as `presage run` reads them, checked before they are logged.
+
+Most messages are alike: texts at whole-number times. Arrow reads those by the column; whatever it does not take as it
+is meant is read line by line, which says what is wrong and where.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from presage.io.facts import Checker, Fact, FactError
+from presage.io.files import read_line
+from presage.io.tables import Columns, Texts, pyarrow
+from presage.model.terms import Number
+
+_TEXT_KINDS = {"any", "text"}
+_MOST = 1 << 62
+FEW = 8
+"""Lines up to which reading them one by one is quicker than asking Arrow."""
+
+
+@dataclass(slots=True)
+class Message:
+    """The facts of a message, and the latest time that it says to be complete."""
+
+    tables: list[Columns] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    complete: Number | None = None
+
+    def __len__(self) -> int:
+        return len(self.facts) + sum(map(len, self.tables))
+
+
+class MessageReader:
+    def __init__(self, checker: Checker) -> None:
+        self.checker = checker
+        # Predicates whose facts may be taken by the column.
+        self.plain = {
+            name: known
+            for name, known in checker.predicates.items()
+            if known.is_input and not known.is_static and all(column.type in _TEXT_KINDS for column in known.columns)
+        }
+        self._schema: Any = None
+
+    def read(self, data: bytes, where: str = "line") -> Message:
+        """A message, or a `FactError` that names the line."""
+        if data.count(b"\n") > FEW:
+            found = self._by_columns(data)
+            if found is not None:
+                return found
+        return self._by_lines(data, where)
+
+    def _by_lines(self, data: bytes, where: str) -> Message:
+        found = Message()
+        for number, line in enumerate(data.split(b"\n"), 1):
+            if not line.strip():
+                continue
+            place = f"{where} {number}"
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError:
+                raise FactError(f"{place}: this is not UTF-8 text") from None
+            self.take(read_line(text, place), place, found)
+        return found
+
+    def take(self, entry: Any, place: str, found: Message) -> None:
+        """Adds what a line says to a message."""
+        if isinstance(entry, dict) and entry.keys() == {"now"}:
+            moment = self.checker.point(entry["now"], place)
+            found.complete = moment if found.complete is None else max(moment, found.complete)
+            return
+        fact = self.checker.fact(entry, place)
+        if fact.low is None:
+            raise FactError(f"{place}: `{fact.predicate}` is static: its facts are known before the stream")
+        found.facts.append(fact)
+
+    def _by_columns(self, data: bytes) -> Message | None:
+        """A message by the column, if all of it is as it mostly is."""
+        pa = pyarrow()
+        from pyarrow import compute, json
+
+        if self._schema is None:
+            kinds = [("pred", pa.string()), ("args", pa.list_(pa.string())), ("time", pa.int64()), ("now", pa.int64())]
+            self._schema = pa.schema(kinds)
+        parsing = json.ParseOptions(explicit_schema=self._schema, unexpected_field_behavior="error")
+        reading = json.ReadOptions(use_threads=False, block_size=len(data) + 16)
+        try:
+            rows = json.read_json(pa.BufferReader(data), reading, parsing).combine_chunks()
+            rows.validate(full=True)
+        except pa.ArrowException:
+            return None
+        lines = data.count(b"\n") + (not data.endswith(b"\n"))
+        if rows.num_rows != lines:
+            return None  # Empty lines, several facts in one line, or one in several.
+        found = Message()
+        told = rows.column("now")
+        if told.null_count != rows.num_rows:
+            others = compute.is_valid(told)
+            said = rows.filter(others)
+            if any(said.column(name).null_count != said.num_rows for name in ("pred", "args", "time")):
+                return None
+            found.complete = compute.max(told).as_py()
+            if compute.min(told).as_py() < 0:
+                return None
+            rows = rows.filter(compute.invert(others))
+        if any(rows.column(name).null_count for name in ("pred", "args", "time")):
+            return None
+        for name in compute.unique(rows.column("pred")).to_pylist():
+            if name not in self.plain:
+                return None
+            own = rows.filter(compute.equal(rows.column("pred"), name)) if rows.num_rows else rows
+            table = self._columns(name, own.combine_chunks())
+            if table is None:
+                return None
+            found.tables.append(table)
+        return found
+
+    def _columns(self, name: str, rows: Any) -> Columns | None:
+        pa = pyarrow()
+        from pyarrow import compute
+
+        arity, size = self.plain[name].arity, rows.num_rows
+        times = rows.column("time").chunk(0).to_numpy()
+        lists = rows.column("args").chunk(0)
+        lengths = compute.list_value_length(lists)
+        if times.min() < 0 or times.max() > _MOST or compute.min_max(lengths).as_py() != {"min": arity, "max": arity}:
+            return None
+        values = lists.flatten()
+        if values.null_count:
+            return None
+        places = np.arange(size) * arity
+        columns: list[Any] = [Texts(values.take(pa.array(places + place))) for place in range(arity)]
+        return Columns(name, columns, times)

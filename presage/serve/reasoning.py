@@ -1,0 +1,219 @@
+"""The reasoner of a pipeline in one process: entries of the log in, numbered lines out.
+
+Nothing but the entries decides what is told, and in which order: lines of one step are sorted. So a process that begins
+again from a snapshot gives the lines after it the numbers they had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from presage.answers import INCONSISTENT, Answer, json_value
+from presage.checking import Report
+from presage.incoming import Incoming
+from presage.io.facts import Fact, exact
+from presage.io.told import read, written
+from presage.model.formulas import Atom
+from presage.model.printer import show_atom, show_number
+from presage.model.terms import Constant, Number
+from presage.serve.alerts import Alerts, Rule
+from presage.serve.log import Entry
+from presage.serve.messages import Message, MessageReader
+from presage.several import Reasoner, what_is_told
+
+ANSWER, LATE, ALERT = "answer", "late", "alert"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is told: an answer, a fact that came too late, or an alert."""
+
+    number: int
+    fields: dict[str, Any]
+    kind: str = ANSWER
+    answer: Answer | None = None
+
+    @property
+    def status(self) -> str | None:
+        return None if self.answer is None else self.answer.status
+
+    @property
+    def key(self) -> str:
+        """What a line is about: the latest with the same key is the one that counts."""
+        return str(self.fields.get("key") or self.fields.get("answer") or self.fields.get("fact") or "")
+
+
+class Reasoning:
+    def __init__(
+        self,
+        report: Report,
+        emit: str,
+        by_wall: bool,
+        statics: Sequence[Fact] = (),
+        alerts: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        """`by_wall`: facts do not move the clock. `alerts`: what is said of them, by query."""
+        self.report, self.by_wall = report, by_wall
+        self.reasoner = Reasoner(report.program, emit=what_is_told(report, emit), report=report)
+        for fact in statics:
+            self.reasoner.add_static(fact)
+        self._begin(alerts)
+
+    def _begin(self, alerts: Mapping[str, Mapping[str, Any]] | None) -> None:
+        checker = self.reasoner.checker
+        self.alerts = Alerts(Rule.of(query, said, checker) for query, said in (alerts or {}).items())
+        self.incoming = Incoming(self.reasoner)
+        self.messages = MessageReader(self.reasoner.checker)
+        self.entry = 0
+        """The number of the last entry that was taken."""
+        self.told = 0
+        """The number of the last line."""
+        self.positions: dict[str, Any] = {}
+        self.late = 0
+
+    def take(self, number: int, entry: Entry, message: Message | None = None) -> Iterator[list[Line]]:
+        """The lines of each step that is due by an entry; `message` is what it says, if it has been read. To be used
+        up."""
+        if message is None:
+            message = self.messages.read(entry.payload) if entry.payload else Message()
+        heard = not self.by_wall
+        for answers in self.incoming.take_together(message.facts, message.tables, is_heard=heard):
+            yield self._lines(answers)
+        if message.complete is not None and heard:
+            for answers in self.incoming.completed(message.complete):
+                yield self._lines(answers)
+        if entry.clock is not None:
+            time = exact(entry.clock)
+            assert time is not None
+            for answers in self.incoming.advance(time):
+                yield self._lines(answers)
+            if (due := self.alerts.due()) is not None and due < time:
+                yield self._passed(time)
+        if entry.position is not None:
+            self.positions[entry.source] = entry.position
+        self.entry = number
+
+    def _passed(self, now: Number) -> list[Line]:
+        """The alerts that time alone changes, where the program has nothing to say."""
+        found = []
+        for alert in self.alerts.take([], now):
+            self.told += 1
+            found.append(Line(self.told, {"seq": self.told, **alert}, ALERT))
+        return found
+
+    def _lines(self, answers: Sequence[Answer]) -> list[Line]:
+        now = self.reasoner.now
+        assert now is not None
+        found = []
+        for answer in sorted(answers, key=_order):
+            self.told += 1
+            found.append(Line(self.told, {"seq": self.told, **answer.to_json()}, ANSWER, answer))
+        if self.reasoner.late:
+            self.late += len(self.reasoner.late)
+            for fact in sorted(self.reasoner.late, key=_fact_text):
+                self.told += 1
+                found.append(Line(self.told, {"seq": self.told, **_late_line(fact, now)}, LATE))
+            self.reasoner.late.clear()
+        if self.alerts.rules:
+            for alert in self.alerts.take([line.answer for line in found if line.answer is not None], now):
+                self.told += 1
+                found.append(Line(self.told, {"seq": self.told, **alert}, ALERT))
+        return found
+
+    # -- what is known about it -------------------------------------------------------------------
+
+    @property
+    def open(self) -> int:
+        supposing = self.reasoner.supposing
+        return 0 if supposing is None else supposing.open_count
+
+    def due(self) -> Number | None:
+        """The earliest time at which something is to be done though nothing comes."""
+        waiting = min(self.incoming.waiting, default=None)
+        wake = None if self.reasoner.now is None else self.reasoner.next_decision()
+        return min((each for each in (waiting, wake, self.alerts.due()) if each is not None), default=None)
+
+    # -- snapshots --------------------------------------------------------------------------------
+
+    def save(self) -> tuple[dict[str, Any], bytes]:
+        incoming = self.incoming
+        waiting = [
+            [
+                show_number(time),
+                [_written(fact) for fact in facts] + [_written(f) for table in tables for f in table.facts()],
+            ]
+            for time, (facts, tables) in sorted(incoming.waiting.items())
+        ]
+        head = {
+            "told": self.told, "late": self.late, "alerts": self.alerts.save(), "positions": self.positions,
+            "waiting": waiting, "clock": None if incoming.clock is None else show_number(incoming.clock),
+            "complete": incoming.complete, "last": show_number(incoming.last),
+        }  # fmt: skip
+        return head, self.reasoner.save(standing=False)
+
+    @classmethod
+    def restore(
+        cls,
+        report: Report,
+        by_wall: bool,
+        alerts: Mapping[str, Mapping[str, Any]],
+        number: int,
+        head: dict[str, Any],
+        body: bytes,
+    ) -> Reasoning:
+        found = cls.__new__(cls)
+        found.report, found.by_wall = report, by_wall
+        found.reasoner = Reasoner.restore(report.program, body)
+        found._begin(alerts)
+        found.alerts.restore(head["alerts"])
+        found.entry, found.told, found.late = number, head["told"], head["late"]
+        found.positions = head["positions"]
+        incoming = found.incoming
+        incoming.clock = None if head["clock"] is None else exact(head["clock"])
+        incoming.complete = head["complete"]
+        incoming.last = exact(head["last"]) or 0
+        for time, facts in head["waiting"]:
+            incoming._at(exact(time) or 0)[0].extend(map(_read, facts))
+        return found
+
+
+def _order(answer: Answer) -> tuple[str, str]:
+    return ("", "") if answer.status == INCONSISTENT else (answer.answer, answer.status)
+
+
+def _fact_text(fact: Fact) -> str:
+    atom = show_atom(Atom(fact.predicate, tuple(Constant(value) for value in fact.arguments)))
+    assert fact.low is not None
+    if fact.low == fact.high:
+        return f"{atom}@{show_number(fact.low)}"
+    high = "inf" if fact.high is None else show_number(fact.high)
+    return f"{atom}@{'[' if fact.closed_low else '('}{show_number(fact.low)},{high}{']' if fact.closed_high else ')'}"
+
+
+def _late_line(fact: Fact, now: Number) -> dict[str, Any]:
+    assert fact.low is not None
+    line: dict[str, Any] = {
+        "now": json_value(now), "pred": fact.predicate, "args": [json_value(value) for value in fact.arguments],
+        "fact": _fact_text(fact),
+    }  # fmt: skip
+    if fact.low == fact.high:
+        return line | {"time": json_value(fact.low)}
+    bounds = ("[" if fact.closed_low else "(") + ("]" if fact.closed_high else ")")
+    return line | {
+        "from": json_value(fact.low),
+        "to": None if fact.high is None else json_value(fact.high),
+        "bounds": bounds,
+    }
+
+
+def _written(fact: Fact) -> list[Any]:
+    times = [None if time is None else show_number(time) for time in (fact.low, fact.high, fact.arrives)]
+    return [fact.predicate, [written(value) for value in fact.arguments], times, fact.closed_low, fact.closed_high]
+
+
+def _read(saved: list[Any]) -> Fact:
+    name, arguments, times, closed_low, closed_high = saved
+    low, high, arrives = (None if time is None else exact(time) for time in times)
+    return Fact(name, tuple(map(read, arguments)), low, high, closed_low, closed_high, arrives)

@@ -1,0 +1,332 @@
+"""A pipeline in one process: begun again from its folder, fed, and ended without losing anything.
+
+Three kinds of threads: sources bring, one reasons, sinks write. Between them are short queues, so that whoever is slow
+makes the others wait.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from presage.errors import PresageError
+from presage.io.clock import WallClock
+from presage.io.facts import Fact
+from presage.memory import fingerprint_of
+from presage.model.terms import Number
+from presage.pipeline.checking import Checked
+from presage.pipeline.metrics import LOCAL, Measures, Shown
+from presage.serve.folder import Folder
+from presage.serve.gate import Closed, Gate
+from presage.serve.log import Entry
+from presage.serve.making import make_sink, make_source, read_statics
+from presage.serve.messages import Message
+from presage.serve.reasoning import Line, Reasoning
+from presage.serve.sinks import Running as RunningSink
+from presage.serve.sources import Working
+from presage.serve.web import Web
+
+LEAST_LOG = 4 << 20
+"""Bytes of log below which no snapshot is worth its writing."""
+PATIENCE = 20.0
+"""Seconds that sinks get to write what is left when the pipeline ends."""
+LOOK = 0.1
+CLOCK = "clock"
+"""The source of entries that only move the clock."""
+
+
+class Serving:
+    """A pipeline from its start to its end. `heard` are called with the lines of each step, once they are told."""
+
+    def __init__(self, checked: Checked, show: Callable[[list[dict[str, Any]]], None]) -> None:
+        assert checked.ok and checked.report is not None
+        self.pipeline, self.report, self.show = checked.pipeline, checked.report, show
+        self.measures = Measures(self.pipeline.name)
+        self.heard: list[Callable[[list[Line]], None]] = []
+        self.failure: BaseException | None = None
+        self.ready = threading.Event()
+        """Set when the log has been worked off and facts are taken."""
+        self.ended = threading.Event()
+        self.skips: list[str] = []
+        self._last_fact = time.monotonic()
+        self._least_log = int(self.pipeline.serve.get("log_bytes", LEAST_LOG))
+        self._stop = threading.Event()
+        self.at_work = threading.RLock()
+        """Held while the reasoner steps: who looks at it waits."""
+        self.web: Web | None = None
+        self.shown: Shown | None = None
+        self._shown_at = 0.0
+
+    # -- the beginning ----------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Goes on from the folder, and begins to take facts."""
+        self.folder = Folder(Path(self.pipeline.local(str(self.pipeline.values["checkpoint"]))))
+        self.reasoning: Reasoning
+        statics = read_statics(self.pipeline, self.report)
+        self.identity = self._identity(statics)
+        assert self.report.findings is not None
+        whole_times = self.report.findings.subject.discrete
+        self.sinks = [
+            RunningSink(part, make_sink(self, part, whole_times), self.folder, self._failed)
+            for part in self.pipeline.parts["sinks"]
+        ]
+        if self.listens or "serve" in self.pipeline.document.values:
+            self.web = Web(self)  # A port that is taken is told before anything is done.
+        self._restore(statics)
+        for sink in self.sinks:
+            sink.start()
+        self._catch_up()
+        self.gate = Gate(self.folder.log, self._failed)
+        self.gate.start()
+        self._thread = threading.Thread(target=self._reason, name="reasoner", daemon=True)
+        self._thread.start()
+        self.sources = []
+        for part in self.pipeline.parts["sources"]:
+            source = make_source(self, part)
+            if source is not None:
+                position = self.reasoning.positions.get(part.name)
+                self.sources.append(Working(part, source, position, self._failed))
+        for working in self.sources:
+            working.start()
+        if self.web is not None:
+            self.web.start()
+        said = self.pipeline.metrics
+        file = Path(self.pipeline.local(said["file"])) if "file" in said else None
+        token = self.pipeline.serve.get("token_env", "")
+        self.shown = Shown(self.measures, said.get("port"), file, said.get("host", LOCAL), token, self.health)
+        if self.clock is not None:
+            threading.Thread(target=self._tick, name="clock", daemon=True).start()
+        self.ready.set()
+
+    def _identity(self, statics: list[Fact]) -> dict[str, Any]:
+        """Whose folder it is; refuses that of something else."""
+        said = sorted(json.dumps([fact.predicate, list(map(str, fact.arguments))]) for fact in statics)
+        about = {
+            "program": fingerprint_of(self.report.program),
+            "emit": self.pipeline.emit,
+            "static": hashlib.sha256("\n".join(said).encode()).hexdigest(),
+            "clock": "wall" if self._by_wall else "facts",
+        }
+        found = self.folder.identity()
+        if found is None:
+            if self.folder.has_snapshots or self.folder.log.last:
+                raise PresageError(
+                    f"{self.folder.path}: the checkpoint has lost its presage.json: restore it from a copy"
+                )
+            return self.folder.begin(about)
+        words = {"program": "the program", "emit": "`emit`", "static": "a static table", "clock": "`clock`"}
+        changed = [words[name] for name, value in about.items() if found.get(name) != value]
+        if changed:
+            raise PresageError(
+                f"{self.folder.path}: {' and '.join(changed)} changed since the checkpoint was begun, and what is "
+                "remembered does not fit: start with a new folder"
+            )
+        return found
+
+    def _restore(self, statics: list[Fact]) -> None:
+        least = min((sink.told for sink in self.sinks), default=0)
+        found = self.folder.newest(least)
+        if found is None:
+            self.reasoning = Reasoning(self.report, self.pipeline.emit, self._by_wall, statics, self.pipeline.alerts)
+        else:
+            self.reasoning = Reasoning.restore(self.report, self._by_wall, self.pipeline.alerts, *found)
+        self._log_bytes, self._size = 0, 0
+        self.clock = self._clock()
+
+    @property
+    def _by_wall(self) -> bool:
+        return self.pipeline.values.get("clock") == "wall"
+
+    def _clock(self) -> WallClock | None:
+        if "clock" not in self.pipeline.values or self.pipeline.values["clock"] == "facts":
+            return None
+        return WallClock(self.reasoning.reasoner.checker.units, "clock")
+
+    def _catch_up(self) -> None:
+        """Works off what the log has after the snapshot; sinks take what they do not have."""
+        for number, entry in self.folder.log.after(self.reasoning.entry):
+            self._take(number, entry)
+            if self.failure is not None:
+                raise self.failure
+
+    # -- the reasoner -----------------------------------------------------------------------------
+
+    def _reason(self) -> None:
+        try:
+            while (waiting := self.gate.logged.get()) is not None:
+                began = time.monotonic()
+                self._take(waiting.number, waiting.entry, waiting.message)
+                self.gate.done(waiting)
+                self.measures.step_seconds = time.monotonic() - began
+                if waiting.entry.source != CLOCK:
+                    self._last_fact = time.monotonic()
+        except BaseException as found:
+            self._failed(found)
+        finally:
+            self.ended.set()
+
+    def _take(self, number: int, entry: Entry, message: Message | None = None) -> None:
+        measures = self.measures
+        with self.at_work:
+            self._step(number, entry, message)
+        measures.batches += 1
+        measures.late, measures.open = self.reasoning.late, self.reasoning.open
+        self._tell_clock()
+        self._log_bytes += len(entry.payload) + 64
+        if self._log_bytes > max(self._least_log, 2 * self._size):
+            self.snapshot()
+
+    def _step(self, number: int, entry: Entry, message: Message | None) -> None:
+        measures = self.measures
+        for lines in self.reasoning.take(number, entry, message):
+            for line in lines:
+                if line.status in measures.answers:
+                    measures.answers[line.status] += 1
+            for sink in self.sinks:
+                sink.put(self.reasoning.told, lines)
+            for heard in self.heard:
+                heard(lines)
+            if self.failure is not None:
+                return
+
+    def snapshot(self) -> None:
+        """Keeps what is remembered, and forgets the log before it."""
+        head, body = self.reasoning.save()
+        self._size = self.folder.save(self.reasoning.entry, head, body)
+        self.measures.state_bytes, self._log_bytes = self._size, 0
+        self.folder.forget(min((sink.saved for sink in self.sinks), default=self.reasoning.told))
+
+    def _tell_clock(self) -> None:
+        from fractions import Fraction
+
+        clock, units = self.reasoning.incoming.clock, self.reasoning.reasoner.checker.units
+        if clock is not None:
+            self.measures.clock = str(clock)
+            if units.tick is not None:
+                self.measures.moment = units.start.timestamp() + float(Fraction(clock) * units.tick / 1000)
+
+    # -- the clock --------------------------------------------------------------------------------
+
+    def _tick(self) -> None:
+        """Moves the clock where time alone decides something: with this machine's, or when nothing has come."""
+        assert self.clock is not None
+        idle = self.pipeline.idle_seconds
+        tick_seconds = float(self.clock.tick_seconds)
+        try:
+            while not self._stop.wait(min(LOOK, self.clock.until_next() + 0.001)):
+                due, clock = self.reasoning.due(), self.reasoning.incoming.clock
+                if due is None:
+                    continue
+                if idle is None:
+                    target: Number = self.clock.now()
+                else:
+                    quiet = time.monotonic() - self._last_fact
+                    if quiet < idle or clock is None:
+                        continue
+                    # Silence lasts as long as it lasts: the clock goes on from where facts have left it.
+                    if self._idle_since is None or self._idle_since[0] != self._last_fact:
+                        self._idle_since = (self._last_fact, clock)
+                    target = self._idle_since[1] + int(quiet / tick_seconds)
+                if target > due and (clock is None or target > clock):
+                    self.gate.put(Entry(CLOCK, clock=str(target)))
+        except Closed:
+            pass
+        except BaseException as found:
+            self._failed(found)
+
+    _idle_since: tuple[float, Number] | None = None
+
+    # -- the end ----------------------------------------------------------------------------------
+
+    def _failed(self, found: BaseException) -> None:
+        self.failure = self.failure or found
+        self._stop.set()
+
+    def skipped(self, said: str) -> None:
+        """A row was no fact, and its source is told to go on."""
+        self.measures.skipped += 1
+        if len(self.skips) < 20:
+            self.skips.append(said)
+
+    def counted(self, facts: int) -> None:
+        self.measures.facts += facts
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong at the moment, though the pipeline goes on."""
+        found = [f"[{sink.part.place}] {sink.problem}" for sink in self.sinks if sink.problem]
+        return [self.gate.problem, *found] if self.gate.problem else found
+
+    def health(self) -> tuple[bool, list[str]]:
+        """Whether it works, and what is wrong though it does."""
+        if not self.ready.is_set():
+            return self.failure is None, ["the log is being worked off"]
+        full = ["facts come faster than they are worked off"] if self.gate.is_full else []
+        return self.failure is None, [*self.problems, *full]
+
+    def wait(self, stop: threading.Event) -> None:
+        """Until it is asked to stop, fails, or nothing can come any more."""
+        while not stop.wait(LOOK) and self.failure is None:
+            self.refresh()
+            if self.sources and all(working.ended for working in self.sources) and not self.listens:
+                return
+
+    @property
+    def listens(self) -> bool:
+        """Whether facts may come over HTTP, or somebody may listen."""
+        parts = [*self.pipeline.parts["sources"], *self.pipeline.parts["sinks"]]
+        return any(part.format in ("http", "events") for part in parts)
+
+    @property
+    def address(self) -> str:
+        return "" if self.web is None else self.web.address
+
+    def page(self, hosts: list[str]) -> Any:
+        """The live page."""
+        from presage.serve.page import Page
+
+        return Page(self, hosts)
+
+    def standing_alerts(self) -> list[dict[str, Any]]:
+        """What fires or is pending."""
+        if not self.ready.is_set():
+            return []
+        with self.at_work:
+            now = self.reasoning.reasoner.now
+            return [] if now is None else self.reasoning.alerts.standing(now)
+
+    def refresh(self) -> None:
+        """Measures that change though nothing happens."""
+        measures = self.measures
+        if measures.moment is not None:
+            measures.lag_seconds = time.time() - measures.moment
+        if self.shown is not None and time.monotonic() - self._shown_at > 1.0:
+            self._shown_at = time.monotonic()
+            self.shown.refresh()
+
+    def close(self) -> None:
+        """Takes nothing more, works off what is there, and keeps what is remembered."""
+        self._stop.set()
+        if self.web is not None:
+            self.web.close()
+        if self.shown is not None:
+            self.shown.close()
+        for working in getattr(self, "sources", []):
+            working.finish()
+        if hasattr(self, "gate"):
+            self.gate.close()
+            self.ended.wait(60)
+        for sink in getattr(self, "sinks", []):
+            sink.finish(PATIENCE if self.failure is None else 1.0)
+        if self.failure is None and self.ready.is_set() and self.ended.is_set():
+            self.snapshot()
+        if hasattr(self, "folder"):
+            self.folder.close()
+        if self.failure is not None:
+            raise self.failure

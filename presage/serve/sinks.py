@@ -1,0 +1,302 @@
+"""Sinks of a pipeline in one process: each takes numbered lines in order, in a thread of its own.
+
+A sink that can say which lines it has, or takes them with their number in one act, gets every line once. To others the
+folder says how far they were: after a crash they may get the last lines again, with the same `seq` and `key`. A sink
+that refuses is tried again, ever more rarely; what it has not taken waits in a queue of few lines, and when that is
+full the reasoner waits, and with it who sends facts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from presage.errors import PresageError
+from presage.io.output import answer_schema, fit_line
+from presage.pipeline.reading import Part
+from presage.serve.folder import Folder, write_whole
+from presage.serve.reasoning import ALERT, ANSWER, LATE, Line
+
+MOST_WAITING = 64
+"""Steps that may wait for a sink."""
+AT_ONCE = 5_000
+"""Lines that a sink is given together at most."""
+SAVE_SECONDS = 0.2
+"""How often the folder is told how far a sink is that cannot say so itself."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
+MARK = "_presage.json"
+
+
+class Refused(Exception):
+    """A sink does not take lines now; it is tried again."""
+
+
+class Sink(Protocol):
+    linger: float
+    """Seconds that lines may wait for others, to be written together."""
+
+    def told(self) -> int | None:
+        """The last line that is surely there; `None` where only the folder knows."""
+
+    def write(self, lines: Sequence[Line]) -> None:
+        """Writes lines, all or none where it can. Raises `Refused` or `OSError` where it is to be tried again."""
+
+    def close(self) -> None: ...
+
+
+class Running:
+    """A sink at work."""
+
+    def __init__(self, part: Part, sink: Sink, folder: Folder, failed: Callable[[BaseException], None]) -> None:
+        self.part, self.sink, self.folder, self._failed = part, sink, folder, failed
+        known = sink.told()
+        if not folder.knows(part.name):
+            # A sink that is new begins now; what was told before is nobody's any more.
+            folder.tell(part.name, max(known or 0, folder.told_by_newest()))
+        self.told = max(known or 0, folder.told(part.name))
+        """The last line that it has."""
+        self.saved = self.told
+        self.problem = ""
+        """Why it takes nothing at the moment."""
+        self.refusals = 0
+        self._saved_at = 0.0
+        self._queue: queue.Queue[tuple[int, list[Line]] | None] = queue.Queue(MOST_WAITING)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"sink {part.name}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def put(self, last: int, lines: list[Line]) -> None:
+        """Hands over lines, and the number of the last line of all; waits where too much waits already."""
+        wanted = [line for line in lines if line.number > self.told and self._wants(line)]
+        while not self._stop.is_set():
+            try:
+                self._queue.put((last, wanted), timeout=0.5)
+                return
+            except queue.Full:
+                continue
+
+    def _wants(self, line: Line) -> bool:
+        if self.part.values.get("alerts") or self.part.format == "alertmanager":
+            return line.kind == ALERT
+        if self.part.values.get("late"):
+            return line.kind == LATE
+        statuses = self.part.values.get("statuses")
+        return line.kind == ANSWER and (statuses is None or line.status in statuses)
+
+    @property
+    def waiting(self) -> int:
+        return self._queue.qsize()
+
+    def finish(self, patience: float) -> None:
+        """Lets it write what it has, for some seconds."""
+        with suppress(queue.Full):
+            self._queue.put(None, timeout=patience)
+        self._thread.join(patience)
+        self._stop.set()
+        self._thread.join(1.0)
+        with suppress(OSError, PresageError):
+            self.sink.close()
+
+    def _run(self) -> None:
+        try:
+            while not self._stop.is_set():
+                last, lines, is_end = self._gathered()
+                if lines:
+                    self._write(lines)
+                else:
+                    self._pulse()
+                if last is not None and not self._stop.is_set():
+                    self.told = max(self.told, last)
+                    self._save(last, is_end)
+                if is_end:
+                    return
+        except BaseException as found:
+            self._failed(found)
+
+    def _pulse(self) -> None:
+        """Lets a sink that says things again do so."""
+        pulse = getattr(self.sink, "pulse", None)
+        if pulse is not None:
+            with suppress(Refused, OSError):
+                pulse()
+
+    def _gathered(self) -> tuple[int | None, list[Line], bool]:
+        """What waits, as much as may be written together."""
+        found: list[Line] = []
+        last: int | None = None
+        until: float | None = None
+        while len(found) < AT_ONCE:
+            try:
+                if until is None:
+                    given = self._queue.get(timeout=SAVE_SECONDS)
+                else:
+                    given = self._queue.get(timeout=max(0.0, until - time.monotonic()))
+            except queue.Empty:
+                if last is None and self.saved < self.told:
+                    last = self.told
+                break
+            if given is None:
+                return last, found, True
+            last = given[0]
+            found += given[1]
+            if until is None:
+                until = time.monotonic() + self.sink.linger
+        return last, found, False
+
+    def _write(self, lines: list[Line]) -> None:
+        pause = FIRST_PAUSE
+        while not self._stop.is_set():
+            try:
+                self.sink.write(lines)
+                self.problem = ""
+                return
+            except (Refused, OSError) as found:
+                self.refusals += 1
+                self.problem = str(found) or type(found).__name__
+                self._stop.wait(pause)
+                pause = min(LONGEST_PAUSE, 2 * pause)
+
+    def _save(self, last: int, now: bool) -> None:
+        """Tells the folder how far it is: now and then, it is on disk anyway where the sink can say so."""
+        moment = time.monotonic()
+        if now or moment - self._saved_at >= SAVE_SECONDS:
+            self.folder.tell(self.part.name, last)
+            self.saved, self._saved_at = last, moment
+
+
+def as_text(line: Line) -> str:
+    return json.dumps(line.fields, ensure_ascii=False) + "\n"
+
+
+class Console:
+    """Standard output: who reads it gets lines at least once."""
+
+    linger = 0.0
+
+    def __init__(self, show: Callable[[list[dict[str, Any]]], None]) -> None:
+        self.show = show
+
+    def told(self) -> int | None:
+        return None
+
+    def write(self, lines: Sequence[Line]) -> None:
+        self.show([line.fields for line in lines])
+
+    def close(self) -> None:
+        sys.stdout.flush()
+
+
+class GrowingFile:
+    """A file of JSON lines that grows. Its last whole line says how far it is; what a crash has cut off goes."""
+
+    linger = 0.0
+
+    def __init__(self, path: Path, place: str) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._last = 0
+        with path.open("a+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            end, last = _last_line(file, size)
+            if end != size:
+                os.truncate(path, end)
+            if last:
+                try:
+                    self._last = int(json.loads(last)["seq"])
+                except (ValueError, KeyError, TypeError):
+                    raise PresageError(
+                        f"[{place}] {path}: the file does not hold lines of a pipeline: name another"
+                    ) from None
+        self._file: IO[bytes] = path.open("ab", buffering=0)
+
+    def told(self) -> int | None:
+        return self._last
+
+    def write(self, lines: Sequence[Line]) -> None:
+        data = "".join(map(as_text, lines)).encode()
+        before = self._file.seek(0, os.SEEK_END)
+        try:
+            written = 0
+            while written < len(data):
+                written += self._file.write(data[written:])
+            os.fdatasync(self._file.fileno())
+        except OSError:
+            os.truncate(self.path, before)
+            raise
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _last_line(file: IO[bytes], size: int) -> tuple[int, bytes]:
+    """Where the last whole line of a file ends, and what it is."""
+    back = 1 << 16
+    while True:
+        begin = max(0, size - back)
+        file.seek(begin)
+        data = file.read(size - begin)
+        end = data.rfind(b"\n")
+        start = data.rfind(b"\n", 0, max(end, 0))
+        if end < 0 and begin == 0:
+            return 0, b""
+        if end >= 0 and (start >= 0 or begin == 0):
+            return begin + end + 1, data[start + 1 : end]
+        back *= 4
+
+
+class FilesInFolder:
+    """A folder of files, each in place when it is whole and named after the lines it holds."""
+
+    def __init__(self, path: Path, kind: str, run: str, whole_times: bool, place: str, linger: float) -> None:
+        self.path, self.kind, self.whole_times, self.linger = path, kind, whole_times, linger
+        path.mkdir(parents=True, exist_ok=True)
+        mark = path / MARK
+        names = [each.name for each in path.iterdir() if not each.name.endswith(".tmp")]
+        if not names:
+            write_whole(mark, json.dumps({"run": run}).encode())
+        elif not mark.exists() or json.loads(mark.read_text(encoding="utf-8")).get("run") != run:
+            raise PresageError(
+                f"[{place}] {path}: the folder holds something else, or the answers of another run; name a new folder"
+            )
+
+    def told(self) -> int | None:
+        ends = [path.stem.split("-")[-1] for path in self.path.glob(f"lines-*.{self._suffix}")]
+        return max(map(int, ends), default=0)
+
+    @property
+    def _suffix(self) -> str:
+        return "parquet" if self.kind == "parquet" else "jsonl"
+
+    def write(self, lines: Sequence[Line]) -> None:
+        name = f"lines-{lines[0].number:012d}-{lines[-1].number:012d}.{self._suffix}"
+        if self.kind == "json":
+            write_whole(self.path / name, "".join(map(as_text, lines)).encode())
+            return
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        schema = answer_schema(self.whole_times).append(pa.field("seq", pa.int64()))
+        if lines[0].answer is None:
+            table = pa.Table.from_pylist(
+                [{**line.fields, "args": [str(each) for each in line.fields["args"]]} for line in lines]
+            )
+        else:
+            rows = [fit_line(line.fields, schema) for line in lines]
+            columns = [pa.array([row[each.name] for row in rows], each.type) for each in schema]
+            table = pa.Table.from_arrays(columns, schema=schema)
+        held = pa.BufferOutputStream()
+        parquet.write_table(table, held)
+        write_whole(self.path / name, held.getvalue().to_pybytes())
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,298 @@
+"""Sources of a pipeline in one process: files that are watched, standard input, and what all sources share.
+
+A source is read in a thread of its own. What it brings goes through the gate as facts in JSON lines, whatever it was,
+so that the log needs nobody's mapping to be read again; with it goes the position from which the source is read on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+from presage.errors import PresageError
+from presage.io.facts import Fact, FactError
+from presage.io.piped import Pipe
+from presage.pipeline.reading import Part
+from presage.serve.gate import Closed, Gate
+from presage.serve.log import Entry
+from presage.serve.mapping import Mapped
+from presage.serve.messages import Message, MessageReader
+
+LOOK_AGAIN = 0.2
+"""Seconds between two looks at files."""
+LINES_AT_ONCE = 1 << 20
+"""Bytes of a growing file that are taken together."""
+ROWS_AT_ONCE = 10_000
+
+
+class Source(Protocol):
+    def run(self, position: Any, stop: threading.Event) -> bool:
+        """Brings what there is from a position on until it is asked to stop; says whether nothing will ever come."""
+
+
+class Bringing:
+    """What a source needs to bring something: how its rows become facts, and the gate."""
+
+    def __init__(
+        self,
+        part: Part,
+        gate: Gate,
+        messages: MessageReader,
+        mapped: Mapped | None,
+        skipped: Callable[[str], None],
+        counted: Callable[[int], None],
+    ) -> None:
+        self.part, self.gate, self.messages, self.mapped = part, gate, messages, mapped
+        self.skips, self.skipped, self.counted = part.text("bad_rows") == "skip", skipped, counted
+
+    def lines(self, data: bytes, position: Any, where: str, patience: float | None = None) -> int:
+        """Brings lines: facts, or rows of the source's own columns; gives how many facts they were."""
+        if self.mapped is not None:
+            return self.rows(self._parsed(data, where), position, patience)
+        try:
+            message = self.messages.read(data, where)
+        except FactError:
+            if not self.skips:
+                raise
+            message, data = self._fitting(data, where)
+        return self.bring(data, message, position, patience)
+
+    def _parsed(self, data: bytes, where: str) -> Iterator[tuple[Any, str]]:
+        for number, line in enumerate(data.split(b"\n"), 1):
+            if line.strip():
+                place = f"{where} {number}"
+                try:
+                    yield json_line(line, place), place
+                except FactError as found:
+                    if not self.skips:
+                        raise
+                    self.skipped(str(found))
+
+    def _fitting(self, data: bytes, where: str) -> tuple[Message, bytes]:
+        """Of lines those that are facts; the others are skipped, each counted and told of."""
+        message, kept = Message(), []
+        for number, line in enumerate(data.split(b"\n"), 1):
+            if not line.strip():
+                continue
+            try:
+                place = f"{where} {number}"
+                self.messages.take(json_line(line, place), place, message)
+                kept.append(line)
+            except FactError as found:
+                self.skipped(str(found))
+        return message, b"\n".join(kept)
+
+    def rows(self, rows: Iterable[tuple[Any, str]], position: Any, patience: float | None = None) -> int:
+        """Brings rows, each with where it stands."""
+        assert self.mapped is not None
+        message = Message()
+        for row, where in rows:
+            try:
+                fact = self.mapped.fact(row, where)
+            except FactError as found:
+                if not self.skips:
+                    raise
+                self.skipped(str(found))
+                continue
+            if fact is not None:
+                message.facts.append(fact)
+        return self.bring("\n".join(map(fact_line, message.facts)).encode(), message, position, patience)
+
+    def bring(self, data: bytes, message: Message, position: Any, patience: float | None = None) -> int:
+        if len(message) or message.complete is not None or position is not None:
+            self.gate.put(Entry(self.part.name, data, position), message, patience)
+            self.counted(len(message))
+        return len(message)
+
+
+def json_line(line: bytes, where: str) -> Any:
+    from presage.io.files import read_line
+
+    try:
+        return read_line(line.decode("utf-8"), where)
+    except UnicodeDecodeError:
+        raise FactError(f"{where}: this is not UTF-8 text") from None
+
+
+def fact_line(fact: Fact) -> str:
+    """A fact as a JSON line that reads as the same fact."""
+    from presage.answers import json_value
+
+    line: dict[str, Any] = {"pred": fact.predicate, "args": [json_value(value) for value in fact.arguments]}
+    if fact.low == fact.high:
+        assert fact.low is not None
+        line["time"] = json_value(fact.low)
+    else:
+        assert fact.low is not None
+        line |= {"from": json_value(fact.low), "to": None if fact.high is None else json_value(fact.high)}
+        line["bounds"] = ("[" if fact.closed_low else "(") + ("]" if fact.closed_high else ")")
+    if fact.arrives is not None:
+        line["arrives"] = json_value(fact.arrives)
+    return json.dumps(line, ensure_ascii=False)
+
+
+class StandardInput:
+    """What is piped in. It cannot be read again: what has come is in the log."""
+
+    def __init__(self, bringing: Bringing) -> None:
+        self.bringing = bringing
+
+    def run(self, position: Any, stop: threading.Event) -> bool:
+        pipe = Pipe(0)
+        read = 0
+        while not pipe.ended and not stop.is_set():
+            lines = list(pipe.lines(LOOK_AGAIN))
+            if lines:
+                self.bringing.lines(b"\n".join(lines) + b"\n", None, f"standard input, after line {read}, line")
+                read += len(lines)
+        return pipe.ended
+
+
+class WatchedFiles:
+    """A file or folder: JSON lines as they are appended, other files when they appear, each once, the oldest first."""
+
+    def __init__(self, bringing: Bringing, path: str, kind: str, once: bool) -> None:
+        self.bringing, self.path, self.kind, self.once = bringing, path, kind, once
+
+    def run(self, position: Any, stop: threading.Event) -> bool:
+        done: dict[str, int] = dict(position or {})
+        while not stop.is_set():
+            new = False
+            for path in self._files():
+                if stop.is_set():
+                    break
+                new |= self._json(path, done, stop) if self.kind == "json" else self._whole(path, done)
+            if not new:
+                if self.once:
+                    return True
+                stop.wait(LOOK_AGAIN)
+        return False
+
+    def _files(self) -> Iterator[Path]:
+        """The files there are, the oldest first; hidden ones are none."""
+        from glob import glob
+
+        found: list[tuple[int, str]] = []
+        for root in glob(self.path):  # noqa: PTH207
+            names = [root] if Path(root).is_file() else [str(each) for each in Path(root).rglob("*") if each.is_file()]
+            for name in names:
+                inside = Path(name).relative_to(root).parts if name != root else (Path(name).name,)
+                if not any(part.startswith((".", "_")) for part in inside) and not name.endswith(".tmp"):
+                    try:
+                        found.append((Path(name).stat().st_mtime_ns, name))
+                    except OSError:
+                        continue
+        return (Path(name) for _, name in sorted(found))
+
+    def _json(self, path: Path, done: dict[str, int], stop: threading.Event) -> bool:
+        """What was appended to a file of lines; of a line that is not whole yet nothing."""
+        name, new = str(path), False
+        while not stop.is_set():
+            offset = done.get(name, 0)
+            with path.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                if size < offset:
+                    offset = 0  # Somebody began the file anew.
+                file.seek(offset)
+                data = file.read(LINES_AT_ONCE)
+                while data and b"\n" not in data and (more := file.read(LINES_AT_ONCE)):
+                    data += more
+            end = data.rfind(b"\n") + 1
+            if not end and self.once and data:
+                end = len(data)  # Nobody will end the last line.
+            if not end:
+                return new
+            done[name] = offset + end
+            self.bringing.lines(data[:end], dict(done), f"{path}, after byte {offset}, line")
+            new = True
+        return new
+
+    def _whole(self, path: Path, done: dict[str, int]) -> bool:
+        """The rows of a file; below 0 is how many of one are taken that is not done yet."""
+        name = str(path)
+        taken = -done.get(name, 0)
+        if taken < 0 or path.suffix not in (f".{self.kind}", ""):
+            return False
+        rows = _csv_rows(path) if self.kind == "csv" else _parquet_rows(path)
+        if rows is None:
+            return False  # It is still being written.
+        held: list[tuple[Any, str]] = []
+        for row in islice(rows, taken, None):
+            held.append(row)
+            if len(held) >= ROWS_AT_ONCE:
+                taken += len(held)
+                done[name] = -taken
+                self.bringing.rows(held, dict(done))
+                held = []
+        done[name] = 1
+        self.bringing.rows(held, dict(done))
+        return True
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[Any, str]]:
+    import csv
+
+    with path.open(encoding="utf-8-sig", newline="") as text:
+        try:
+            lines = csv.DictReader(text, strict=True)
+            for row in lines:
+                yield row, f"{path}:{lines.line_num}"
+        except csv.Error as found:
+            raise FactError(f"{path}: this is not CSV ({found})") from None
+        except UnicodeDecodeError:
+            raise FactError(f"{path}: the file is not UTF-8 text") from None
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[Any, str]] | None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        file = parquet.ParquetFile(path)
+    except (pa.ArrowException, OSError):
+        return None
+
+    def rows() -> Iterator[tuple[Any, str]]:
+        from presage.io.tables import cells_of
+
+        at = 0
+        with file:
+            for batch in file.iter_batches(ROWS_AT_ONCE):
+                columns = [cells_of(column, str(path)) for column in batch.columns]
+                for cells in zip(*columns, strict=True):
+                    at += 1
+                    yield dict(zip(batch.schema.names, cells, strict=True)), f"{path}:{at}"
+
+    return rows()
+
+
+class Working:
+    """A source in its thread."""
+
+    def __init__(self, part: Part, source: Source, position: Any, failed: Callable[[BaseException], None]) -> None:
+        self.part, self.source, self.position, self._failed = part, source, position, failed
+        self.stop = threading.Event()
+        self.ended = False
+        self._thread = threading.Thread(target=self._run, name=f"source {part.name}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self.ended = self.source.run(self.position, self.stop)
+        except Closed:
+            pass
+        except PresageError as found:
+            self._failed(PresageError(f"[{self.part.place}] {found}"))
+        except BaseException as found:
+            self._failed(found)
+
+    def finish(self) -> None:
+        self.stop.set()
+        self._thread.join(5)

@@ -1,0 +1,90 @@
+"""A webhook: lines are posted as JSON, each batch at least once.
+
+The receiver acknowledges with any status from 200 to 299. Whatever else it says, or if it says nothing in time, the
+same lines are sent again later: nobody but a person can tell whether a refusal is for good.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from presage.errors import PresageError
+from presage.pipeline.reading import Part, seconds_in
+from presage.serve.reasoning import Line
+from presage.serve.sinks import Refused
+
+
+class Post:
+    """Posts to one address, over a connection that is kept."""
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+        address = urlsplit(part.text("url"))
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise PresageError(f"[{part.place}] `url` is not an address such as http://127.0.0.1:9000/answers")
+        self.host, self.port, self.scheme = address.hostname, address.port, address.scheme
+        self.path = (address.path or "/") + (f"?{address.query}" if address.query else "")
+        self.seconds = seconds_in(part.text("timeout", "10s"))
+        self.headers = {"Content-Type": "application/json", "User-Agent": "presage"}
+        if part.text("token_env"):
+            self.headers["Authorization"] = f"Bearer {part.text('token_env')}"
+        self._connection: http.client.HTTPConnection | None = None
+
+    def send(self, body: bytes, more: dict[str, str] | None = None) -> tuple[int, bytes]:
+        """The status and what is said with it; raises `Refused` where there is no answer."""
+        for attempt in range(2):
+            fresh = self._connection is None
+            try:
+                connection = self._connect()
+                connection.request("POST", self.path, body, {**self.headers, **(more or {})})
+                answer = connection.getresponse()
+                return answer.status, answer.read(4096)
+            except (OSError, http.client.HTTPException) as found:
+                self.close()
+                # A connection that was kept may have been closed by the other side meanwhile.
+                if fresh or attempt:
+                    raise Refused(f"{self.part.text('url')}: {found or type(found).__name__}") from None
+        raise AssertionError
+
+    def _connect(self) -> http.client.HTTPConnection:
+        if self._connection is None:
+            if self.scheme == "https":
+                context = ssl.create_default_context()
+                self._connection = http.client.HTTPSConnection(
+                    self.host, self.port, timeout=self.seconds, context=context
+                )
+            else:
+                self._connection = http.client.HTTPConnection(self.host, self.port, timeout=self.seconds)
+        return self._connection
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+class Webhook:
+    linger = 0.0
+
+    def __init__(self, part: Part, pipeline: str, run: str) -> None:
+        self.post, self.pipeline, self.run = Post(part), pipeline, run
+
+    def told(self) -> int | None:
+        return None
+
+    def write(self, lines: Sequence[Line]) -> None:
+        body: dict[str, Any] = {"pipeline": self.pipeline, "run": self.run, "lines": [line.fields for line in lines]}
+        data = json.dumps(body, ensure_ascii=False).encode()
+        # The same lines have the same name: a receiver that remembers it takes them once.
+        name = f"{self.run}-{lines[0].number}-{lines[-1].number}"
+        status, said = self.post.send(data, {"Idempotency-Key": name})
+        if not 200 <= status < 300:
+            raise Refused(f"{self.post.part.text('url')}: {status} {said[:200].decode(errors='replace')}".strip())
+
+    def close(self) -> None:
+        self.post.close()
