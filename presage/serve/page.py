@@ -17,6 +17,7 @@ from presage.model.terms import Number
 from presage.serve.reasoning import Line
 from presage.web.replay import FASTEST, Replay, Step
 from presage.web.server import application
+from presage.web.stage import Run, Stage
 from presage.web.told import ToldDetails
 
 if TYPE_CHECKING:
@@ -51,9 +52,10 @@ class Page:
             if reasoner.now is not None:
                 self._take(reasoner.now, list(reasoner.answers()))
             self.serving.heard.append(self._hear)
-        threading.Thread(target=replay.run, name="page", daemon=True).start()
+        stage = Stage(Run(replay, details))
+        stage.start()
         replay.play()
-        return application(replay, details, self.hosts, start_when_seen=False)
+        return application(stage, self.hosts, start_when_seen=False)
 
     def _hear(self, lines: list[Line]) -> None:
         answers = [line.answer for line in lines if line.answer is not None]
