@@ -190,15 +190,30 @@ class Columns(Protocol):
         """Arrow tables of their lines, in no particular order."""
 
 
+LateFact = tuple[str, tuple[Value, ...], Number | tuple[Number | None, Number | None, str]]
+"""A fact as it is pushed: predicate, arguments, and its time or interval."""
+
+
 class Answers(Sequence[Answer]):
     """The answers of a step, made when someone looks at them: counting them costs nothing."""
 
-    __slots__ = ("_made", "_make", "_size", "columns")
+    __slots__ = ("_made", "_make", "_size", "columns", "late")
 
-    def __init__(self, size: int, make: Callable[[], list[Answer]], columns: Columns | None = None) -> None:
-        """`columns` are the same by the column, where they were found so."""
-        self._size, self._make, self.columns = size, make, columns
+    def __init__(
+        self,
+        size: int,
+        make: Callable[[], list[Answer]],
+        columns: Columns | None = None,
+        late: tuple[LateFact, ...] = (),
+    ) -> None:
+        """`columns` are the same by the column, where they were found so; `late` are the facts that arrived too late
+        and were left out, as one would push them."""
+        self._size, self._make, self.columns, self.late = size, make, columns, late
         self._made: list[Answer] | None = None
+
+    def with_late(self, late: tuple[LateFact, ...]) -> Answers:
+        """The same answers, of a step at which facts were late."""
+        return Answers(self._size, self._all, self.columns, late)
 
     def _all(self) -> list[Answer]:
         if self._made is None:

@@ -8,6 +8,7 @@ for answer in reasoner.push([("temp", ("wt25", "high"), 0)], now=0):
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Self
@@ -16,7 +17,7 @@ import numpy as np
 
 from presage.analysis.predicates import delay_of
 from presage.analysis.timeline import longest_time
-from presage.answers import NONE, Answer, Answers
+from presage.answers import NONE, Answer, Answers, LateFact
 from presage.checking import Report, check_program
 from presage.confirming import Confirming
 from presage.engine.grid import Grid
@@ -31,9 +32,10 @@ from presage.io.tables import Columns, TableReader, is_table
 from presage.io.told import again, saved
 from presage.io.tuples import Given, TupleReader
 from presage.memory import WHAT, fingerprint_of, packed, unpacked
-from presage.model.printer import show_number
+from presage.model.formulas import Atom
+from presage.model.printer import show_atom, show_number
 from presage.model.program import Program
-from presage.model.terms import Number, number
+from presage.model.terms import Constant, Number, number
 from presage.plan.parts import Unsupported
 from presage.sealed import Arrays, reading
 from presage.supposing import ALL, Choice
@@ -49,8 +51,19 @@ def first_step(begin: Number | None, arrival: Number | None) -> Number | None:
     return None if begin is None or (arrival is not None and arrival - begin > MOST_EMPTY) else begin
 
 
+def _pushed(fact: Fact) -> LateFact:
+    """A fact as one would push it."""
+    if fact.low is not None and fact.low == fact.high:
+        return fact.predicate, fact.arguments, fact.low
+    bounds = ("[" if fact.closed_low else "(") + ("]" if fact.closed_high else ")")
+    return fact.predicate, fact.arguments, (fact.low, fact.high, bounds)
+
+
 class Reasoner:
     """Feeds facts to a program and gives the changes of its answers. Steps must go forward in time."""
+
+    _warned = False
+    """Whether it was said that facts are late."""
 
     def __init__(
         self,
@@ -83,7 +96,7 @@ class Reasoner:
         self.tables, self.tuples = TableReader(self.checker), TupleReader(self.checker)
         self.findings = report.findings
         possible = all(each.hypothetical.possible for each in report.findings.queries)
-        self._only_confirmed = emit == "confirmed" or (emit is None and not (possible and self.subject.discrete))
+        self._only_confirmed = emit == "confirmed" or (emit is None and not possible)
         self.chase_limit = chase_limit
         needed = self._only_confirmed and (self.subject.discrete or not possible)
         self._confirming = self._make_confirming(needed)
@@ -192,7 +205,16 @@ class Reasoner:
                 else:
                     checked.extend(read)
         self._check_now(moment)
-        return (self._through_time if self.skips_nothing else self.step)(checked, moment, tables)
+        before = len(self.late)
+        changes = (self._through_time if self.skips_nothing else self.step)(checked, moment, tables)
+        late = self.late[before:]
+        if not late:
+            return changes
+        if not self._warned:
+            self._warned = True
+            atom = show_atom(Atom(late[0].predicate, tuple(map(Constant, late[0].arguments))))
+            warnings.warn(f"{atom} arrived too late and was left out; what push returns has a `late`", stacklevel=2)
+        return changes.with_late(tuple(map(_pushed, late)))
 
     def _check_now(self, now: Number) -> None:
         if self.now is not None and now <= self.now:

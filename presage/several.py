@@ -178,5 +178,11 @@ class Reasoner(OneModelReasoner):
         return super().next_decision() if self._steps is None else self._steps.next_decision()
 
     @property
+    def remembered(self) -> int:
+        if isinstance(self._steps, OwnSteps):
+            raise PresageError("what is in memory is not counted in facts here")
+        return super().remembered if self._steps is None else self._steps.remembered
+
+    @property
     def longest_lag(self) -> Number:
         return super().longest_lag if self._steps is None else self._steps.longest_lag

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import pyarrow as pa
 import pytest
@@ -126,3 +127,26 @@ def test_what_is_worked_out_from_the_whole_stream_goes_on_when_restored(cut: int
                 reasoner = presage.Reasoner.restore(program, reasoner.save())
             told[-1].extend(map(str, reasoner.push(facts, now=now)))
     assert told[0] == told[1] and any("_:2" in each for each in told[0])
+
+
+def test_a_reasoner_that_looks_at_the_whole_stream_shows_itself_as_others_do() -> None:
+    program = presage.parse("timeline discrete. input p(x). h(X) :- window(3, hop 2) all always[0,0] p(X).")
+    reasoner = presage.Reasoner(program, emit="confirmed")
+    assert reasoner.runs_as_a_whole
+    reasoner.push([("p", ("a",), 0)], now=0)
+    assert reasoner.remembered > 0
+    assert "in memory" in reasoner._repr_html_()
+
+
+def test_late_facts_are_in_what_push_returns_and_warned_of_once() -> None:
+    reasoner = presage.Reasoner(presage.parse("timeline discrete. input p(x). h(X) :- p(X)."))
+    assert reasoner.push([("p", ("a",), 4)], now=4).late == ()
+    with pytest.warns(UserWarning, match="too late"):
+        changes = reasoner.push([("p", ("a",), 1), ("p", ("b",), 5)], now=5)
+    assert [answer.answer for answer in changes] == ["h(b)@5"]
+    assert changes.late == (("p", ("a",), 1),)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = pa.table({"x": ["a", "b"], "time": [1, 2]})
+        assert reasoner.push({"p": table}, now=6).late == (("p", ("a",), 1), ("p", ("b",), 2))
+    assert reasoner.push([], now=7).late == ()

@@ -19,7 +19,7 @@ from presage.analysis.graph import reachable
 from presage.analysis.strata import Stratification
 from presage.analysis.subject import Subject
 from presage.analysis.timing import Occurrence, RuleTiming
-from presage.model.formulas import Atom, Comparison, Implies, Or, walk
+from presage.model.formulas import Atom, BinaryMetric, Comparison, Formula, Implies, Not, Or, Top, children
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Term, Variable
 from presage.model.windows import RowsWindow
@@ -121,12 +121,21 @@ def _outright(
 
 def _needs_the_stream(timing: RuleTiming, keyed: frozenset[str]) -> bool:
     """Whether a rule can fire only where some fact of the stream, or derived from it, holds."""
-    choices = any(isinstance(node, (Or, Implies)) for literal in timing.rule.body for node in walk(literal))
-    return any(
-        occurrence.conjunct or (occurrence.positive and not choices)
-        for occurrence in timing.occurrences
-        if occurrence.atom.predicate in keyed
-    )
+    return any(_needs(literal, keyed) for literal in timing.rule.body)
+
+
+def _needs(formula: Formula, keyed: frozenset[str]) -> bool:
+    match formula:
+        case Atom(predicate=predicate):
+            return predicate in keyed
+        case Top() | Comparison() | Not() | Implies():
+            return False
+        case Or(parts=parts):
+            return all(_needs(part, keyed) for part in parts)
+        case BinaryMetric(right=right):
+            return _needs(right, keyed)
+        case _:
+            return any(_needs(part, keyed) for part in children(formula))
 
 
 def _why_not_rows(occurrence: Occurrence, window: RowsWindow) -> Iterator[str]:

@@ -41,6 +41,10 @@ def _emit(asked: str | None, report: Report) -> str:
 def run_on_spark(options: argparse.Namespace) -> int:
     if options.emit == "snapshot":
         raise PresageError("--emit snapshot is for the embedded engine: on Spark use changes or confirmed")
+    if options.every is not None:
+        raise PresageError("--every is for the embedded engine: on Spark answers are given at the steps they belong to")
+    if options.because:
+        raise PresageError("--because is for the embedded engine: on Spark ask `presage explain` for single answers")
     from presage.checking import check_text, read_file
     from presage.io.facts import Checker
     from presage.io.files import read_facts
@@ -82,6 +86,9 @@ def run_on_spark(options: argparse.Namespace) -> int:
     with open_output(options.out, whole_times=subject.discrete) as out:
         for line in lines:
             out.write_line(_as_embedded(line, subject.queries))
+    late = sum(fact.low is not None and checker.is_late(fact, fact.arrival) for fact in facts)
+    if late:
+        print(f"{late} facts arrived too late and were left out", file=sys.stderr)
     return FINE
 
 

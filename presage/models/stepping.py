@@ -96,6 +96,11 @@ class AnswerStreamSteps:
         self._said, self._is_idle = saving.read_candidates(memory["said"]), bool(memory["idle"])
 
     @property
+    def remembered(self) -> int:
+        """How many facts are in memory, given and derived ones."""
+        return len(self._given) + sum(1 for _ in self.certain.ground())
+
+    @property
     def first_decision(self) -> Number | None:
         """Ticks start at 0, unless times are real ones: then with the first arrival."""
         return 0 if self.subject.program.tick is None else None
