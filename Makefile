@@ -13,7 +13,7 @@ COMMA := ,
 ON_SPARK := spark$(if $(shell command -v java),,$(COMMA)java)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types unit fuzz kill bench kafka docs pictures fmt clean help
+.PHONY: demo test lint types unit fuzz agreement kill bench kafka docs pictures fmt clean help
 
 help:            ## what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
@@ -35,6 +35,9 @@ unit: $(TEST_ENVIRONMENT)            ## the tests
 
 fuzz: $(TEST_ENVIRONMENT)            ## the property tests at length (about ten minutes)
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_roundtrip.py tests/test_errors.py tests/test_strata.py tests/test_engine.py tests/test_lars.py tests/test_ask_and_models.py
+
+agreement: $(TEST_ENVIRONMENT)            ## every way of running random programs, at length (half an hour)
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_agreement.py
 
 kill: $(TEST_ENVIRONMENT)            ## kill drivers, workers and executors of streams many times (half an hour)
 	PRESAGE_KILLS=40 $(BIN)/python -m pytest tests/test_spark_kill.py

@@ -82,7 +82,10 @@ class Program:
     # Rules.
 
     def rule(self, name: str) -> str:
-        return self.in_several_times(name) if self.random.random() < 0.35 else self.at_once(name)
+        """On dense time the oracle knows one time variable only."""
+        if self.random.random() < 0.35 and not self.dense:
+            return self.in_several_times(name)
+        return self.at_once(name)
 
     def at_once(self, name: str) -> str:
         names = ["X", "Y"]

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from presage.checking import check_text
+from presage.cli import main
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.models.evaluation import Evaluation
@@ -407,3 +408,16 @@ def test_what_was_confirmed_holds_in_all_models_at_the_end(seed: int) -> None:
     assert said <= shared, (text, facts)
     if steps.longest_lag == 0:
         assert said == shared, (text, facts)
+
+
+@pytest.mark.parametrize("text", ["", "input p(x).", "% nothing but a note", "input p(x). static q(x)."])
+def test_a_question_needs_no_rules(text: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "empty.psg").write_text(text)
+    (tmp_path / "facts.jsonl").write_text(
+        '{"pred": "p", "args": ["a"], "time": 1}\n{"pred": "p", "args": ["b"], "time": 3}'
+    )
+    asked = ["ask", str(tmp_path / "empty.psg"), "--facts", str(tmp_path / "facts.jsonl"), "--at", "3", "--json"]
+    assert main([*asked, "once[0,2] p(X)"]) == 0
+    assert [json.loads(line)["bindings"] for line in capsys.readouterr().out.splitlines()] == [{"X": "a"}, {"X": "b"}]
+    (tmp_path / "empty.psg").write_text("input p(x).\nh(X) :- ")
+    assert main([*asked, "p(X)"]) == 1

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     from presage.models.questions import read_question
     from presage.models.texts import Names
 
-    given = given_stream(options, "ask")
+    given = given_stream(options, "ask", options.formula)
     question = read_question(options.formula, given.findings.subject)
     evaluation = Evaluation(given.findings.subject, given.facts, given.at, given.timeline, question)
     found = evaluation.ask(question, options.nulls)

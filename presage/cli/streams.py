@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from presage.errors import PresageError
 if TYPE_CHECKING:
     from presage.checking import Findings, Report
     from presage.io.facts import Checker, Fact
+    from presage.model.program import Program
 
 
 def stream_arguments(command: argparse.ArgumentParser, at: str) -> None:
@@ -47,13 +48,41 @@ def refuse_own_meaning(report: Report, command: str) -> None:
         )
 
 
-def given_stream(options: argparse.Namespace, command: str) -> GivenStream:
-    """The stream a command line describes; `--at any` is no time."""
+def _asked_about(program: Program, question: str) -> Report:
+    """The report of a program without rules, which has what a question asks for as inputs."""
+    from presage.analysis.predicates import mentioned
+    from presage.checking import check_program
+    from presage.model.formulas import Atom
+    from presage.model.statements import Column, Input, Query
+    from presage.model.terms import Variable
+    from presage.parser import parse_question
+
+    declared = {each.predicate: len(each.columns) for each in program.inputs}
+    declared |= {each.predicate: len(each.columns) for each in program.statics}
+    asked = {atom.predicate: len(atom.arguments) for atom in mentioned(parse_question(question).formula)}
+    inputs = [
+        Input(name, tuple(Column(f"c{place + 1}") for place in range(arity)))
+        for name, arity in asked.items()
+        if name not in declared
+    ]
+    queries = [
+        Query(Atom(name, tuple(Variable(f"X{place + 1}") for place in range(arity))))
+        for name, arity in (asked | declared).items()
+    ]
+    return check_program(replace(program, statements=(*program.statements, *inputs, *queries)))
+
+
+def given_stream(options: argparse.Namespace, command: str, question: str = "") -> GivenStream:
+    """The stream a command line describes; `--at any` is no time. With a question the program need not have rules."""
     from presage.checking import check_text, read_file
     from presage.io.facts import Checker
     from presage.io.files import read_facts
 
-    report = check_text(read_file(options.program), str(options.program)).or_raise()
+    report = check_text(read_file(options.program), str(options.program))
+    has_rules = report.program.rules or report.program.queries or report.program.meaning
+    if question and not has_rules and [each.code for each in report.errors] == ["D105"]:
+        report = _asked_about(report.program, question)
+    report.or_raise()
     refuse_own_meaning(report, command)
     assert report.findings is not None
     subject = report.findings.subject
