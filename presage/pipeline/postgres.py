@@ -82,8 +82,40 @@ def latest(lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def upsert(part: Part, lines: Iterable[dict[str, Any]], whole_times: bool) -> None:
-    """Writes answer lines, the latest of each; makes the table where there is none."""
+TOLD = "presage_told"
+"""The table that says how far runs are, each sink of them: a row that changes with what it speaks of."""
+
+
+def told(part: Part, run: str) -> int:
+    """The number of the last line that a run has written to a table."""
+    with _connection(part) as connection, connection.cursor() as cursor:
+        cursor.execute(f"create table if not exists {TOLD} (run text, sink text, told bigint, primary key (run, sink))")
+        cursor.execute(f"select told from {TOLD} where run = %s and sink = %s", (run, part.name))
+        found = cursor.fetchone()
+    return 0 if found is None else int(found[0])
+
+
+def rows_beyond(part: Part, last: Any, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The rows of a table or a query whose `increasing` column is beyond a value, in its order, and the columns."""
+    from psycopg import sql
+
+    column = sql.Identifier(part.text("increasing"))
+    if "query" in part.values:
+        given: Any = sql.SQL("({}) as given").format(sql.SQL(part.text("query")))
+    else:
+        given = sql.Identifier(*part.text("table").split("."))
+    beyond: Any = sql.SQL("where {} > {} ").format(column, sql.Literal(last)) if last is not None else sql.SQL("")
+    asked = sql.SQL("select * from {} {}order by {} limit {}").format(given, beyond, column, sql.Literal(most))
+    with _connection(part) as connection, connection.cursor() as cursor:
+        cursor.execute(asked)
+        return [each.name for each in cursor.description or ()], cursor.fetchall()
+
+
+def upsert(
+    part: Part, lines: Iterable[dict[str, Any]], whole_times: bool, up_to: tuple[str, int] | None = None
+) -> None:
+    """Writes answer lines, the latest of each; makes the table where there is none. With `up_to`, a run and the number
+    of its last line, the same transaction says so."""
     table = part.text("table")
     columns = _columns(whole_times)
     names = ", ".join(f'"{name}"' for name in columns)
@@ -99,6 +131,12 @@ def upsert(part: Part, lines: Iterable[dict[str, Any]], whole_times: bool) -> No
         updates = ", ".join(f'"{name}" = excluded."{name}"' for name in columns if name != "key")
         insert = f"insert into {{}} ({names}) select {names} from presage_batch"
         cursor.execute(_sql(f"{insert} on conflict (key) do update set {updates}", table))
+        if up_to is not None:
+            cursor.execute(
+                f"insert into {TOLD} (run, sink, told) values (%s, %s, %s) "
+                "on conflict (run, sink) do update set told = excluded.told",
+                (up_to[0], part.name, up_to[1]),
+            )
 
 
 def _columns(whole_times: bool) -> dict[str, str]:

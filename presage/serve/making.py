@@ -36,6 +36,18 @@ def make_source(serving: Serving, part: Part) -> Source | None:
         return StandardInput(own)
     if part.format == "http":
         return None
+    if part.format == "mqtt":
+        from presage.serve.mqtt import MqttSource
+
+        return MqttSource(own, str(serving.identity["run"]))
+    if part.format == "jdbc":
+        from presage.serve.postgres import PolledTable
+
+        return PolledTable(own, pipeline.trigger_seconds or 1.0, pipeline.takes_what_there_is)
+    if part.format == "kafka":
+        from presage.serve.kafka import KafkaSource
+
+        return KafkaSource(own, pipeline.takes_what_there_is)
     raise PresageError(f"[{part.place}] `{part.format}` runs on Spark only: use `presage pipeline`")
 
 
@@ -52,6 +64,18 @@ def make_sink(serving: Serving, part: Part, whole_times: bool) -> Sink:
             return FilesInFolder(folder, part.format, run, whole_times, part.place, linger)
         case "events":
             return Events()
+        case "jdbc":
+            from presage.serve.postgres import Table
+
+            return Table(part, run, whole_times)
+        case "mqtt":
+            from presage.serve.mqtt import MqttSink
+
+            return MqttSink(part, run)
+        case "kafka":
+            from presage.serve.kafka import KafkaSink
+
+            return KafkaSink(part, run)
         case "webhook":
             from presage.serve.webhook import Webhook
 

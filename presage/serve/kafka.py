@@ -1,0 +1,183 @@
+"""Kafka beside a pipeline in one process: topics read by offsets that the log keeps, lines written in transactions.
+
+A transaction carries lines and, as the offset of a group of our own, the number of the last of them. So the broker
+itself says how far a sink is, and every line is there once for readers of what is committed.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from presage.errors import PresageError
+from presage.pipeline.reading import Part
+from presage.serve.reasoning import Line
+from presage.serve.sinks import Refused
+from presage.serve.sources import Bringing
+
+SECONDS = 15.0
+MESSAGES_AT_ONCE = 500
+NONE_YET = -1001
+
+
+class KafkaSource:
+    """Topics from the offsets after those that the log has."""
+
+    def __init__(self, bringing: Bringing, once: bool) -> None:
+        self.bringing, self.once = bringing, once
+
+    def run(self, position: Any, stop: threading.Event) -> bool:
+        from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+        part = self.bringing.part
+        settings = {
+            "bootstrap.servers": part.text("servers"), "group.id": "presage", "enable.auto.commit": False,
+            "enable.partition.eof": True, "isolation.level": "read_committed", "log_level": 0,
+            "queued.max.messages.kbytes": 16_384, "fetch.message.max.bytes": 4 << 20, **_options(part),
+        }  # fmt: skip
+        consumer = Consumer(settings)
+        done: dict[str, int] = dict(position or {})
+        try:
+            begin = -2 if part.text("starting", "latest") == "earliest" else -1
+            chosen = []
+            for topic in (each.strip() for each in part.text("topic").split(",")):
+                for number in _partitions(consumer, topic, part, stop):
+                    place = TopicPartition(topic, number)
+                    at = done.get(f"{topic}/{number}")
+                    if at is None and begin == -1:
+                        # "From now on" is a place that must not move with the next start.
+                        at = consumer.get_watermark_offsets(place, timeout=SECONDS)[1]
+                        done[f"{topic}/{number}"] = at
+                    chosen.append(TopicPartition(topic, number, begin if at is None else at))
+            consumer.assign(chosen)
+            return self._read(consumer, done, {(each.topic, each.partition) for each in chosen}, stop)
+        except KafkaException as found:
+            raise PresageError(f"Kafka says: {found}") from None
+        finally:
+            consumer.close()
+
+    def _read(self, consumer: Any, done: dict[str, int], open_: set[tuple[str, int]], stop: threading.Event) -> bool:
+        from confluent_kafka import KafkaError
+
+        while not stop.is_set():
+            lines: list[bytes] = []
+            for message in consumer.consume(MESSAGES_AT_ONCE, 0.1 if not lines else 0.0):
+                if message.error() is not None:
+                    if message.error().code() == KafkaError._PARTITION_EOF:
+                        open_.discard((message.topic(), message.partition()))
+                        continue
+                    if message.error().retriable():
+                        continue
+                    raise PresageError(f"Kafka says: {message.error().str()}")
+                if message.value() is not None:
+                    lines.append(message.value())
+                done[f"{message.topic()}/{message.partition()}"] = message.offset() + 1
+            if lines:
+                self.bringing.lines(b"\n".join(lines) + b"\n", dict(done), "a message, line")
+            elif self.once and not open_:
+                return True
+        return False
+
+
+def _partitions(consumer: Any, topic: str, part: Part, stop: threading.Event) -> list[int]:
+    from confluent_kafka import KafkaException
+
+    end = time.monotonic() + 2 * SECONDS
+    while not stop.is_set():
+        try:
+            found = consumer.list_topics(topic, timeout=SECONDS).topics[topic]
+            if found.error is None and found.partitions:
+                return sorted(found.partitions)
+            said = str(found.error or "the topic has no partitions")
+        except KafkaException as away:
+            said = str(away)
+        if time.monotonic() > end:
+            raise PresageError(f"Kafka says of the topic {topic} at {part.text('servers')}: {said}")
+        stop.wait(0.5)
+    return []
+
+
+def _options(part: Part) -> dict[str, str]:
+    """Settings of the client; Spark's begin with `kafka.`."""
+    return {name.removeprefix("kafka."): value for name, value in part.table("options").items()}
+
+
+class KafkaSink:
+    linger = 0.005
+
+    def __init__(self, part: Part, run: str) -> None:
+        self.part, self.group = part, f"presage-{run}-{part.name}"
+        self._producer: Any = None
+
+    def _settings(self) -> dict[str, Any]:
+        return {"bootstrap.servers": self.part.text("servers"), "log_level": 0, **_options(self.part)}
+
+    def _place(self, offset: int = NONE_YET) -> Any:
+        from confluent_kafka import TopicPartition
+
+        return TopicPartition(self.part.text("topic"), 0, offset)
+
+    def told(self) -> int | None:
+        from confluent_kafka import Consumer, KafkaException
+
+        consumer = Consumer({**self._settings(), "group.id": self.group})
+        try:
+            self._begin()  # What a killed process has left open is ended first.
+            found = consumer.committed([self._place()], timeout=SECONDS)[0]
+        except (KafkaException, Refused) as away:
+            raise PresageError(f"[{self.part.place}] Kafka says: {away}") from None
+        finally:
+            consumer.close()
+        return max(0, found.offset)
+
+    def _begin(self) -> Any:
+        from confluent_kafka import KafkaException, Producer
+
+        if self._producer is None:
+            producer = Producer({**self._settings(), "transactional.id": self.group, "linger.ms": 1})
+            try:
+                producer.init_transactions(SECONDS)
+            except KafkaException as found:
+                raise Refused(f"{self.part.text('servers')}: {found}") from None
+            self._producer = producer
+        return self._producer
+
+    def write(self, lines: Sequence[Line]) -> None:
+        from confluent_kafka import Consumer, KafkaException
+
+        producer = self._begin()
+        topic = self.part.text("topic")
+        try:
+            producer.begin_transaction()
+            for line in lines:
+                while True:
+                    try:
+                        producer.produce(topic, json.dumps(line.fields, ensure_ascii=False), line.key)
+                        break
+                    except BufferError:
+                        producer.poll(0.1)
+            consumer = Consumer({**self._settings(), "group.id": self.group})
+            try:
+                group = consumer.consumer_group_metadata()
+            finally:
+                consumer.close()
+            producer.send_offsets_to_transaction([self._place(lines[-1].number)], group, SECONDS)
+            producer.commit_transaction(SECONDS)
+        except KafkaException as found:
+            # Whatever became of it, a producer that begins anew knows; what it did commit is asked for.
+            self._producer = None
+            if self._known() < lines[-1].number:
+                raise Refused(f"{self.part.text('servers')}: {found}") from None
+
+    def _known(self) -> int:
+        try:
+            return self.told() or 0
+        except PresageError as away:
+            raise Refused(str(away)) from None
+
+    def close(self) -> None:
+        if self._producer is not None:
+            self._producer.flush(1.0)
