@@ -13,10 +13,10 @@ COMMA := ,
 ON_SPARK := spark$(if $(shell command -v java),,$(COMMA)java)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types unit fuzz agreement kill bench kafka docs pictures fmt clean help
+.PHONY: demo test lint types unit fuzz agreement kill serve-kill bench kafka docs pictures fmt clean help
 
 help:            ## what can be made
-	@grep -E '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
+	@grep -E '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
 
 demo: $(DEMO_ENVIRONMENT)            ## turbines on a Spark of this machine, in under a minute
 	@$(BIN)/presage demo
@@ -41,6 +41,9 @@ agreement: $(TEST_ENVIRONMENT)            ## every way of running random program
 
 kill: $(TEST_ENVIRONMENT)            ## kill drivers, workers and executors of streams many times (half an hour)
 	PRESAGE_KILLS=40 $(BIN)/python -m pytest tests/test_spark_kill.py
+
+serve-kill: $(TEST_ENVIRONMENT)            ## kill a served pipeline two hundred times (a quarter of an hour)
+	PRESAGE_KILLS=200 $(BIN)/python -m pytest tests/test_serve.py -k killed
 
 bench: $(BENCH_ENVIRONMENT)            ## beside hand-written code and other systems, in one run (DATA=folder of S2.jsonl.gz)
 	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))
