@@ -77,6 +77,8 @@ CODES: dict[str, str] = {
     "T105": "a time is too large, or too fine for how large others are",
     "E101": "the existential rules may invent values without end",
     "R101": "no engine runs the program as it is",
+    "L101": "a text of another language cannot be read",
+    "L102": "what another language says has no counterpart in rules",
     "C101": "a pipeline file is not TOML",
     "C102": "a pipeline has no such key",
     "C103": "a pipeline lacks a key or table",

@@ -32,6 +32,7 @@ PROGRAMS = sorted(FOLDER.glob("*.psg"))
 
 # Codes that no program makes `check` give, each with the reason.
 NOT_FROM_CHECK: dict[str, str] = {code: "about pipelines: test_pipeline_file.py" for code in CODES if code[0] == "C"}
+NOT_FROM_CHECK.update(dict.fromkeys(("L101", "L102"), "about other languages: test_wrong_queries.py"))
 NOT_FROM_CHECK["R101"] = "found by asking for what would run it: test_cli.py"
 
 

@@ -19,7 +19,7 @@ ALLOWED: dict[str, set[str]] = {
     # What is shown in a notebook says how; it is imported when it is shown.
     "model": {"errors", "syntax", "notebook"},
     "parser": {"model", "errors", "syntax"},
-    "languages": {"parser", "io", "answers", "analysis", "model", "errors", "syntax"},
+    "languages": {"parser", "rewrite", "io", "answers", "analysis", "model", "errors", "syntax"},
     "analysis": {"model", "errors", "syntax"},
     "rewrite": {"model", "analysis", "errors", "syntax"},
     "notices": set(),

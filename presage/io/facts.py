@@ -68,12 +68,24 @@ class Checker:
         name, arguments = entry["pred"], entry["args"]
         if not isinstance(arguments, list):
             raise FactError(f"{where}: `args` is a list of values")
+        if "time" not in entry and "from" not in entry:
+            name = self.timeless(name)
         known = self.known(name, where)
         if len(arguments) != known.arity:
             raise FactError(f"{where}: `{name}` has {known.arity} arguments in the program and {len(arguments)} here")
         values = tuple(self.value(each, known, place, where) for place, each in enumerate(arguments))
         low, high, closed_low, closed_high, arrives = self.when(entry, known, where)
         return Fact(name, values, low, high, closed_low, closed_high, arrives)
+
+    def timeless(self, name: Any) -> Any:
+        """The predicate of a fact without a time: beside an input `p` a program may have a static `static_p`, whose
+        facts are those of `p` that hold at every time."""
+        if not isinstance(name, str):
+            return name
+        known, twin = self.predicates.get(name), self.predicates.get(f"static_{name}")
+        if known is None or twin is None or not known.is_input or not twin.is_static or known.arity != twin.arity:
+            return name
+        return twin.name
 
     def known(self, name: Any, where: str) -> Predicate:
         known = self.predicates.get(name) if isinstance(name, str) else None

@@ -230,7 +230,7 @@ class TableReader:
     def static(self, name: str, table: Any) -> list[Fact]:
         """The facts of a table that hold at every time."""
         where = f"static {name}"
-        known = self.checker.known(name, where)
+        known = self.checker.known(self.checker.timeless(name), where)
         if not known.is_static:
             raise FactError(f"{where}: `{name}` is not static: push its facts, with their times")
         arrow = as_arrow(table, where)

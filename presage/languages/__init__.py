@@ -31,13 +31,20 @@ class Language:
 
     def read(self, text: str, name: str) -> Parsed:
         """Reads a program and never fails: what is wrong is in `problems`."""
-        return cast(Parsed, import_module(self.module).read(text, name))
+        try:
+            reader = import_module(self.module)
+        except ModuleNotFoundError as missing:
+            message = f"{name}: {self.title} is read by {missing.name}, which is not installed"
+            raise PresageError(f"{message}: pip install 'presage[languages]'") from None
+        return cast(Parsed, reader.read(text, name))
 
 
 PRESAGE = Language("psg", "Presage", "presage.parser")
 LANGUAGES: tuple[Language, ...] = (
     PRESAGE,
     Language("dmtl", "DatalogMTL as MeTeoR writes it", "presage.languages.dmtl"),
+    Language("cql", "CQL", "presage.languages.cql", "--"),
+    Language("rq", "RDF stream queries: C-SPARQL, CQELS and RSP-QL", "presage.languages.rsp", "#"),
     Language("ltl", "LTL with past and bounds", "presage.languages.ltl"),
     Language("etalis", "ETALIS: event patterns over intervals", "presage.languages.etalis"),
     Language("decl", "Declare, as RuM writes it", "presage.languages.declare", "#"),

@@ -1,0 +1,309 @@
+"""Queries over streams of RDF: C-SPARQL, CQELS and RSP-QL.
+
+`clauses` cuts what is about streams out of the text, rdflib reads what is left, and `patterns` makes rules of its
+algebra; `data` says where triples come from, `expressions` what filters and values are. All solutions hold at the times
+at which a query is evaluated, and at no other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from pyparsing import ParseBaseException
+from rdflib.plugins.sparql.algebra import translateQuery
+from rdflib.plugins.sparql.parser import parseQuery
+from rdflib.term import BNode, URIRef
+from rdflib.term import Variable as Name
+
+from presage.errors import Diagnostic, Note, Source, Span
+from presage.languages.rsp.clauses import CQELS, Clauses, Misread, clauses_of, tokens_of
+from presage.languages.rsp.data import QUAD, STATIC_QUAD, STATIC_TRIPLE, TRIPLE, due
+from presage.languages.rsp.expressions import among, constant
+from presage.languages.rsp.patterns import Patterns
+from presage.languages.rsp.ways import UNDEF, Way
+from presage.languages.writing import Names, flat, joined, names_in, never, predicate_name, rule
+from presage.model.formulas import Atom, Comparison, Formula, Metric, Not, Or
+from presage.model.program import Program
+from presage.model.statements import Column, Head, Input, Query, Rule, Statement, Static, Tick, Timeline
+from presage.model.terms import Aggregate, Constant, Term, Variable
+from presage.model.time import Duration, Interval
+from presage.parser import Parsed
+from presage.parser.lexer import Comment
+from presage.syntax import is_keyword
+
+_BEFORE = Interval(1, 1)
+
+
+def read(text: str, name: str = "<program>") -> Parsed:
+    """Reads a query and never fails: what is wrong is in `problems`."""
+    source = Source.of(text.removeprefix("\ufeff"), name)
+    comments = tuple(
+        Comment(each.text, *each.span)
+        for each in tokens_of(source.text)
+        if each.kind == "comment" and not each.text[1:].strip().startswith("name:")
+    )
+    try:
+        statements, notes = _Reader(source).statements()
+    except Misread as wrong:
+        problem = Diagnostic(wrong.code, wrong.message, wrong.span, wrong.hint)
+        return Parsed(Program((), source=source), comments, (problem,))
+    return Parsed(Program(tuple(statements), source=source), comments, (), notes=tuple(notes))
+
+
+class _Reader:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.clauses: Clauses = clauses_of(source.text)
+        self.predicates = Names((TRIPLE, QUAD, STATIC_TRIPLE, STATIC_QUAD))
+        self.span = Span(0, len(source.text))
+
+    def statements(self) -> tuple[list[Statement], list[Note]]:
+        algebra, template = self._algebra()
+        name = predicate_name(self.clauses.name)
+        if is_keyword(name) or name in (TRIPLE, QUAD, STATIC_TRIPLE, STATIC_QUAD):
+            raise Misread(
+                f"`{name}` cannot be the name of a query", self.clauses.name_span, "call it otherwise", "P204"
+            )
+        self.predicates.taken.add(name.lower())
+        froms: list[str] = []
+        named: list[str] = []
+        for each in algebra.get("datasetClause") or ():
+            (froms if each.get("default") else named).append(f"<{each.get('default') or each.get('named')}>")
+        patterns = Patterns(self.clauses, self.predicates, tuple(froms), tuple(named))
+        patterns.notes.extend(Note(message, span) for message, span in self.clauses.notes)
+        rules, columns = self._answers(algebra, template, patterns, name)
+        s, p, o, g = (Column(each) for each in "spog")
+        declared: list[Statement] = [
+            Timeline("discrete"),
+            Tick(Duration(1, "s")),
+            Input(TRIPLE, (s, p, o)),
+            Input(QUAD, (s, p, o, g)),
+            Static(STATIC_TRIPLE, (s, p, o)),
+            Static(STATIC_QUAD, (s, p, o, g)),
+        ]
+        query = Query(Atom(name, columns, span=self.span), span=self.span)
+        return [*declared, *patterns.data.rules, *patterns.rules, *rules, query], patterns.notes
+
+    def _algebra(self) -> tuple[Any, Any]:
+        try:
+            query = translateQuery(parseQuery(self.clauses.sparql))
+        except ParseBaseException as wrong:
+            raise self._not_sparql(wrong) from None
+        except Exception as wrong:  # what rdflib finds wrong comes as any kind of exception
+            raise Misread(f"this is not SPARQL: {wrong}", self._place_in(str(wrong))) from None
+        return query.algebra, query.algebra.get("template")
+
+    def _not_sparql(self, wrong: ParseBaseException) -> Misread:
+        """Where a query goes wrong: pyoxigraph knows it better than the parser that makes the algebra."""
+        hint = "a query is SELECT … WHERE { … } or CONSTRUCT { … } WHERE { … }"
+        at, message = min(wrong.loc, max(0, len(self.source.text) - 1)), wrong.msg
+        try:
+            import pyoxigraph
+
+            pyoxigraph.Store().query(self.clauses.sparql)
+        except ImportError:
+            pass
+        except SyntaxError as other:
+            found = re.match(r"error at (\d+):(\d+): (.*)", str(other.msg), re.DOTALL)
+            if found:
+                at = self.source.line_starts[min(int(found[1]), len(self.source.line_starts)) - 1] + int(found[2]) - 1
+                message = found[3]
+        at = max(0, min(at, len(self.source.text) - 1))
+        return Misread(f"this is not SPARQL: {message[:1].lower()}{message[1:]}", Span(at, at + 1), hint)
+
+    def _place_in(self, message: str) -> Span:
+        for token in self.clauses.tokens:
+            if (
+                token.kind in ("pname", "variable")
+                and token.text.rstrip(":")
+                and token.text.partition(":")[0] in message
+            ):
+                if token.kind == "variable" or token.text.partition(":")[0]:
+                    return token.span
+        return Span(0, 1)
+
+    # Answers
+
+    def _answers(
+        self, algebra: Any, template: Any, patterns: Patterns, name: str
+    ) -> tuple[list[Rule], tuple[Variable, ...]]:
+        node, kind = algebra.p, algebra.name
+        while node.name in ("Distinct", "Reduced", "OrderBy", "Slice"):
+            if node.name == "Slice":
+                where = next(
+                    (each.span for each in self.clauses.tokens if each.text.upper() in ("LIMIT", "OFFSET")), self.span
+                )
+                raise Misread(
+                    "LIMIT and OFFSET have no counterpart", where, "answers have no order: leave it out", "L102"
+                )
+            if node.name == "OrderBy":
+                where = next((each.span for each in self.clauses.tokens if each.text.upper() == "ORDER"), self.span)
+                patterns.notes.append(Note("ORDER BY is left out: answers have no order but that of time", where))
+            node = node.p
+        ways = patterns.ways(node.p if node.name == "Project" else node, patterns.default)
+        when, extra = self._due(patterns)
+        told = name if self.clauses.mode == "RSTREAM" else self.predicates.fresh(f"{name}_all")
+        rules: list[Rule] = []
+        if kind == "SelectQuery":
+            wanted = [str(each) for each in algebra.PV]
+            for way in ways:
+                shown = [way.value(each) or UNDEF for each in wanted]
+                rules.append(rule(told, shown, (*compared_at_once(way.body, shown), *when), self.span))
+            names = Names()
+            columns = tuple(names.variable(each.lstrip("_") or "V") for each in wanted)
+        elif kind == "AskQuery":
+            rules += [rule(told, (), (*way.body, *when), self.span) for way in ways]
+            columns = ()
+        elif kind == "ConstructQuery":
+            rules += self._constructed(template, ways, when, told, patterns)
+            columns = (Variable("S"), Variable("P"), Variable("O"))
+        else:
+            raise Misread(
+                f"{kind.removesuffix('Query').upper()} has no counterpart",
+                self.span,
+                "SELECT, CONSTRUCT and ASK are read",
+                "L102",
+            )
+        if not rules:
+            patterns.notes.append(Note("the query can have no answer: its filters are never true", self.span))
+            blanks = tuple(Variable("_") for _ in range(3))
+            body = (Atom(TRIPLE, blanks, span=self.span), never(self.span))
+            rules.append(rule(told, [UNDEF for _ in columns], body, self.span))
+        return [*extra, *rules, *self._compared(name, told, columns)], columns
+
+    def _due(self, patterns: Patterns) -> tuple[tuple[Formula, ...], list[Rule]]:
+        """When the query is evaluated: a literal, and rules for it."""
+        windows = self.clauses.windows
+        span = windows[0].span if windows else self.span
+        if self.clauses.dialect == CQELS:
+            name = self.predicates.fresh("arrived")
+            blanks = tuple(Variable("_") for _ in range(3))
+            rules = [Rule(Head((Atom(name, span=span),), span=span), (Atom(TRIPLE, blanks, span=span),), span=span)]
+            for stream in dict.fromkeys(each.stream for each in windows):
+                atom = Atom(QUAD, (*blanks, Constant(stream)), span=span)
+                rules.append(Rule(Head((Atom(name, span=span),), span=span), (atom,), span=span))
+            return (Atom(name, span=span),), rules
+        steps = sorted({each.step for each in windows})
+        if not steps or steps[0] == 1:
+            return (), []
+        if len(steps) == 1:
+            return (due(steps[0], span),), []
+        name = self.predicates.fresh("due")
+        rules = [rule(name, (), (due(each, span),), span) for each in steps]
+        return (Atom(name, span=span),), rules
+
+    def _compared(self, name: str, told: str, columns: tuple[Variable, ...]) -> list[Rule]:
+        """`ISTREAM` and `DSTREAM`: what is new, or gone, since the evaluation before."""
+        if told == name:
+            return []
+        span, inserted = self.span, self.clauses.mode == "ISTREAM"
+        now = Atom(told, columns, span=span)
+        steps = sorted({each.step for each in self.clauses.windows}) or [1]
+        if len(steps) == 1 or steps[0] == 1:
+            before: Formula = Metric("once", Interval(steps[0], steps[0]), now, span=span)
+            body: tuple[Formula, ...] = (now, Not(before, span=span)) if inserted else (before, Not(now, span=span))
+            return [rule(name, columns, body, span)]
+        kept = self.predicates.fresh(f"{name}_last")
+        last = Atom(kept, columns, span=span)
+        before = Metric("once", _BEFORE, last, span=span)
+        when = Atom("due", span=span)
+        body = (now, Not(before, span=span)) if inserted else (before, when, Not(now, span=span))
+        return [
+            rule(kept, columns, (now,), span),
+            rule(kept, columns, (before, Not(when, span=span)), span),
+            rule(name, columns, body, span),
+        ]
+
+    def _constructed(
+        self, template: Any, ways: list[Way], when: tuple[Formula, ...], told: str, patterns: Patterns
+    ) -> list[Rule]:
+        rules = []
+        for way in ways:
+            invented: list[Atom] = []
+            values: dict[str, Variable] = {}
+            for triple in template or ():
+                terms: list[Term] = []
+                guards: list[Formula] = []
+                blank = False
+                for position, each in enumerate(triple):
+                    if isinstance(each, Name):
+                        value = way.value(str(each))
+                        if value is None:
+                            break
+                        guards += self._fits(value, position, way, patterns)
+                        terms.append(value)
+                    elif isinstance(each, BNode):
+                        blank = True
+                        if str(each) not in values:
+                            values[str(each)] = patterns.variables.variable("Node")
+                        terms.append(values[str(each)])
+                    else:
+                        terms.append(constant(each))
+                if len(terms) < 3 or (isinstance(triple[1], URIRef) is False and not isinstance(triple[1], Name)):
+                    continue
+                if blank:
+                    invented.append(Atom(told, tuple(terms), span=self.span))
+                else:
+                    rules.append(rule(told, terms, (*way.body, *guards, *when), self.span))
+            if invented:
+                head = Head(tuple(invented), exists=tuple(values.values()), span=self.span)
+                body = tuple(part for each in (*way.body, *when) for part in flat(each))
+                rules.append(Rule(head, body, span=self.span))
+        return rules
+
+    def _fits(self, value: Term, position: int, way: Way, patterns: Patterns) -> list[Formula]:
+        """That a value may stand in this place of a triple: no literal as a subject or property."""
+        if position == 2 or not isinstance(value, Variable):
+            return []
+        known = set(patterns.data.known.values())
+        for atom in way.body:
+            if isinstance(atom, Atom) and atom.predicate in known:
+                places = atom.arguments[: 1 if len(atom.arguments) == 2 else 2]
+                if value in (places[:1] if position == 0 else places[1:]) or (position == 0 and value in places):
+                    return []
+        iri = among(value, "<", "=", True, self.span)
+        if position == 1:
+            return [iri]
+        return [joined(Or, [iri, among(value, "_:", "_;", True, self.span)], self.span)]
+
+
+def compared_at_once(body: tuple[Formula, ...], shown: Iterable[Term]) -> tuple[Formula, ...]:
+    """An aggregate that is only compared stands in the comparison itself: `count { … } > 2` may be known before all
+    that it counts is."""
+    used = Counter((*names_in(body), *(each.name for each in shown if isinstance(each, Variable))))
+    worth = {
+        each.left.name: each.right
+        for each in body
+        if isinstance(each, Comparison)
+        and each.operator == "="
+        and isinstance(each.left, Variable)
+        and isinstance(each.right, Aggregate)
+        and used[each.left.name] == 2
+    }
+    compared = {
+        side.name
+        for each in body
+        if isinstance(each, Comparison) and not isinstance(each.right, Aggregate)
+        for side in (each.left, each.right)
+        if isinstance(side, Variable) and side.name in worth
+    }
+    found = []
+    for each in body:
+        if isinstance(each, Comparison):
+            if (
+                isinstance(each.left, Variable)
+                and each.left.name in compared
+                and each.right == worth.get(each.left.name)
+            ):
+                continue
+            left, right = (
+                worth[side.name] if isinstance(side, Variable) and side.name in compared else side
+                for side in (each.left, each.right)
+            )
+            each = replace(each, left=left, right=right)
+        found.append(each)
+    return tuple(found)

@@ -1,0 +1,333 @@
+"""Queries over RDF streams against pyoxigraph: its own SPARQL engine over the contents of the windows.
+
+Queries and streams are random; what a window shows, and when a query is evaluated, is worked out here.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import pyoxigraph as ox
+import pytest
+
+import presage
+
+# `make fuzz` asks for more.
+ROUNDS = 20 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 1
+E = "http://e/"
+PREFIX = f"PREFIX : <{E}>\n"
+Triple = tuple[Any, Any, Any]
+Timed = tuple[int, str | None, Triple]  # time, stream (None: all), triple
+
+
+def iri(name: str) -> ox.NamedNode:
+    return ox.NamedNode(E + name)
+
+
+def constant(term: Any) -> Any:
+    """What a term is in answers, by the contract."""
+    if term is None:
+        return "undef"
+    if isinstance(term, ox.Literal):
+        kind = term.datatype.value.rpartition("#")[2]
+        if kind in ("integer", "decimal", "double"):
+            return Fraction(term.value)
+        return term.value if kind == "string" else str(term)
+    return str(term)
+
+
+@dataclass(frozen=True)
+class Window:
+    name: str
+    stream: str
+    text: str
+    back: int | None = None
+    rows: int | None = None
+    step: int = 1
+
+    def shows(self, stream: list[Timed], now: int) -> list[Triple]:
+        pivot = now // self.step * self.step
+        order = sorted(
+            (time, source is not None, [_key(each) for each in triple], triple)
+            for time, source, triple in stream
+            if source in (None, self.stream) and time <= pivot
+        )
+        # Facts of one time by predicate, `quad` before `triple`, then arguments.
+        order.sort(key=lambda each: (each[0], not each[1], each[2]))
+        if self.rows is not None:
+            order = order[-self.rows :]
+        return [each[3] for each in order if self.back is None or self.rows or each[0] >= pivot - self.back]
+
+
+def _key(term: Any) -> tuple[int, Any]:
+    value = constant(term)
+    return (1, value) if isinstance(value, str) else (0, value)
+
+
+@dataclass
+class Query:
+    """The same query for Presage, and as SPARQL with windows as graphs."""
+
+    text: str
+    sparql: str
+    dialect: str
+    mode: str = "RSTREAM"
+    windows: list[Window] = field(default_factory=list)
+    froms: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Facts:
+    stream: list[Timed]
+    static: list[tuple[str | None, Triple]]
+
+
+def solutions(query: Query, facts: Facts, now: int) -> set[Any]:
+    store = ox.Store()
+    for graph, triple in facts.static:
+        if graph is None or graph in query.froms:
+            store.add(ox.Quad(*triple))
+        for name in ("g1", "g2"):
+            if graph in (None, name):
+                store.add(ox.Quad(*triple, iri(name)))
+    for window in query.windows:
+        for triple in window.shows(facts.stream, now):
+            store.add(ox.Quad(*triple) if query.dialect == "C-SPARQL" else ox.Quad(*triple, iri(window.name)))
+    found = store.query(query.sparql)
+    if isinstance(found, ox.QueryTriples):
+        return {tuple(constant(each) for each in triple) for triple in found}
+    return {tuple(constant(row[name]) for name in found.variables) for row in found}
+
+
+def expected(query: Query, facts: Facts, until: int) -> dict[int, set[Any]]:
+    found: dict[int, set[Any]] = {now: set() for now in range(until + 1)}
+    before: set[Any] = set()
+    for now in range(until + 1):
+        if query.dialect == "CQELS":
+            streams = {each.stream for each in query.windows}
+            due = any(time == now and (source is None or source in streams) for time, source, _ in facts.stream)
+        else:
+            due = any(now % each.step == 0 for each in query.windows)
+        if not due:
+            continue
+        these = solutions(query, facts, now)
+        found[now] = {"RSTREAM": these, "ISTREAM": these - before, "DSTREAM": before - these}[query.mode]
+        before = these
+    return found
+
+
+def exact(value: Any) -> Any:
+    return Fraction(value) if isinstance(value, (int, Fraction)) else value
+
+
+def told(query: Query, facts: Facts, until: int) -> dict[int, set[Any]]:
+    program = presage.parse(query.text, "query.rq")
+    plain = [constant(each) for _, _, triple in facts.stream for each in triple]
+    assert all(isinstance(each, (str, Fraction)) for each in plain)
+    static: dict[str, list[Any]] = {"triple": [], "quad": []}
+    for graph, triple in facts.static:
+        args = tuple(constant(each) for each in triple)
+        static["triple" if graph is None else "quad"].append(args if graph is None else (*args, f"<{E}{graph}>"))
+    reasoner = presage.Reasoner(program, emit="confirmed", static=static)
+    found: dict[int, set[Any]] = {now: set() for now in range(until + 1)}
+    for now in range(until + 1):
+        pushed: list[Any] = []
+        for time, source, triple in facts.stream:
+            if time == now:
+                args = tuple(constant(each) for each in triple)
+                pushed.append(("triple", args, now) if source is None else ("quad", (*args, f"<{E}{source}>"), now))
+        for answer in reasoner.push(pushed, now=now):
+            low, high = (answer.time, answer.time) if answer.time is not None else (answer.start, answer.end)
+            for time in range(int(low), min(until, int(high) if high is not None else until) + 1):
+                found[time].add(tuple(exact(value) for value in answer.arguments))
+    return found
+
+
+def a_triple(dice: random.Random) -> Triple:
+    subject, predicate = iri(dice.choice("abc")), iri(dice.choice("pqr"))
+    number = dice.randint(0, 3)
+    return subject, predicate, dice.choice([iri(dice.choice("abc")), ox.Literal(number), ox.Literal(dice.choice("xy"))])
+
+
+def some_facts(dice: random.Random, until: int) -> Facts:
+    stream = {(dice.randint(0, until), dice.choice([None, "s1", "s2", "s1"]), a_triple(dice)) for _ in range(until * 2)}
+    static = {(dice.choice([None, "g1", "g2"]), a_triple(dice)) for _ in range(5)}
+    return Facts(sorted(stream, key=str), sorted(static, key=str))
+
+
+class Draw:
+    """A random query. Blocks about a window are written in the language's own way, and as graphs for the judge."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self.dice = dice
+        self.dialect = dice.choice(["C-SPARQL", "CQELS", "RSP-QL"])
+        self.windows: list[Window] = []
+        for index in range(dice.choice([1, 1, 2])):
+            n, m = dice.randint(1, 4), dice.randint(1, 4)
+            stream = dice.choice(["s1", "s2"])
+            step = "SLIDE" if self.dialect == "CQELS" else "STEP"
+            self.windows.append(
+                dice.choice(
+                    [
+                        Window(f"w{index}", stream, f"[RANGE {n}s {step} {m}s]", back=n, step=m),
+                        Window(
+                            f"w{index}",
+                            stream,
+                            f"[RANGE PT{n}S]" if self.dialect == "RSP-QL" else f"[RANGE {n}s]",
+                            back=n,
+                        ),
+                        Window(f"w{index}", stream, f"[RANGE {n}s TUMBLING]", back=n, step=n),
+                        Window(f"w{index}", stream, f"[RANGE TRIPLES {n}]", rows=n),
+                    ]
+                )
+            )
+
+    def term(self, names: str = "xyz") -> str:
+        return self.dice.choice([f"?{self.dice.choice(names)}"] * 5 + [":a", ":b"])
+
+    def object(self) -> str:
+        return self.dice.choice([self.term()] * 6 + ["1", '"x"'])
+
+    def property(self) -> str:
+        roll = self.dice.random()
+        if roll < 0.75:
+            return self.dice.choice([":p", ":q", ":r"])
+        return self.dice.choice([":p/:q", "^:p", ":p+", ":q|:r", "(:p/^:q)+", "^(:p/:r)", "?y", ":p*", ":q?"])
+
+    def triples(self, most: int = 2) -> str:
+        return " ".join(f"{self.term()} {self.property()} {self.object()} ." for _ in range(self.dice.randint(1, most)))
+
+    def condition(self, depth: int = 0) -> str:
+        name, other, roll = self.dice.choice("xyz"), self.dice.choice("xyz"), self.dice.random()
+        if depth < 2 and roll < 0.3:
+            return f"({self.condition(depth + 1)} {self.dice.choice(['&&', '||'])} {self.condition(depth + 1)})"
+        if roll < 0.4:
+            return f"!({self.condition(depth + 1)})"
+        sign = self.dice.choice(["=", "!=", "<", ">", "<=", ">="])
+        return self.dice.choice(
+            [
+                f"?{name} {sign} {self.dice.randint(0, 3)}",
+                f"?{name} {sign} ?{other}",
+                f"BOUND(?{name})",
+                f'?{name} {sign} "x"',
+                f'?{name} IN (1, :a, "y")',
+                f"isIRI(?{name})",
+                f"?{name} + 1 {sign} ?{other}",
+                f"isLITERAL(?{name})",
+                f"isNUMERIC(?{name})",
+                f"?{name} NOT IN (2, :b)",
+                f"EXISTS {{ {self.triples(1)} }}",
+                f"NOT EXISTS {{ {self.triples(1)} }}",
+            ]
+        )
+
+    def group(self, depth: int = 0) -> str:
+        parts = [self.triples()]
+        for _ in range(self.dice.choice([0, 1, 1, 2])):
+            roll = self.dice.random()
+            inner = self.triples() if depth else self.block(depth + 1)
+            if roll < 0.25:
+                parts.append(f"OPTIONAL {{ {inner} {self.filter() if self.dice.random() < 0.3 else ''} }}")
+            elif roll < 0.4:
+                parts.append(f"{{ {inner} }} UNION {{ {self.triples()} }}")
+            elif roll < 0.5:
+                parts.append(f"MINUS {{ {inner} }}")
+            elif roll < 0.6:
+                parts.append(f"BIND({self.dice.choice(['?x + 1', '?y * 2', '1', '?z'])} AS ?n{depth}{len(parts)})")
+            elif roll < 0.65:
+                parts.append("VALUES (?x ?y) { (:a 1) (:b UNDEF) }")
+            elif roll < 0.7 and depth == 0:
+                parts.append(f"{{ SELECT {self.dice.choice(['', 'DISTINCT '])}?x WHERE {{ {self.triples()} }} }}")
+            else:
+                parts.append(self.filter())
+        return " ".join(parts)
+
+    def filter(self) -> str:
+        return f"FILTER({self.condition()})"
+
+    def block(self, depth: int) -> str:
+        return self.group(depth)
+
+    def window(self, inner: str) -> str:
+        """A block about one of the windows; `@w0@` is put in both languages later."""
+        return f"@{self.dice.randrange(len(self.windows))}@ {{ {inner} }}"
+
+    def body(self) -> str:
+        if self.dialect == "C-SPARQL":
+            return self.group()
+        parts = [self.window(self.group(1)) for _ in self.windows]
+        if self.dice.random() < 0.5:
+            parts.append(
+                self.dice.choice(
+                    [
+                        f"OPTIONAL {{ {self.triples()} }}",
+                        self.triples(1),
+                        f"GRAPH :g1 {{ {self.triples(1)} }}",
+                        f"OPTIONAL {{ {self.window(self.triples(1))} }}",
+                        self.filter(),
+                    ]
+                )
+            )
+        return " ".join(parts)
+
+    def head(self, body: str) -> str:
+        roll = self.dice.random()
+        if roll < 0.15:
+            return f"CONSTRUCT {{ ?x :made ?y . :c :also ?x }} @FROM@ WHERE {{ {body} }}"
+        if roll < 0.4:
+            keys = self.dice.choice([[], ["x"], ["y"], ["x", "z"]])
+            made = [
+                self.dice.choice(
+                    ["COUNT(*)", "COUNT(?y)", "COUNT(DISTINCT ?x)", "MIN(?y)", "MAX(?z)", "SUM(?y)", "AVG(?z)"]
+                )
+                for _ in range(self.dice.choice([1, 2]))
+            ]
+            having = f" HAVING ({self.dice.choice(made)} > 1)" if self.dice.random() < 0.3 else ""
+            shown = " ".join(
+                [*(f"?{each}" for each in keys), *(f"({each} AS ?k{index})" for index, each in enumerate(made))]
+            )
+            grouped = " GROUP BY " + " ".join(f"?{each}" for each in keys) if keys else ""
+            return f"SELECT {shown} @FROM@ WHERE {{ {body} }}{grouped}{having}"
+        names = self.dice.sample("xyz", self.dice.randint(1, 3))
+        shown = self.dice.choice(["", "DISTINCT "]) + " ".join(f"?{each}" for each in names)
+        return f"SELECT {shown} @FROM@ WHERE {{ {body} }}"
+
+    def query(self) -> Query:
+        text = self.head(self.body())
+        froms = self.dice.choice([[], ["g1"], ["g1", "g2"]])
+        clauses = " ".join(f"FROM :{each}" for each in froms)
+        mode, before = "RSTREAM", ""
+        if self.dialect == "C-SPARQL":
+            before = self.dice.choice(["", "REGISTER QUERY found AS "])
+            clauses += " " + " ".join(f"FROM STREAM :{each.stream} {each.text}" for each in self.windows)
+        elif self.dialect == "RSP-QL":
+            mode = self.dice.choice(["RSTREAM", "ISTREAM", "DSTREAM"])
+            before = f"REGISTER {mode} :out AS "
+            clauses += " " + " ".join(
+                f"FROM NAMED WINDOW :{each.name} ON :{each.stream} {each.text}" for each in self.windows
+            )
+        mine, judge, used = text.replace("@FROM@", clauses), text.replace("@FROM@", ""), set()
+        for index, window in enumerate(self.windows):
+            own = f"WINDOW :{window.name}" if self.dialect == "RSP-QL" else f"STREAM :{window.stream} {window.text}"
+            if f"@{index}@" in mine:
+                used.add(index)
+            mine = mine.replace(f"@{index}@", own)
+            judge = judge.replace(f"@{index}@", f"GRAPH :{window.name}")
+        windows = [each for index, each in enumerate(self.windows) if self.dialect != "CQELS" or index in used]
+        return Query(PREFIX + before + mine, PREFIX + judge, self.dialect, mode, windows, froms)
+
+
+def agrees(seed: int) -> None:
+    dice = random.Random(seed)
+    query = Draw(dice).query()
+    facts = some_facts(dice, 8)
+    assert told(query, facts, 8) == expected(query, facts, 8), query.text
+
+
+@pytest.mark.parametrize("seed", range(24 * ROUNDS))
+def test_random_queries_agree_with_pyoxigraph(seed: int) -> None:
+    agrees(seed)

@@ -1,0 +1,104 @@
+"""Wrong queries of CQL and SPARQL: a message with its place in the author's own text, and what would be right."""
+
+from __future__ import annotations
+
+import pytest
+
+from presage.checking import check_text
+from presage.errors import render
+
+STREAMS = "CREATE STREAM s (a INT, b TEXT);\nCREATE TABLE t (a INT);\n"
+CQL = {
+    "Select a From s [Range 5": ("3:24", "L101", "the window neither goes on nor ends"),
+    "Select a From s [Range 5 Parsecs]": ("3:26", "L101", "`Parsecs` is not a unit of time"),
+    "Select a From s [Range 5 Seconds]": ("3:17", "D107", "a unit needs a tick"),
+    "Select a From s [Rows 0]": ("3:23", "L101", "the number of rows is a whole number greater than 0"),
+    "Select a From s [Range 5 Slide 0]": ("3:32", "L101", "a window cannot slide by 0"),
+    "Select a From s [Partition By z Rows 2]": ("3:31", "D103", "`z` is no column of `s`"),
+    "Select a From s [Partition By a]": ("3:17", "L101", "`Rows` is missing"),
+    "Select a From s [Wide]": ("3:18", "L101", "this is not a window"),
+    "Select c From s [Now]": ("3:8", "D103", "there is no column `c`"),
+    "Select a From r [Now]": ("3:15", "D105", "there is no stream or table `r`"),
+    "Select x.a From s [Now] As y": ("3:8", "D103", "`x` is nothing that From names"),
+    "Select a From s [Now] As x, t": ("3:8", "D103", "`a` may be `x.a` and `t.a`"),
+    "Select a From t [Now]": ("3:17", "D106", "it has no times, and no window"),
+    "Select a From s [Now] Where b > 3": ("3:29", "D108", "text on one side and a number on the other"),
+    "Select a + b From s [Now]": ("3:12", "D108", "a number is needed"),
+    "Select a, Count(*) From s [Now]": ("3:8", "L102", "has no one value in a group"),
+    "Select Sum(b) From s [Now]": ("3:12", "D108", "a number is needed"),
+    "Select Median(a) From s [Now]": ("3:8", "L102", "`median` is no aggregate"),
+    "Select a From s [Now] Left Join t On s.a = t.a": ("3:33", "L102", "`Left Join` cannot be said here"),
+    "Select a From s [Now] Limit 3": ("3:29", "L102", "`Limit` cannot be said here"),
+    "Select a From s [Now] Union Select b From s [Now]": ("3:1", "D108", "on one side"),
+    "Select a From s [Now] Union Select a, b From s [Now]": ("3:1", "L102", "1 and 2 columns"),
+    "Select a From (Select a From s [Now]) [Range 3] As q": ("3:39", "L102", "a window is about a stream"),
+    "Select a From (Istream(Select a From s [Range 2])) [Range 3] As q": ("3:16", "L102", "several times at once"),
+    "Select a From s [Now] Where": ("3:23", "L101", "this is not CQL"),
+    "Select a From s [Now] Where b = 'x": ("3:33", "L101", "not closed"),
+    "Select Istream(a) From s [Now] Union Select a From t": ("3:8", "L102", "`Istream` cannot stand here"),
+    "Drop Table s": ("3:1", "L101", "neither a declaration nor a query"),
+    "CREATE STREAM s (a INT)": ("3:15", "D101", "`s` is declared twice"),
+    "CREATE STREAM window (a INT)": ("3:15", "P204", "cannot be the name of a predicate"),
+    "": ("1:1", "L101", "the file asks nothing"),
+}  # fmt: skip
+HEAD = "PREFIX : <http://e/>\n"
+RSP = {
+    "SELECT ?x FROM STREAM :s [RANGE 5s STEP] WHERE { ?x :p ?y }": ("2:40", "L101", "the step is a length of time"),
+    "SELECT ?x FROM STREAM :s [RANGE 5 parsecs] WHERE { ?x :p ?y }": ("2:35", "L101", "not a unit of time"),
+    "SELECT ?x FROM STREAM :s [RANGE 500ms] WHERE { ?x :p ?y }": ("2:33", "D107", "whole number of seconds"),
+    "SELECT ?x FROM STREAM :s WHERE { ?x :p ?y }": ("2:26", "L101", "the window is missing"),
+    "SELECT ?x FROM STREAM s [RANGE 5s] WHERE { ?x :p ?y }": ("2:23", "L101", "`s` is not an IRI"),
+    "SELECT ?x FROM STREAM :s [WIDE] WHERE { ?x :p ?y }": ("2:27", "L101", "this is not a window"),
+    "SELECT ?x WHERE { STREAM :s [RANGE 5s { ?x :p ?y } }": ("2:39", "L101", "neither goes on nor ends"),
+    "SELECT ?x FROM NAMED WINDOW :w ON :s [RANGE 5s] WHERE { WINDOW :v { ?x :p ?y } }": (
+        "2:64",
+        "D105",
+        "there is no window",
+    ),
+    "SELECT ?x FROM NAMED WINDOW :w [RANGE 5s] WHERE { WINDOW :w { ?x :p ?y } }": ("2:32", "L101", "`ON` is missing"),
+    "SELECT ?x FROM STREAM :s [NOW] WHERE { STREAM :s [NOW] { ?x :p ?y } }": (
+        "2:40",
+        "L101",
+        "the query began as C-SPARQL",
+    ),
+    "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x :p }": ("2:46", "L101", "this is not SPARQL"),
+    "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x zz:p ?y }": ("2:43", "L101", "this is not SPARQL"),
+    "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x :p ?y } LIMIT 3": (
+        "2:51",
+        "L102",
+        "LIMIT and OFFSET have no counterpart",
+    ),
+    "SELECT (GROUP_CONCAT(?y) AS ?z) FROM STREAM :s [NOW] WHERE { ?x :p ?y }": (
+        "2:68",
+        "L102",
+        "GROUPCONCAT has no counterpart",
+    ),
+    "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x :p ?y FILTER(MD5(?y) = 1) }": (
+        "2:60",
+        "L102",
+        "`MD5` has no counterpart",
+    ),
+    "REGISTER TABLE q AS SELECT ?x WHERE { ?x :p ?y }": ("2:10", "L101", "`TABLE` cannot be registered"),
+    "REGISTER QUERY triple AS SELECT ?x FROM STREAM :s [NOW] WHERE { ?x :p ?y }": (
+        "2:16",
+        "P204",
+        "cannot be the name",
+    ),
+    "DESCRIBE ?x WHERE { ?x :p ?y }": ("1:1", "L102", "DESCRIBE has no counterpart"),
+}
+WRONG = [(STREAMS + text, "q.cql", *said) for text, said in CQL.items()]
+WRONG += [(HEAD + text, "q.rq", *said) for text, said in RSP.items()]
+
+
+@pytest.mark.parametrize(("text", "name", "place", "code", "message"), WRONG, ids=lambda each: str(each)[-40:])
+def test_a_message_with_place(text: str, name: str, place: str, code: str, message: str) -> None:
+    report = check_text(text, name)
+    found = render(report.source, report.problems)
+    assert not report.ok
+    assert f"{name}:{place}: error {code}" in found, found
+    assert message in found, found
+
+
+def test_several_queries_are_told_at_once() -> None:
+    report = check_text(STREAMS + "Select c From s [Now];\n-- name: other\nSelect d From s [Now];", "q.cql")
+    assert [report.source.place(each.span.start) for each in report.errors] == [(3, 8), (5, 8)]
