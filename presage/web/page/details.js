@@ -85,7 +85,7 @@ function wayProof({ proof }) {
 function failures(chain) {
   return chain.map((each) =>
     element("div", { class: "tree" }, element("div", { class: "leaf" },
-      element("span", { text: each.fails_at }),
+      element("span", { text: showFact(each.fails_at) }),
       element("span", { class: "why", text: `fails, in line ${each.line}: ${each.rule}${values(each)}` }),
     )),
   );

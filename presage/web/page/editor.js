@@ -30,7 +30,7 @@ export class Editor {
       this.saveButton.download = this.name;
     });
     const box = element("div", { class: "editor" }, this.numbers, element("div", { class: "area" }, this.behind, this.field, this.offer));
-    place.replaceChildren(element("p", { class: "quiet", text: "Change the rules and run them over the same facts." }), box, this.list, element("div", { class: "row" }, this.runButton, this.goOnButton, this.undoButton, this.saveButton));
+    place.replaceChildren(element("p", { class: "quiet", text: "Change the rules and run them over the same facts." }), box, element("div", { class: "row" }, this.runButton, this.goOnButton, this.undoButton, this.saveButton), this.list);
     this.field.addEventListener("input", () => this.changed());
     this.field.addEventListener("scroll", () => this.align());
     this.field.addEventListener("keydown", (event) => this.onKey(event));
@@ -151,8 +151,11 @@ export class Editor {
     this.measure.font = style.font;
     const x = this.measure.measureText(line.slice(0, line.length - this.word.length)).width - this.field.scrollLeft + parseFloat(style.paddingLeft);
     const y = before.split("\n").length * this.lineHeight() - this.field.scrollTop + parseFloat(style.paddingTop);
-    this.offer.style.transform = `translate(${Math.max(0, Math.min(x, this.field.clientWidth - 180))}px, ${y + 2}px)`;
     this.offer.hidden = false;
+    // Above the line where there is no room below.
+    const tall = this.offer.offsetHeight;
+    const top = y + 2 + tall > this.field.clientHeight ? Math.max(0, y - this.lineHeight() - tall - 2) : y + 2;
+    this.offer.style.transform = `translate(${Math.max(0, Math.min(x, this.field.clientWidth - 190))}px, ${top}px)`;
     this.field.setAttribute("aria-activedescendant", `offer-${this.picked}`);
   }
 

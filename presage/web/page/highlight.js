@@ -2,7 +2,7 @@
 
 import { element } from "./text.js";
 
-const TOKEN = /([%#][^\n]*)|("(?:[^"\\\n]|\\.)*"?)|(\$?[\p{L}_][\p{L}\p{N}_]*)|(\d[\d.]*(?:\/\d+)?(?:ms|s|m|h|d)?\b)|(:-|<=|>=|!=|[@=<>|])/gu;
+const TOKEN = /([%#][^\n]*)|("(?:[^"\\\n]|\\.)*"?)|(\$?[\p{L}_][\p{L}\p{N}_]*)|(\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?|\d+(?:\.\d+)?(?:\/\d+)?(?:ms|s|m|h|d)?\b)|(:-|<=|>=|!=|[@=<>|])/gu;
 
 let keywords = new Set();
 export function setWords(words) {

@@ -78,7 +78,6 @@ async function learn() {
   setWords([...about.language.keywords, ...about.language.types]);
   at("speed-unit").textContent = about.tick_milliseconds === null ? "units/s" : "ticks/s";
   at("query-label").hidden = about.queries.length < 2;
-  document.querySelector(".tile.inconsistent").hidden = !about.several_models;
   choices("filter-query", [["", "all"], ...about.queries.map((text, place) => [String(place), text])]);
   const lanes = [["auto", "automatic"], ["single", "one for each answer"], ...about.keys.map((key) => [key, `by ${key}`]), ["query", "by query"]];
   choices("lanes-by", lanes);
@@ -148,7 +147,10 @@ function setState(given) {
   at("count-unsupported").textContent = showCount(counts.unsupported ?? 0);
   at("count-confirmed").textContent = showCount((counts.confirmed ?? 0) + (counts.holds ?? 0));
   at("count-refuted").textContent = showCount(counts.refuted ?? 0);
-  document.querySelector(".tile.unsupported").hidden = !counts.unsupported && document.querySelector(".tile.unsupported input").checked;
+  for (const seldom of ["unsupported", "inconsistent"]) {
+    const tile = document.querySelector(`.tile.${seldom}`);
+    tile.hidden = !counts[seldom] && tile.querySelector("input").checked;
+  }
   at("count-inconsistent").textContent = showCount(counts.inconsistent ?? 0);
   at("count-late").textContent = counted ? showCount(given.late) : "–";
   at("count-memory").textContent = showCount(given.remembered);
@@ -311,6 +313,7 @@ function sayNothing(model) {
   if (filtered) words = filter.words.length ? `No answer matches “${at("filter-text").value}”${model.rows.size ? `, of ${showCount(model.rows.size)}` : ""}.` : "No answer passes the filter.";
   else if (state?.finished) words = "The run is over, and no answer became possible or certain.";
   else if (state?.paused && !state?.step) words = "Press Play, or Step, to begin.";
+  else if (!state?.step && about.facts !== null) words = "The first step is being worked out. The very first run on a machine compiles, which takes some seconds.";
   at("nothing-words").textContent = words;
 }
 

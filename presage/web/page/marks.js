@@ -34,7 +34,7 @@ export function factMark(x, y, absence, full) {
 // A fact at every time of a stretch, with its ends.
 export function stretchMark(from, to, y, absence, full) {
   const holder = svg("g", { class: `stretch ${full ? "full" : ""} ${absence ? "absence" : ""}` });
-  holder.append(svg("rect", { x: from, y: y - 3, width: Math.max(3, to - from), height: 6, rx: absence ? 0 : 3, class: full ? "mark full" : "mark" }));
+  holder.append(svg("rect", { x: from, y: y - 2, width: Math.max(3, to - from), height: 4, rx: absence ? 0 : 2, class: full ? "mark full" : "mark" }));
   return holder;
 }
 

@@ -4,9 +4,29 @@ export const STATUSES = ["possible", "holds", "unsupported", "confirmed", "refut
 export const SETTLED = new Set(["confirmed", "refuted", "inconsistent"]);
 export const isOpen = (row) => row.status === "possible" || row.status === "unsupported";
 
-let clock = { tick: null, start: 0 };
+let clock = { tick: null, start: 0, oneDay: false };
 export function setClock(tickMilliseconds, start) {
-  clock = { tick: tickMilliseconds, start: Date.parse(start) };
+  clock = { tick: tickMilliseconds, start: Date.parse(start), oneDay: false };
+}
+
+// Where all there is to see lies on one day, the day need not be said. Tells whether that is new.
+export function setExtent(extent) {
+  if (clock.tick === null || extent === null) return false;
+  const day = (time) => Math.floor((clock.start + time * clock.tick) / 86400000);
+  const before = clock.oneDay;
+  clock.oneDay = day(extent.low) === day(extent.high);
+  return before !== clock.oneDay;
+}
+
+const LENGTHS = [1, 2, 5, 10, 20, 50, 100, 200, 500, ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800].map((seconds) => seconds * 1000)];
+
+// A length of time that people like to count in, at least as long as given: 1, 2 or 5 times a power of ten or, by the
+// clock, so many minutes, hours or days.
+export function niceStep(least) {
+  const nice = clock.tick === null ? undefined : LENGTHS.find((each) => each >= least * clock.tick * 0.999 && (clock.tick < each ? each % clock.tick === 0 : true));
+  if (nice !== undefined && nice >= clock.tick) return nice / clock.tick;
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 5, 10].map((each) => each * power).find((each) => each >= least * 0.999);
 }
 
 const STAMP = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)/;
@@ -91,7 +111,7 @@ export function showTime(value, step = 1) {
   const [day, rest] = moment.toISOString().split("T");
   const length = step * clock.tick;
   if (length >= 86400000) return day;
-  if (length >= 60000) return `${day.slice(5)} ${rest.slice(0, 5)}`;
+  if (length >= 60000) return clock.oneDay ? rest.slice(0, 5) : `${day.slice(5)} ${rest.slice(0, 5)}`;
   return length >= 1000 ? rest.slice(0, 8) : rest.slice(0, 12);
 }
 

@@ -2,7 +2,7 @@
 
 import { deadlineMark, factMark, glyph, rangeMark, statusShape, stretchMark, svg } from "./marks.js";
 import { geometry, startOf } from "./model.js";
-import { STATUSES, cutName, describe, element, showBriefly, showTime, showWritten, splitFact } from "./text.js";
+import { STATUSES, cutName, describe, element, niceStep, setExtent, showBriefly, showTime, showWritten, splitFact } from "./text.js";
 
 const SPARE = 4; // lanes drawn beyond the edges, so that scrolling finds them there
 const NOW_AT = 0.62; // where now is while it is followed, as a share of the width
@@ -47,6 +47,7 @@ export class Timeline {
     this.items = items;
     this.space.style.height = `${items.length * this.rowHeight}px`;
     this.extent = extentOf(rows);
+    if (setExtent(this.extent)) for (const lane of this.drawn.values()) lane.shown = null;
     if (this.scale === null && items.length) this.firstScale();
     this.draw();
   }
@@ -96,6 +97,7 @@ export class Timeline {
     if (place >= 0) this.scrollTo(place);
     const { low, high } = geometry(row);
     if (low === null || this.scale === null) return;
+    this.follow(false);
     const view = this.view();
     const seen = low >= view.from && high <= view.to;
     const wide = (high - low) * this.scale;
@@ -183,8 +185,21 @@ export class Timeline {
       // Group lanes are drawn a screen beyond the edges.
       if (lane.item.row === undefined && Math.abs(this.left - lane.left) * this.scale > this.width) this.fillGroup(lane, lane.item);
       lane.drawing.setAttribute("transform", move);
+      if (lane.item.row) this.pointTo(lane);
     }
     this.drawAxis();
+  }
+
+  // A lane whose marks are out of sight says where they are.
+  pointTo(lane) {
+    const { low, high, grows } = geometry(lane.item.row);
+    const { from, to } = this.view();
+    const off = low === null ? "" : high < from && !grows ? `‹ ${showTime(low)}` : low > to ? `${showTime(low)} ›` : "";
+    if (lane.off === off) return;
+    lane.off = off;
+    lane.pointer.textContent = off;
+    lane.pointer.hidden = off === "";
+    lane.pointer.classList.toggle("later", off.endsWith("›"));
   }
 
   x(time) {
@@ -245,8 +260,9 @@ export class Timeline {
     const picture = svg("svg", { "aria-hidden": "true" });
     picture.append(drawing);
     const button = element("button", { type: "button" });
-    const node = element("div", { class: "lane fresh", role: "listitem" }, button, picture);
-    const lane = { node, button, drawing, picture, item, shown: null, growing: [], toggle: null };
+    const pointer = element("button", { type: "button", class: "pointer", tabindex: "-1", "aria-hidden": "true", hidden: "", onclick: () => this.goTo(lane.item.row) });
+    const node = element("div", { class: "lane fresh", role: "listitem" }, button, picture, pointer);
+    const lane = { node, button, drawing, picture, pointer, item, shown: null, growing: [], toggle: null, off: "" };
     if (item.row === undefined && item.by !== "all") {
       lane.toggle = element("button", { type: "button", class: "toggle", onclick: () => this.onToggle(lane.item) });
       node.prepend(lane.toggle);
@@ -280,7 +296,7 @@ export class Timeline {
   marks(row, lane) {
     const made = [];
     const { facts, deadline, start, low } = geometry(row);
-    const lower = this.rowHeight * 0.7;
+    const lower = this.rowHeight * 0.66;
     const placed = facts.filter((fact) => fact.from !== null || fact.to !== null);
     const arrived = placed.filter((fact) => fact.full).map((fact) => fact.to ?? fact.from);
     const ends = [...placed.map((fact) => fact.to ?? fact.from), ...(deadline === null ? [] : [deadline])];
@@ -305,7 +321,7 @@ export class Timeline {
     const from = this.x(fact.from ?? fact.to ?? fallback);
     const to = fact.to === null ? Math.max(from + 40, this.x(fallback)) : this.x(fact.to);
     let mark;
-    if (fact.stretch) mark = stretchMark(from, to, y, fact.absence, fact.full);
+    if (fact.stretch) mark = stretchMark(from, to, y + 6, fact.absence, fact.full);
     else if (fact.open) {
       mark = rangeMark(from, to, y, 6, "range");
       mark.append(factMark((from + to) / 2, y, fact.absence, fact.full));
@@ -556,10 +572,4 @@ function extentOf(rows) {
     if (places.high > high) high = places.high;
   }
   return low === Infinity ? null : { low, high };
-}
-
-// 1, 2 or 5 times a power of ten, at least as long as given.
-function niceStep(least) {
-  const power = 10 ** Math.floor(Math.log10(least));
-  return [1, 2, 5, 10].map((each) => each * power).find((each) => each >= least * 0.999);
 }
