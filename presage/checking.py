@@ -289,7 +289,7 @@ def _beside(name: str) -> str | None:
     suffix = languages.language_of(name).beside
     if not suffix:
         return None
-    where = Path(name).with_suffix(suffix)
+    where = languages.SECOND_FILES.get(suffix) or Path(name).with_suffix(suffix)
     return where.read_text(encoding="utf-8", errors="replace") if where.is_file() else None
 
 

@@ -79,6 +79,8 @@ class Reasoner(OneModelReasoner):
         self.program, self.findings = program, report.findings
         self.subject, self.checker = self._steps.subject, self._steps.checker
         self.tables, self.tuples = TableReader(self.checker), TupleReader(self.checker)
+        if isinstance(self._steps, OwnSteps):
+            self.tuples.plain = {}  # facts stay in the order in which they were given
         self.supposing = None
         self.now: Number | None = None
         self.late: list[Fact] = []

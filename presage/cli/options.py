@@ -31,6 +31,23 @@ def in_the_call() -> Iterator[None]:
 def program_argument(command: argparse.ArgumentParser, required: bool = True) -> None:
     words = "a program file (.psg); - for standard input"
     command.add_argument("program", type=Path, metavar="PROGRAM", nargs=None if required else "?", help=words)
+    signature_argument(command)
+
+
+def signature_argument(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--signature",
+        type=_signature,
+        metavar="F",
+        help="of a MonPoly formula (.mfotl): its signature (default: the file of the same name with .sig)",
+    )
+
+
+def _signature(text: str) -> Path:
+    from presage.languages import SECOND_FILES
+
+    SECOND_FILES[".sig"] = Path(text)
+    return Path(text)
 
 
 def facts_arguments(command: argparse.ArgumentParser, required: bool = True, piped: bool = False) -> None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from presage.cli import FINE
-from presage.cli.options import in_the_call
+from presage.cli.options import in_the_call, signature_argument
 
 SUMMARY = "print a program of another language as a Presage program"
 DESCRIPTION = """\
@@ -21,6 +21,7 @@ example:
 
 def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("program", type=Path, metavar="FILE", help="a program file; - for standard input")
+    signature_argument(command)
     command.add_argument(
         "--from", dest="language", metavar="LANG", help="the language it is written in (default: as its suffix says)"
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from presage.io.facts import Checker, Fact, FactError, exact
+from presage.io.monpoly import read_log
 from presage.io.rdf import read_rdf
 from presage.io.rows import Rows, check_header, column_names, refuse_other_columns, when_names
 from presage.io.written import read_written
@@ -169,4 +170,5 @@ READERS: dict[str, Callable[[Path, Checker], Iterator[Fact]]] = {
     **dict.fromkeys((".nt", ".ttl", ".nq", ".trig", ".jsonld"), read_rdf),
     ".txt": read_written,
     ".xes": read_xes,
+    ".log": read_log,
 }

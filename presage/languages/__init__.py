@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import cast
 
 from presage.errors import PresageError
@@ -47,8 +47,13 @@ LANGUAGES: tuple[Language, ...] = (
     Language("rq", "RDF stream queries: C-SPARQL, CQELS and RSP-QL", "presage.languages.rsp", "#"),
     Language("ltl", "LTL with past and bounds", "presage.languages.ltl"),
     Language("etalis", "ETALIS: event patterns over intervals", "presage.languages.etalis"),
+    Language("mfotl", "MonPoly's formulas", "presage.languages.mfotl", "#", ".sig"),
     Language("decl", "Declare, as RuM writes it", "presage.languages.declare", "#"),
 )
+
+
+SECOND_FILES: dict[str, Path] = {}
+"""By suffix, a file that is taken in place of the one beside a program; commands have an option for it."""
 
 
 def language_of(name: str | PurePath) -> Language:

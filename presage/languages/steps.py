@@ -22,6 +22,8 @@ class OwnSteps:
     looks_ahead = True
     """Answers are told as they are, not cut off at the end of a run."""
     reads_now = False
+    repeats = False
+    """Whether a fact that comes twice counts twice."""
     longest_lag: Number = 0
 
     def __init__(self, subject: Subject, emit: str | None) -> None:
@@ -51,7 +53,7 @@ class OwnSteps:
             raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {now}")
         late = [fact for fact in facts if self.is_late(fact, now)]
         in_time = [fact for fact in facts if not self.is_late(fact, now)] if late else facts
-        found = self._at(list(dict.fromkeys(in_time)), now)
+        found = self._at(list(in_time if self.repeats else dict.fromkeys(in_time)), now)
         self.late.extend(late)
         self.now = now
         if self.emit == "confirmed":

@@ -1,0 +1,200 @@
+"""Formulas of metric first-order temporal logic, as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Union
+
+from presage.answers import Value
+from presage.errors import NOWHERE, Span
+from presage.model.terms import Number
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A variable."""
+
+    name: str
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    value: Value
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """An operator or function over terms."""
+
+    operator: str
+    terms: tuple[Term, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Term = Union[Name, Literal, Apply]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    low: Number = 0
+    high: Number | None = None
+    closed_low: bool = True
+    closed_high: bool = True
+
+    def has(self, distance: Number) -> bool:
+        after = distance > self.low or (self.closed_low and distance == self.low)
+        return after and (self.high is None or distance < self.high or (self.closed_high and distance == self.high))
+
+    def is_past(self, distance: Number) -> bool:
+        """Whether this distance, and all greater ones, lie beyond."""
+        if self.high is None:
+            return False
+        return distance > self.high or (distance == self.high and not self.closed_high)
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    predicate: str
+    terms: tuple[Term, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    value: bool
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    operator: str
+    left: Term
+    right: Term
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    inner: Formula
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    left: Formula
+    right: Formula
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    left: Formula
+    right: Formula
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    names: tuple[str, ...]
+    inner: Formula
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    result: str
+    function: str
+    over: str
+    groups: tuple[str, ...]
+    inner: Formula
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    predicate: str
+    names: tuple[str, ...]
+    defined: Formula
+    inner: Formula
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """`PREVIOUS` or, with `ahead`, `NEXT`."""
+
+    ahead: bool
+    reach: Reach
+    inner: Formula
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """`SINCE` or, with `ahead`, `UNTIL`; `ONCE` and `EVENTUALLY` have `TRUE` on the left."""
+
+    ahead: bool
+    reach: Reach
+    left: Formula
+    right: Formula
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Formula = Union[Atom, Truth, Compare, Not, And, Or, Exists, Aggregate, Let, Neighbour, Lasting]
+
+TRUE = Truth(True)
+
+
+def term_names(term: Term) -> Iterator[str]:
+    if isinstance(term, Name):
+        yield term.name
+    elif isinstance(term, Apply):
+        for each in term.terms:
+            yield from term_names(each)
+
+
+def free(formula: Formula) -> list[str]:
+    """The free variables in the order in which they occur, each once."""
+    return list(dict.fromkeys(_free(formula)))
+
+
+def _free(formula: Formula) -> Iterator[str]:
+    match formula:
+        case Atom(terms=terms):
+            for term in terms:
+                yield from term_names(term)
+        case Truth():
+            return
+        case Compare(left=left, right=right):
+            yield from term_names(left)
+            yield from term_names(right)
+        case Exists(names=names, inner=inner):
+            yield from (name for name in _free(inner) if name not in names)
+        case Aggregate(result=result, groups=groups):
+            yield result
+            yield from groups
+        case Let(inner=inner):
+            yield from _free(inner)
+        case Not(inner=inner) | Neighbour(inner=inner):
+            yield from _free(inner)
+        case And(left=left, right=right) | Or(left=left, right=right) | Lasting(left=left, right=right):
+            yield from _free(left)
+            yield from _free(right)
+
+
+def negated(formula: Formula) -> Formula:
+    """The negation, pushed down as far as that helps."""
+    match formula:
+        case Not(inner=inner):
+            return inner
+        case And(left=left, right=right, span=span):
+            return Or(negated(left), negated(right), span)
+        case Or(left=left, right=right, span=span):
+            return And(negated(left), negated(right), span)
+        case Truth(value=value, span=span):
+            return Truth(not value, span)
+        case _:
+            return Not(formula, formula.span)

@@ -1,0 +1,421 @@
+"""The text of MonPoly's formulas and signatures.
+
+`SINCE` and `UNTIL` bind loosest, then the other temporal operators, quantifiers, `EQUIV`, `IMPLIES` (to the right),
+`OR`, `AND`, `NOT`: so `ONCE p(x) AND q(x)` is ONCE of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+
+from presage.errors import Diagnostic, Source, Span
+from presage.languages.mfotl.formulas import (
+    TRUE,
+    Aggregate,
+    And,
+    Apply,
+    Atom,
+    Compare,
+    Exists,
+    Formula,
+    Lasting,
+    Let,
+    Literal,
+    Name,
+    Neighbour,
+    Or,
+    Reach,
+    Term,
+    Truth,
+    free,
+    negated,
+    term_names,
+)
+from presage.languages.scanner import Grammar, Scanner, Unreadable, unquoted
+from presage.model.terms import Number
+
+GRAMMAR = Grammar(
+    ("(", ")", "[", "]", ",", ".", ";", "<-", "<=", ">=", "<", ">", "=", "+", "-", "*", "/", ":", "|>", "<|", "|", "?"),
+    r"\(\*.*?\*\)|\#[^\n]*",
+    r"\??[^\W\d][\w']*|[0-9]+[a-z](?!\w)|_\w*",
+)
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+PREFIX = {
+    "PREV": "previous", "PREVIOUS": "previous", "NEXT": "next", "EVENTUALLY": "eventually", "SOMETIMES": "eventually",
+    "ONCE": "once", "ALWAYS": "always", "PAST_ALWAYS": "historically", "HISTORICALLY": "historically",
+}  # fmt: skip
+AGGREGATES = ("CNT", "MIN", "MAX", "SUM", "AVG", "MED")
+NOT_HERE = {
+    "LETPAST": "recursive definitions", "SUBSTRING": "tests of texts", "MATCHES": "tests of texts",
+    "FORWARD": "regular expressions over time", "BACKWARD": "regular expressions over time",
+    "MATCHF": "regular expressions over time", "MATCHP": "regular expressions over time",
+    "|>": "regular expressions over time", "<|": "regular expressions over time",
+    "DAY_OF_MONTH": "functions of dates", "MONTH": "functions of dates", "YEAR": "functions of dates",
+    "FORMAT_DATE": "functions of dates", "R2S": "regular expressions as values", "S2R": "regular expressions as values",
+}  # fmt: skip
+WORDS = (
+    "TRUE", "FALSE", "NOT", "AND", "OR", "IMPLIES", "EQUIV", "EXISTS", "FORALL", "LET", "IN", "SINCE", "UNTIL", "MOD",
+    *PREFIX, *AGGREGATES, *NOT_HERE,
+)  # fmt: skip
+COMPARISONS = ("<=", ">=", "<", ">", "=")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: str
+
+
+Signature = dict[str, tuple[Column, ...]]
+
+
+def read_signature(source: Source) -> tuple[Signature, list[Diagnostic]]:
+    c = Scanner(source, GRAMMAR)
+    found: Signature = {}
+    try:
+        while c.piece.kind != "end":
+            name = c.kind("word", "a predicate, such as publish(r:int)")
+            c.expect("(")
+            columns: list[Column] = []
+            while not c.is_at(")"):
+                word = c.kind("word", "a column's type: string, int or float")
+                if c.accept(":"):
+                    columns.append(Column(word.text, _type(c, c.kind("word", "a type: string, int or float").text)))
+                else:
+                    columns.append(Column(f"a{len(columns) + 1}", _type(c, word.text)))
+                if not c.accept(","):
+                    break
+            c.expect(")", "`,` or `)` after a column")
+            c.accept("*", ";", ".")
+            if name.text in found:
+                raise Unreadable("D101", f"`{name.text}` is there already", name.span)
+            names = [each.name for each in columns]
+            if len(set(names)) < len(names):
+                columns = [Column(f"a{place + 1}", each.type) for place, each in enumerate(columns)]
+            found[name.text] = tuple(columns)
+    except Unreadable as wrong:
+        return found, [*c.problems, wrong.diagnostic]
+    return found, c.problems
+
+
+def _type(c: Scanner, word: str) -> str:
+    types = {"string": "text", "int": "int", "float": "float"}
+    if word not in types:
+        hint = "types are string, int and float"
+        raise Unreadable("D108", f"there is no type `{word}`", c.before.span, hint)
+    return types[word]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    formula: Formula | None
+    scanner: Scanner
+    atoms: tuple[Atom, ...]
+
+
+def read_formula(source: Source) -> Reading:
+    c = Scanner(source, GRAMMAR)
+    reader = _Reader(c)
+    formula = None
+    if not c.problems:
+        try:
+            formula = reader.formula()
+            c.accept(".")
+            if c.piece.kind != "end":
+                raise c.unexpected("an operator or the end of the formula", words=WORDS)
+        except Unreadable as wrong:
+            c.problems.append(wrong.diagnostic)
+    return Reading(formula, c, tuple(reader.atoms))
+
+
+class _Reader:
+    def __init__(self, scanner: Scanner) -> None:
+        self.c = scanner
+        self.atoms: list[Atom] = []
+        self.fresh = count(1)
+
+    def _is(self, *words: str) -> bool:
+        return self.c.piece.kind in ("word", "sign") and self.c.piece.text in words
+
+    def _accept(self, *words: str) -> str:
+        return self.c.take().text if self._is(*words) else ""
+
+    def formula(self) -> Formula:
+        c = self.c
+        c.deeper()
+        start = c.piece.start
+        left = self._prefixed()
+        word = self._accept("SINCE", "UNTIL")
+        if word:
+            reach = self._reach()
+            right = self.formula()
+            left = Lasting(word == "UNTIL", reach, left, right, c.since(start))
+        c.shallower()
+        return left
+
+    def _prefixed(self) -> Formula:
+        return self._equivalence()
+
+    def _prefix(self) -> Formula | None:
+        """A temporal operator or quantifier takes all that binds more tightly than `SINCE`."""
+        c = self.c
+        start = c.piece.start
+        if self._is(*PREFIX):
+            c.deeper()
+            operator = PREFIX[c.take().text]
+            reach = self._reach()
+            inner = self._equivalence()
+            c.shallower()
+            span = c.since(start)
+            match operator:
+                case "previous" | "next":
+                    return Neighbour(operator == "next", reach, inner, span)
+                case "once" | "eventually":
+                    return Lasting(operator == "eventually", reach, TRUE, inner, span)
+                case _:
+                    return negated(Lasting(operator == "always", reach, TRUE, negated(inner), span))
+        if self._is("EXISTS", "FORALL"):
+            c.deeper()
+            word = c.take().text
+            names = [self._name()]
+            while c.accept(","):
+                names.append(self._name())
+            c.expect(".", "`.` after the variables")
+            inner = self._equivalence()
+            c.shallower()
+            if word == "EXISTS":
+                return Exists(tuple(names), inner, c.since(start))
+            return negated(Exists(tuple(names), negated(inner), c.since(start)))
+        if self._is("LET"):
+            return self._let()
+        for word, what in NOT_HERE.items():
+            if self._is(word):
+                raise Unreadable("P205", f"`{word}`: {what} cannot be said here", c.piece.span)
+        return None
+
+    def _let(self) -> Formula:
+        c = self.c
+        start = c.take().start
+        name = c.kind("word", "a predicate").text
+        c.expect("(")
+        names: list[str] = []
+        while not c.is_at(")"):
+            names.append(self._name())
+            if not c.accept(","):
+                break
+        c.expect(")")
+        c.expect("=", "`=` and what the predicate means")
+        defined = self.formula()
+        c.expect("IN", "`IN` and the formula that uses it")
+        inner = self.formula()
+        return Let(name, tuple(names), defined, inner, c.since(start))
+
+    def _binary(
+        self, words: str, operand: Callable[[], Formula], join: Callable[[Formula, Formula, Span], Formula]
+    ) -> Formula:
+        start = self.c.piece.start
+        left = operand()
+        while self._accept(words):
+            left = join(left, operand(), self.c.since(start))
+        return left
+
+    def _equivalence(self) -> Formula:
+        def same(left: Formula, right: Formula, span: Span) -> Formula:
+            return And(Or(negated(left), right, span), Or(negated(right), left, span), span)
+
+        return self._binary("EQUIV", self._implication, same)
+
+    def _implication(self) -> Formula:
+        c = self.c
+        start = c.piece.start
+        left = self._alternatives()
+        if self._accept("IMPLIES"):
+            c.deeper()
+            right = self._implication()
+            c.shallower()
+            return Or(negated(left), right, c.since(start))
+        return left
+
+    def _alternatives(self) -> Formula:
+        return self._binary("OR", self._conjunction, lambda a, b, span: Or(a, b, span))
+
+    def _conjunction(self) -> Formula:
+        return self._binary("AND", self._single, lambda a, b, span: And(a, b, span))
+
+    def _single(self) -> Formula:
+        c = self.c
+        prefixed = self._prefix()
+        if prefixed is not None:
+            return prefixed
+        start = c.piece.start
+        if self._accept("NOT"):
+            c.deeper()
+            inner = self._single()
+            c.shallower()
+            return negated(inner)
+        if self._accept("TRUE"):
+            return Truth(True, c.since(start))
+        if self._accept("FALSE"):
+            return Truth(False, c.since(start))
+        if c.piece.kind == "word" and c.ahead().text == "<-":
+            return self._aggregate()
+        if c.piece.kind == "word" and c.ahead().text == "(" and c.piece.text not in ("f2i", "i2f"):
+            return self._atom()
+        if c.is_at("("):
+            # A bracket may hold a formula, or a term of a comparison.
+            at, known, depth = c.at, len(self.atoms), c.depth
+            try:
+                c.take()
+                found = self.formula()
+                c.expect(")", "an operator or `)`")
+                if not self._is(*COMPARISONS, "+", "-", "*", "/", "MOD"):
+                    return found
+                raise c.unexpected("an operator")
+            except Unreadable as wrong:
+                reached = wrong
+                c.at, c.depth = at, depth
+                del self.atoms[known:]
+            try:
+                return self._comparison()
+            except Unreadable as other:
+                raise (reached if reached.diagnostic.span.start >= other.diagnostic.span.start else other) from None
+        return self._comparison()
+
+    def _aggregate(self) -> Formula:
+        c = self.c
+        start = c.piece.start
+        result = self._name()
+        c.expect("<-")
+        function = self._accept(*AGGREGATES)
+        if not function:
+            raise c.unexpected("an aggregate: CNT, MIN, MAX, SUM, AVG or MED")
+        over = self._name()
+        groups: list[str] = []
+        if c.accept(";"):
+            groups.append(self._name())
+            while c.accept(","):
+                groups.append(self._name())
+        inner = self._single() if c.is_at("(") else self._equivalence()
+        span = c.since(start)
+        for name in (over, *groups):
+            if name not in free(inner):
+                raise Unreadable("S102", f"`{name}` does not occur in the formula that is aggregated", span)
+        return Aggregate(result, function, over, tuple(groups), inner, span)
+
+    def _atom(self) -> Formula:
+        c = self.c
+        name = c.take()
+        c.expect("(")
+        terms: list[Term] = []
+        hidden: list[str] = []
+        while not c.is_at(")"):
+            term = self._term()
+            if isinstance(term, Apply):
+                raise Unreadable("P206", "an argument is a constant or a variable", term.span, "say it by an equation")
+            terms.append(term)
+            hidden += [each for each in term_names(term) if each.startswith("_")]
+            if not c.accept(","):
+                break
+        c.expect(")", "`,` or `)` after an argument")
+        atom = Atom(name.text, tuple(terms), c.since(name.start))
+        self.atoms.append(atom)
+        return Exists(tuple(hidden), atom, atom.span) if hidden else atom
+
+    def _comparison(self) -> Formula:
+        c = self.c
+        start = c.piece.start
+        left = self._term()
+        if self._is("SUBSTRING", "MATCHES"):
+            raise Unreadable("P205", f"`{c.piece.text}`: tests of texts cannot be said here", c.piece.span)
+        operator = self._accept(*COMPARISONS)
+        if not operator:
+            raise c.unexpected("a comparison: = < <= > >=", words=WORDS)
+        return Compare(operator, left, self._term(), c.since(start))
+
+    def _term(self) -> Term:
+        start = self.c.piece.start
+        left = self._product()
+        while sign := self._accept("+", "-"):
+            left = Apply(sign, (left, self._product()), self.c.since(start))
+        return left
+
+    def _product(self) -> Term:
+        start = self.c.piece.start
+        left = self._factor()
+        while sign := self._accept("*", "/", "MOD"):
+            left = Apply(sign, (left, self._factor()), self.c.since(start))
+        return left
+
+    def _factor(self) -> Term:
+        c = self.c
+        piece = c.piece
+        c.deeper()
+        try:
+            if c.accept("("):
+                found = self._term()
+                c.expect(")")
+                return found
+            if c.accept("-"):
+                inner = self._factor()
+                if isinstance(inner, Literal) and not isinstance(inner.value, str):
+                    return Literal(-inner.value, c.since(piece.start))
+                return Apply("-", (Literal(0), inner), c.since(piece.start))
+            if self._is("f2i", "i2f"):
+                c.take()
+                c.expect("(")
+                inner = self._term()
+                c.expect(")")
+                return Apply(piece.text, (inner,), c.since(piece.start))
+            if piece.kind == "string":
+                return Literal(unquoted(c.take().text), piece.span)
+            if piece.kind == "number":
+                return Literal(c.number(), c.since(piece.start))
+            return Name(self._name(), c.since(piece.start))
+        finally:
+            c.shallower()
+
+    def _name(self) -> str:
+        piece = self.c.piece
+        if piece.kind == "word" and piece.text in WORDS:
+            raise self.c.unexpected("a variable", f"`{piece.text}` is an operator")
+        text = self.c.kind("word", "a formula or a variable").text.lstrip("?")
+        return f"_{next(self.fresh)}" if text == "_" else text
+
+    def _reach(self) -> Reach:
+        c = self.c
+        opens = c.is_at("[") or (c.is_at("(") and self._is_interval())
+        if not opens:
+            return Reach()
+        start = c.piece.start
+        opening = c.take().text
+        low = self._length()
+        c.expect(",", "`,` and the upper bound")
+        high: Number | None = None
+        if not c.accept("*"):
+            high = self._length()
+        closing = c.accept("]", ")")
+        if closing is None:
+            raise c.unexpected("`]` or `)` after an interval")
+        closed_low, closed_high = opening == "[", closing.text == "]"
+        if high is not None and (high < low or (high == low and not (closed_low and closed_high))):
+            raise Unreadable("P207", "the interval is empty", c.since(start), "the lower bound comes first")
+        return Reach(low, high, closed_low, closed_high)
+
+    def _is_interval(self) -> bool:
+        """Whether a round bracket after an operator opens an interval, and not a formula."""
+        first, second, third = (self.c.ahead(place) for place in (1, 2, 3))
+        length = first.kind == "number" or (first.kind == "word" and first.text[0].isdigit())
+        return length and second.text == "," and (third.text == "*" or third.text[:1].isdigit())
+
+    def _length(self) -> Number:
+        c = self.c
+        piece = c.piece
+        if piece.kind == "word" and piece.text[0].isdigit():
+            c.take()
+            unit = piece.text[-1]
+            if unit not in UNITS:
+                raise Unreadable("P207", f"there is no unit `{unit}`", piece.span, "units are s, m, h and d")
+            return int(piece.text[:-1]) * UNITS[unit]
+        return c.number("a bound: a number of time units, or such as 7d")

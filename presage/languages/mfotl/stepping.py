@@ -1,0 +1,345 @@
+"""A formula at work: its satisfying values at the time points of a log.
+
+Time points are counted as they come; several may have one timestamp. Each node of the formula has its relation at a
+point as soon as that is decided: what looks back at once, what looks ahead when its interval has gone by.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from presage.analysis.subject import Subject
+from presage.answers import Answer
+from presage.io.facts import Fact, FactError
+from presage.io.told import read, written
+from presage.languages.mfotl.compiling import (
+    EMPTY,
+    Beside,
+    Derived,
+    Fixed,
+    Given,
+    Node,
+    Relation,
+    Row,
+    Through,
+    compiled,
+    reordered,
+)
+from presage.languages.mfotl.formulas import Formula, free
+from presage.languages.steps import OwnSteps
+from presage.model.terms import Number
+
+SATISFIED, TIME_POINT = "satisfied", "time_point"
+
+
+@dataclass(frozen=True, slots=True)
+class MfotlMeaning:
+    formula: Formula
+
+    engine = "mfotl"
+    reason = "its operators go from one time point of the log to another, whatever time lies between"
+    possible = False
+    key = None
+
+    def steps(self, subject: Subject, emit: str | None) -> MfotlSteps:
+        return MfotlSteps(subject, emit, self.formula)
+
+
+@dataclass(slots=True)
+class Point:
+    number: int
+    time: Number
+    facts: dict[str, set[Row]]
+
+
+class _Log:
+    """The time points that are still asked about, and the relations that are known at them."""
+
+    def __init__(self, top: Node) -> None:
+        self.nodes: list[Node] = []
+        self._collect(top)
+        self.points: dict[int, Point] = {}
+        self.next = 0
+        """The next point, counted from 0."""
+        self.first = 0
+        """The first point that is remembered."""
+        self.now: Number = 0
+        self.known: dict[int, dict[int, Relation]] = {at: {} for at in range(len(self.nodes))}
+        self.done: dict[int, int] = dict.fromkeys(range(len(self.nodes)), 0)
+        """For each node, the first point at which its relation is not known yet."""
+        self.alive: dict[int, list[tuple[Number, set[Row]]]] = {
+            at: [] for at, node in enumerate(self.nodes) if isinstance(node, Through) and not node.ahead
+        }
+        self.place = {id(node): at for at, node in enumerate(self.nodes)}
+
+    def _collect(self, node: Node) -> None:
+        """All nodes, each after those below it."""
+        if any(each is node for each in self.nodes):
+            return
+        for each in below(node):
+            self._collect(each)
+        self.nodes.append(node)
+
+    def add(self, point: Point) -> None:
+        self.points[self.next] = point
+        self.next += 1
+
+    def work(self) -> Iterator[tuple[Point, Relation]]:
+        """What is newly known of the formula."""
+        top = len(self.nodes) - 1
+        before = self.done[top]
+        for at, node in enumerate(self.nodes):
+            while self.done[at] < self.next:
+                found = self._relation(at, node, self.done[at])
+                if found is None:
+                    break
+                self.known[at][self.done[at]] = found
+                self.done[at] += 1
+        for place in range(before, self.done[top]):
+            yield self.points[place], self.known[top][place]
+        self._forget()
+
+    def _of(self, node: Node, place: int) -> Relation | None:
+        return self.known[self.place[id(node)]].get(place)
+
+    def _relation(self, at: int, node: Node, place: int) -> Relation | None:
+        point = self.points[place]
+        if isinstance(node, Given):
+            return node.matched(point.facts.get(node.predicate, ()))
+        if isinstance(node, Fixed):
+            return node.relation
+        if isinstance(node, Derived):
+            below = [self._of(each, place) for each in node.below]
+            return None if any(each is None for each in below) else node.work(*below)
+        if isinstance(node, Beside):
+            return self._beside(node, place)
+        assert isinstance(node, Through)
+        return self._until(node, place) if node.ahead else self._since(at, node, place)
+
+    def _beside(self, node: Beside, place: int) -> Relation | None:
+        other = place + 1 if node.ahead else place - 1
+        if other < 0:
+            return EMPTY
+        if other >= self.next:
+            gone = node.reach.is_past(self.now - self.points[place].time) or (
+                node.reach.high is not None and self.now >= self.points[place].time + node.reach.high
+            )
+            return EMPTY if gone else None
+        one, two = self.points[place].time, self.points[other].time
+        distance = two - one if node.ahead else one - two
+        if not node.reach.has(distance):
+            return EMPTY
+        return self._of(node.inner, other)
+
+    def _since(self, at: int, node: Through, place: int) -> Relation | None:
+        right = self._of(node.right, place)
+        left = None if node.left is None else self._of(node.left, place)
+        if right is None or (node.left is not None and left is None):
+            return None
+        time = self.points[place].time
+        alive = self.alive[at]
+        if left is not None:
+            for _, rows in alive:
+                rows.intersection_update(
+                    [row for row in rows if (tuple(row[each] for each in node.places) in left) != node.absent]
+                )
+        if alive and alive[-1][0] == time:
+            alive[-1][1].update(right)
+        else:
+            alive.append((time, set(right)))
+        self.alive[at] = alive = [
+            (begun, rows) for begun, rows in alive if rows and not node.reach.is_past(time - begun)
+        ]
+        found: set[Row] = set()
+        for begun, rows in alive:
+            if node.reach.has(time - begun):
+                found |= rows
+        return frozenset(found)
+
+    def _until(self, node: Through, place: int) -> Relation | None:
+        """Known when nothing that may still come lies within the interval."""
+        begin = self.points[place].time
+        high = node.reach.high
+        assert high is not None
+        found: set[Row] = set()
+        lasting: set[Row] | None = None
+        """Of the left side: what has held, or with `absent` has appeared, at all points so far."""
+        other = place
+        while True:
+            if other >= self.next:
+                return frozenset(found) if self.now >= begin + high else None
+            distance = self.points[other].time - begin
+            if node.reach.is_past(distance):
+                return frozenset(found)
+            right = self._of(node.right, other)
+            if right is None:
+                return None
+            if node.reach.has(distance):
+                if node.left is None or lasting is None:
+                    found |= right
+                else:
+                    known = lasting
+                    found |= {
+                        row for row in right if (tuple(row[each] for each in node.places) in known) != node.absent
+                    }
+            if node.left is not None:
+                left = self._of(node.left, other)
+                if left is None:
+                    return None
+                if lasting is None:
+                    lasting = set(left)
+                elif node.absent:
+                    lasting |= left
+                else:
+                    lasting &= left
+            other += 1
+
+    def _forget(self) -> None:
+        """Points before the earliest at which something is not known are asked about once more, by `PREVIOUS`."""
+        first = min([*self.done.values(), self.next]) - 1
+        while self.first < first:
+            self.points.pop(self.first, None)
+            for relations in self.known.values():
+                relations.pop(self.first, None)
+            self.first += 1
+
+
+def below(node: Node) -> tuple[Node, ...]:
+    if isinstance(node, Derived):
+        return node.below
+    if isinstance(node, Beside):
+        return (node.inner,)
+    if isinstance(node, Through):
+        return (node.right,) if node.left is None else (node.left, node.right)
+    return ()
+
+
+class MfotlSteps(OwnSteps):
+    repeats = True
+
+    def __init__(self, subject: Subject, emit: str | None, formula: Formula) -> None:
+        super().__init__(subject, emit)
+        self.names = tuple(free(formula))
+        self.log = _Log(reordered(compiled(formula, {}), self.names))
+        self.longest_lag = look_ahead(self.log.nodes[-1])
+        self._early: list[tuple[Number, int, Fact]] = []
+        self._order = count()
+        self._counted = 0
+
+    def next_decision(self) -> Number | None:
+        coming = [self._early[0][0]] if self._early else []
+        ends = [
+            self.log.points[self.log.done[at]].time + high
+            for at, node in enumerate(self.log.nodes)
+            if isinstance(node, (Through, Beside)) and node.ahead and self.log.done[at] < self.log.next
+            if (high := node.reach.high) is not None
+        ]
+        coming += [each for each in ends if self.now is None or each > self.now]
+        return min(coming, default=None)
+
+    def _at(self, facts: list[Fact], now: Number) -> list[Answer]:
+        for fact in facts:
+            if fact.low is None or fact.low != fact.high:
+                raise FactError(f"`{fact.predicate}`: what a log says it says at a time, not over an interval")
+            heapq.heappush(self._early, (fact.low, next(self._order), fact))
+        while self._early and self._early[0][0] <= now:
+            self._take(self._early[0][0])
+        self.log.now = now
+        return [answer for point, rows in self.log.work() for answer in self._answers(point, rows, now)]
+
+    def _take(self, time: Number) -> None:
+        """The time points of a timestamp: `time_point` begins one; without any, all its facts are one."""
+        point: Point | None = None
+        while self._early and self._early[0][0] == time:
+            fact = heapq.heappop(self._early)[2]
+            if fact.predicate == TIME_POINT or point is None:
+                if point is not None:
+                    self.log.add(point)
+                number = fact.arguments[0] if fact.predicate == TIME_POINT else self._counted
+                point = Point(number if isinstance(number, int) else self._counted, time, {})
+                self._counted = point.number + 1
+            if fact.predicate != TIME_POINT:
+                point.facts.setdefault(fact.predicate, set()).add(fact.arguments)
+        if point is not None:
+            self.log.add(point)
+
+    def _answers(self, point: Point, rows: Relation, now: Number) -> Iterator[Answer]:
+        found = []
+        for row in rows:
+            bindings = dict(zip(self.names, row, strict=True))
+            answer = Answer(now, "confirmed", SATISFIED, row, bindings, time=point.time)
+            answer.more = ((TIME_POINT, point.number),)
+            found.append(answer)
+        yield from sorted(found, key=lambda answer: answer.answer)
+
+    def memory(self) -> dict[str, Any]:
+        log = self.log
+        return {
+            "now": written(self.now),
+            "emit": self.emit,
+            "late": [_fact_out(each) for each in self.late],
+            "early": [_fact_out(each) for _, _, each in sorted(self._early, key=lambda item: item[:2])],
+            "counted": self._counted,
+            "next": log.next,
+            "first": log.first,
+            "clock": written(log.now),
+            "done": [log.done[at] for at in range(len(log.nodes))],
+            "points": [
+                [
+                    place,
+                    point.number,
+                    written(point.time),
+                    {name: _rows_out(rows) for name, rows in point.facts.items()},
+                ]
+                for place, point in log.points.items()
+            ],
+            "known": [[[place, _rows_out(rows)] for place, rows in log.known[at].items()] for at in log.known],
+            "alive": [
+                [at, [[written(time), _rows_out(rows)] for time, rows in alive]] for at, alive in log.alive.items()
+            ],
+        }
+
+    def remember(self, memory: dict[str, Any]) -> None:
+        log = self.log
+        self.now, log.now = read(memory["now"]), read(memory["clock"])
+        self.late = [_fact_in(each) for each in memory["late"]]
+        self._early = [(fact.low or 0, next(self._order), fact) for fact in map(_fact_in, memory["early"])]
+        heapq.heapify(self._early)
+        self._counted, log.next, log.first = memory["counted"], memory["next"], memory["first"]
+        log.done = dict(enumerate(memory["done"]))
+        for place, number, time, facts in memory["points"]:
+            kept = {name: set(_rows_in(rows)) for name, rows in facts.items()}
+            log.points[place] = Point(number, read(time), kept)
+        for at, relations in enumerate(memory["known"]):
+            log.known[at] = {place: frozenset(_rows_in(rows)) for place, rows in relations}
+        for at, alive in memory["alive"]:
+            log.alive[at] = [(read(time), set(_rows_in(rows))) for time, rows in alive]
+
+
+def look_ahead(node: Node) -> Number:
+    """How far a formula looks ahead, as far as that is bounded."""
+    here: Number = 0
+    if isinstance(node, (Through, Beside)) and node.ahead and node.reach.high is not None:
+        here = node.reach.high
+    return here + max((look_ahead(each) for each in below(node)), default=0)
+
+
+def _fact_out(fact: Fact) -> list[Any]:
+    return [fact.predicate, [written(each) for each in fact.arguments], written(fact.low)]
+
+
+def _fact_in(kept: Sequence[Any]) -> Fact:
+    name, arguments, time = kept
+    return Fact(name, tuple(map(read, arguments)), read(time), read(time))
+
+
+def _rows_out(rows: Any) -> list[list[Any]]:
+    return [[written(each) for each in row] for row in rows]
+
+
+def _rows_in(rows: list[list[Any]]) -> Iterator[Row]:
+    return (tuple(map(read, row)) for row in rows)

@@ -1,0 +1,320 @@
+"""MonPoly's formulas against the semantics of MFOTL: time points, valuations and formulas, one after the other."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import presage
+from presage.errors import ProgramError
+
+SIGNATURE = "p(x:int)\nq(x:int, y:int)\nr()\n"
+VALUES = [1, 2, 3]
+Formula = tuple
+Log = list[tuple[int, set[tuple[str, tuple[int, ...]]]]]
+
+
+def within(bounds: tuple[int, int | None], distance: int) -> bool:
+    return bounds[0] <= distance and (bounds[1] is None or distance <= bounds[1])
+
+
+def judge(formula: Formula, log: Log, i: int, known: dict[str, int]) -> bool:
+    kind = formula[0]
+    if kind == "atom":
+        return (formula[1], tuple(known.get(term, term) for term in formula[2])) in log[i][1]
+    if kind == "true":
+        return True
+    if kind in ("=", "<", "<="):
+        left, right = (known.get(term, term) for term in formula[1:])
+        return {"=": left == right, "<": left < right, "<=": left <= right}[kind]
+    if kind == "not":
+        return not judge(formula[1], log, i, known)
+    if kind == "and":
+        return judge(formula[1], log, i, known) and judge(formula[2], log, i, known)
+    if kind == "or":
+        return judge(formula[1], log, i, known) or judge(formula[2], log, i, known)
+    if kind == "exists":
+        return any(judge(formula[2], log, i, {**known, formula[1]: value}) for value in VALUES)
+    if kind in ("previous", "next"):
+        j = i - 1 if kind == "previous" else i + 1
+        if not 0 <= j < len(log):
+            return False
+        return within(formula[1], abs(log[j][0] - log[i][0])) and judge(formula[2], log, j, known)
+    if kind in ("once", "eventually", "historically", "always"):
+        points = range(i + 1) if kind in ("once", "historically") else range(i, len(log))
+        near = [j for j in points if within(formula[1], abs(log[j][0] - log[i][0]))]
+        said = (judge(formula[2], log, j, known) for j in near)
+        return any(said) if kind in ("once", "eventually") else all(said)
+    points = range(i, -1, -1) if kind == "since" else range(i, len(log))
+    for j in points:
+        if within(formula[1], abs(log[j][0] - log[i][0])) and judge(formula[3], log, j, known):
+            between = range(j + 1, i + 1) if kind == "since" else range(i, j)
+            if all(judge(formula[2], log, k, known) for k in between):
+                return True
+    return False
+
+
+def free(formula: Formula) -> list[str]:
+    kind = formula[0]
+    if kind == "atom":
+        found = [term for term in formula[2] if isinstance(term, str)]
+    elif kind in ("=", "<", "<="):
+        found = [term for term in formula[1:] if isinstance(term, str)]
+    elif kind == "exists":
+        found = [name for name in free(formula[2]) if name != formula[1]]
+    else:
+        found = [name for part in formula[1:] if part and isinstance(part[0], str) for name in free(part)]
+    return list(dict.fromkeys(found))
+
+
+def text(formula: Formula) -> str:
+    kind = formula[0]
+    if kind == "atom":
+        return f"{formula[1]}({', '.join(map(str, formula[2]))})"
+    if kind == "true":
+        return "TRUE"
+    if kind in ("=", "<", "<="):
+        return f"({formula[1]} {kind} {formula[2]})"
+    if kind == "not":
+        return f"(NOT {text(formula[1])})"
+    if kind in ("and", "or"):
+        return f"({text(formula[1])} {kind.upper()} {text(formula[2])})"
+    if kind == "exists":
+        return f"(EXISTS {formula[1]}. {text(formula[2])})"
+    low, high = formula[1]
+    bounds = f"[{low},{'*' if high is None else high}{')' if high is None else ']'}"
+    if kind in ("since", "until"):
+        return f"({text(formula[2])} {kind.upper()}{bounds} {text(formula[3])})"
+    return f"({kind.upper()}{bounds} {text(formula[2])})"
+
+
+def random_formula(rng: random.Random, depth: int, names: tuple[str, ...]) -> Formula:
+    """Mostly such that every variable has somewhere to come from."""
+    if depth == 0:
+        if not names:
+            return rng.choice([("atom", "r", ()), ("atom", "p", (rng.choice(VALUES),))])
+        if len(names) == 1:
+            return rng.choice([("atom", "p", names), ("atom", "q", (names[0], rng.choice([*names, 2])))])
+        return ("atom", "q", rng.choice([names, names[::-1]]))
+    kind = rng.choice(
+        ["and", "and", "and", "or", "exists", "previous", "next", "once", "eventually", "since", "since", "until"]
+    )
+    low = rng.choice([0, 0, 1, 2])
+    bounds = (low, low + rng.choice([0, 1, 3]))
+    if kind in ("previous", "once", "since") and rng.random() < 0.4:
+        bounds = (low, None)
+    if kind == "and":
+        first = random_formula(rng, depth - 1, names)
+        some = tuple(name for name in names if rng.random() < 0.7)
+        second = random_formula(rng, rng.randrange(depth), some)
+        if names and rng.random() < 0.25:
+            second = (rng.choice(["=", "<", "<="]), rng.choice(names), rng.choice([*names, 2]))
+        if rng.random() < 0.5:
+            second = ("not", second)
+        return ("and", first, second) if rng.random() < 0.7 else ("and", second, first)
+    if kind == "or":
+        return ("or", random_formula(rng, depth - 1, names), random_formula(rng, rng.randrange(depth), names))
+    if kind == "exists":
+        bound = "z" if "z" not in names else "w"
+        if len(names) > 1:
+            return random_formula(rng, depth - 1, names)
+        return ("exists", bound, random_formula(rng, depth - 1, (*names, bound)))
+    if kind in ("since", "until"):
+        left = random_formula(rng, rng.randrange(depth), tuple(name for name in names if rng.random() < 0.6))
+        if rng.random() < 0.5:
+            left = ("not", left)
+        return (kind, bounds, left, random_formula(rng, depth - 1, names))
+    if not names and rng.random() < 0.4:
+        kind = {"once": "historically", "eventually": "always"}.get(kind, kind)
+    return (kind, bounds, random_formula(rng, depth - 1, names))
+
+
+def parsed(source: str, folder: Path) -> Any:
+    (folder / "f.mfotl").write_text(source)
+    (folder / "f.sig").write_text(SIGNATURE)
+    return presage.load(folder / "f.mfotl")
+
+
+def run(program: Any, log: Log, save: bool) -> set[tuple[int, tuple[Any, ...]]]:
+    reasoner = presage.Reasoner(program)
+    found: set[tuple[int, tuple[Any, ...]]] = set()
+    now = -1
+    for now, points in itertools.groupby(enumerate(log), key=lambda item: item[1][0]):
+        facts: list[Any] = []
+        for number, (time, rows) in points:
+            facts.append(("time_point", (number,), time))
+            facts += [(name, row, time) for name, row in sorted(rows)]
+        _told(reasoner.push(facts, now=now), log, found)
+        if save:
+            reasoner = presage.Reasoner.restore(program, reasoner.save())
+    _told(reasoner.push([], now=now + 100), log, found)
+    return found
+
+
+def _told(answers: Any, log: Log, found: set[tuple[int, tuple[Any, ...]]]) -> None:
+    for answer in answers:
+        line = answer.to_json()
+        assert line["time"] == log[line["time_point"]][0] and answer.status == "confirmed"
+        entry = (line["time_point"], answer.arguments)
+        assert entry not in found, "told twice"
+        found.add(entry)
+
+
+REFUSED: list[int] = []
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_random_formulas(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    formula = random_formula(rng, rng.choice([1, 2, 2, 3]), rng.choice([(), ("x",), ("x",), ("x", "y")]))
+    log: Log = []
+    time = 0
+    for _ in range(rng.randrange(2, 9)):
+        time += rng.choice([0, 1, 1, 2, 4])
+        rows: set[tuple[str, tuple[int, ...]]] = set()
+        for _ in range(rng.randrange(4)):
+            name = rng.choice("ppqqr")
+            rows.add((name, tuple(rng.choice(VALUES) for _ in range("rpq".index(name)))))
+        log.append((time, rows))
+    try:
+        program = parsed(text(formula), tmp_path)
+    except ProgramError as refused:
+        assert "cannot be worked out" in str(refused) or "S103" in str(refused), refused
+        REFUSED.append(seed)
+        return
+    ours = run(program, log, save=seed % 5 == 0)
+    names = free(formula)
+    expected = {
+        (i, values)
+        for i in range(len(log))
+        for values in itertools.product(VALUES, repeat=len(names))
+        if judge(formula, log, i, dict(zip(names, values, strict=True)))
+    }
+    assert ours == expected, (text(formula), log)
+
+
+def test_most_random_formulas_are_worked_out() -> None:
+    assert len(REFUSED) < 50
+
+
+def answers(source: str, *points: tuple[int, list[tuple[str, tuple[Any, ...]]]], folder: Path) -> list[str]:
+    reasoner = presage.Reasoner(parsed(source, folder))
+    found = []
+    for now, rows in points:
+        found += [each.answer for each in reasoner.push([(name, row, now) for name, row in rows], now=now)]
+    return found
+
+
+def test_aggregates(tmp_path: Path) -> None:
+    points = [(0, [("q", (1, 5)), ("q", (1, 7)), ("q", (2, 4))])]
+    told = {
+        "s <- SUM y; x q(x, y)": ["satisfied(12, 1)@0", "satisfied(4, 2)@0"],
+        "c <- CNT y q(_, y)": ["satisfied(3)@0"],
+        "m <- MED y; x q(x, y)": ["satisfied(4, 2)@0", "satisfied(6, 1)@0"],
+        "a <- AVG y (EXISTS x. q(x, y))": ["satisfied(16/3)@0"],
+        "m <- MAX y; x (q(x, y) AND y < 6)": ["satisfied(4, 2)@0", "satisfied(5, 1)@0"],
+        "c <- CNT x p(x)": ["satisfied(0)@0"],
+        "m <- MIN x p(x)": [],
+    }
+    for source, expected in told.items():
+        assert sorted(answers(source, *points, folder=tmp_path)) == expected, source
+
+
+def test_what_the_grammar_has(tmp_path: Path) -> None:
+    points = [(0, [("p", (1,)), ("q", (1, 7))]), (10, [("p", (2,)), ("r", ())])]
+    told = {
+        "p(x) AND ONCE q(x, _)": ["satisfied(1)@0"],
+        "p(x) AND y = x * 3 - 1 AND NOT y = 2": ["satisfied(2, 5)@10"],
+        "q(x, y) AND z = y / 2 AND w = y MOD 2": ["satisfied(1, 7, 3, 1)@0"],
+        "LET both(a, b) = q(a, b) AND p(a) IN EXISTS b. both(x, b)": ["satisfied(1)@0"],
+        "p(x) AND PREVIOUS[0,10] (EXISTS y. q(y, y) OR p(y))": ["satisfied(2)@10"],
+        "r() EQUIV TRUE": ["satisfied@10"],
+        "p(x) AND FORALL y. (q(x, y) IMPLIES y = 7)": ["satisfied(1)@0", "satisfied(2)@10"],
+        "p(?x) AND NOT ?x = 2": ["satisfied(1)@0"],
+        "HISTORICALLY (EXISTS x. p(x))": ["satisfied@0", "satisfied@10"],
+        "p(x) SINCE q(x, y)": ["satisfied(1, 7)@0"],
+        "(* all *) p(x) # of them": ["satisfied(1)@0", "satisfied(2)@10"],
+    }
+    for source, expected in told.items():
+        assert answers(source, *points, folder=tmp_path) == expected, source
+
+
+WRONG = [
+    ("NOT p(x)", 1, 5, "cannot be worked out"),
+    ("p(x) IMPLIES q(x, x)", 1, 1, "may be anything"),
+    ("p(x) AND x < y", 1, 10, "`y` may be anything"),
+    ("p(x) OR r()", 1, 1, "only one side"),
+    ("EVENTUALLY p(x)", 1, 1, "without end"),
+    ("q(x, y) SINCE p(x)", 1, 1, "`y` does not occur"),
+    ("s(x)", 1, 1, "no `s`"),
+    ("p(x, y)", 1, 1, "2 here"),
+    ("p(x) AND", 1, 8, "expected a formula"),
+    ("p(x) UND q(x, y)", 1, 6, "expected an operator"),
+    ("ONCE[3,1] p(x)", 1, 5, "the interval is empty"),
+    ("ONCE[0,3w] p(x)", 1, 8, "no unit"),
+    ("p(x) AND x MATCHES r", 1, 12, "cannot be said here"),
+    ("LETPAST p(x) = r() IN p(x)", 1, 1, "cannot be said here"),
+    ("s <- SUM z q(x, y)", 1, 1, "`z` does not occur"),
+]
+
+
+@pytest.mark.parametrize(("source", "line", "column", "said"), WRONG, ids=lambda each: str(each)[:30])
+def test_wrong_formulas(source: str, line: int, column: int, said: str, tmp_path: Path) -> None:
+    from presage.checking import check_text
+
+    (tmp_path / "f.sig").write_text(SIGNATURE)
+    found = check_text(source, str(tmp_path / "f.mfotl")).to_json()["problems"]
+    assert any((each["line"], each["column"]) == (line, column) and said in each["message"] for each in found), found
+
+
+def test_commands(tmp_path: Path) -> None:
+    (tmp_path / "rv.mfotl").write_text("publish(r) AND NOT ONCE[0,7d] approve(r)\n")
+    (tmp_path / "other.sig").write_text("publish(r:int)\napprove(r:int)\n")
+    (tmp_path / "rv.log").write_text(
+        "@10 approve(1)(2)\n@20 publish (1)\n   publish(3)\n@20 publish(3)\n@700000\npublish(2)"
+    )
+    words = ["run", "rv.mfotl", "--signature", "other.sig", "--facts", "rv.log"]
+    done = subprocess.run([sys.executable, "-m", "presage", *words], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(line["answer"], line["time_point"]) for line in lines] == [
+        ("satisfied(3)@20", 1), ("satisfied(3)@20", 2), ("satisfied(2)@700000", 3)
+    ]  # fmt: skip
+    without = subprocess.run(
+        [sys.executable, "-m", "presage", "check", "rv.mfotl"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert without.returncode == 1 and "there is no signature rv.sig" in without.stderr
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        ("publish(1)", "begins with a timestamp"),
+        ("@1 publish(1", "is not part of a log"),
+        ("@1 publish(a)", "is not a value"),
+        ("@1 hide(1)", "no input `hide`"),
+        ("@1 publish", "no arguments"),
+        ("@1 publish(1, 2)", "arguments in the program"),
+    ],
+)
+def test_wrong_logs(log: str, said: str, tmp_path: Path) -> None:
+    from presage.io.facts import Checker, FactError
+    from presage.io.files import read_facts
+
+    (tmp_path / "f.sig").write_text("publish(r:int)\n")
+    (tmp_path / "f.mfotl").write_text("publish(r)")
+    (tmp_path / "f.log").write_text(f"@0\n{log}")
+    program = presage.load(tmp_path / "f.mfotl")
+    subject = presage.check(program).findings.subject  # type: ignore[union-attr]
+    if log.startswith("publish"):
+        (tmp_path / "f.log").write_text(f"\n{log}")
+    with pytest.raises(FactError, match=r"f\.log:2: ") as found:
+        list(read_facts([tmp_path / "f.log"], Checker(subject.program, subject.predicates, False)))
+    assert said in str(found.value)
