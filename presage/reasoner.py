@@ -29,7 +29,7 @@ from presage.errors import PresageError
 from presage.hypothesis.bulk.engine import Bulk
 from presage.io.facts import Checker, Fact, FactError
 from presage.io.tables import Columns, TableReader, is_table
-from presage.io.told import again, saved
+from presage.io.told import again, saved, static_saved
 from presage.io.tuples import Given, TupleReader
 from presage.memory import WHAT, fingerprint_of, packed, unpacked
 from presage.model.formulas import Atom
@@ -51,7 +51,7 @@ def first_step(begin: Number | None, arrival: Number | None) -> Number | None:
     return None if begin is None or (arrival is not None and arrival - begin > MOST_EMPTY) else begin
 
 
-def _pushed(fact: Fact) -> LateFact:
+def as_pushed(fact: Fact) -> LateFact:
     """A fact as one would push it."""
     if fact.low is not None and fact.low == fact.high:
         return fact.predicate, fact.arguments, fact.low
@@ -64,6 +64,8 @@ class Reasoner:
 
     _warned = False
     """Whether it was said that facts are late."""
+    may_repeat = False
+    """Whether there may be another step at the time of the last one: for what is only supposed."""
 
     def __init__(
         self,
@@ -113,6 +115,8 @@ class Reasoner:
         self._standing = NONE
         self._restored: list[Answer] = []
         """What had been confirmed by the last step before the reasoner was saved, until there is another."""
+        self._statics: list[Fact] = []
+        """What is known before the stream, for rules that come later."""
         self._add_statics(static or {})
 
     def _waits_by_instance(self) -> bool:
@@ -178,6 +182,7 @@ class Reasoner:
     def add_static(self, fact: Fact) -> None:
         if self.now is not None:
             raise PresageError("static facts are known before the stream: give them before the first step")
+        self._statics.append(fact)
         if self.supposing is not None:
             self.supposing.engine.statics.add(fact.predicate, fact.arguments)
         if self._confirming is not None:
@@ -188,6 +193,21 @@ class Reasoner:
         and by the time that has passed since the last step. A fact that is wrong raises `FactError` and leaves the
         reasoner as it was."""
         moment = self.checker.time(now, "now")
+        tables, checked = self._read(facts)
+        self._check_now(moment)
+        before = len(self.late)
+        changes = self.advance(checked, moment, tables)
+        late = self.late[before:]
+        if not late:
+            return changes
+        if not self._warned:
+            self._warned = True
+            atom = show_atom(Atom(late[0].predicate, tuple(map(Constant, late[0].arguments))))
+            warnings.warn(f"{atom} arrived too late and was left out; what push returns has a `late`", stacklevel=2)
+        return changes.with_late(tuple(map(as_pushed, late)))
+
+    def _read(self, facts: Iterable[Given] | Mapping[str, Any]) -> tuple[list[Columns], list[Fact]]:
+        """Facts as people give them, checked: by the column where that is possible."""
         checked: list[Fact] = []
         tables: list[Columns] = []
         if not isinstance(facts, Mapping):
@@ -204,20 +224,14 @@ class Reasoner:
                         tables.append(read)
                 else:
                     checked.extend(read)
-        self._check_now(moment)
-        before = len(self.late)
-        changes = (self._through_time if self.skips_nothing else self.step)(checked, moment, tables)
-        late = self.late[before:]
-        if not late:
-            return changes
-        if not self._warned:
-            self._warned = True
-            atom = show_atom(Atom(late[0].predicate, tuple(map(Constant, late[0].arguments))))
-            warnings.warn(f"{atom} arrived too late and was left out; what push returns has a `late`", stacklevel=2)
-        return changes.with_late(tuple(map(_pushed, late)))
+        return tables, checked
+
+    def advance(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
+        """The same for facts that are checked already."""
+        return (self._through_time if self.skips_nothing else self.step)(facts, now, tables)
 
     def _check_now(self, now: Number) -> None:
-        if self.now is not None and now <= self.now:
+        if self.now is not None and (now < self.now or (now == self.now and not self.may_repeat)):
             raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {now}")
         if self.subject.discrete and not isinstance(now, int):
             raise PresageError(f"{now} is not a whole number, as times of the discrete timeline are")
@@ -309,6 +323,7 @@ class Reasoner:
         extra: dict[str, Any] = {"farthest": str(self.farthest)}
         if standing:
             extra["standing"] = [saved(answer) for answer in self._last_confirmed()]
+            extra["static"] = [static_saved(fact) for fact in self._statics]
         arrays: dict[str, Any] = {}
         if self.supposing is not None:
             extra["supposing"], arrays = self.supposing.saved()

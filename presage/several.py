@@ -7,22 +7,28 @@ step gives what has come to hold in all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any, cast
 
-from presage.answers import NONE, Answers
+from presage.answers import NONE, Answer, Answers
 from presage.checking import Report, check_program
+from presage.comparing import CHANGED, NEW, UNCHANGED, QueryChange, Slices, compared
 from presage.confirming import arrow_column
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.io.tables import Columns, TableReader
-from presage.io.told import again, saved
-from presage.io.tuples import TupleReader
+from presage.io.told import again, saved, static_again
+from presage.io.tuples import Given, TupleReader
 from presage.languages.steps import OwnSteps
-from presage.memory import packed
-from presage.model.printer import show_number
+from presage.layers import Layer, Layers, closed
+from presage.memory import packed, program_in
+from presage.model.printer import show_number, show_query
 from presage.model.program import Program
-from presage.model.terms import Number
+from presage.model.statements import Query
+from presage.model.terms import Number, number
 from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
 from presage.models.stepping_kept import steps_of
 from presage.models.stepping_one import OneModelSteps
@@ -30,6 +36,7 @@ from presage.models.texts import Names
 from presage.models.times import FAR
 from presage.plan.parts import Unsupported
 from presage.reasoner import Reasoner as OneModelReasoner
+from presage.reasoner import as_pushed
 from presage.sealed import Arrays
 from presage.supposing import ALL, Choice
 
@@ -58,7 +65,12 @@ class Reasoner(OneModelReasoner):
             report = check_program(program, chase_limit=chase_limit)
         report.or_raise()
         assert report.findings is not None
-        self._steps: AnswerStreamSteps | OwnSteps | None = None
+        self._told_as, self._choice, self._chase_limit = emit, choice, chase_limit
+        self._statics: list[Fact] = []
+        """What is known before the stream, for rules that come later."""
+        self.replaced: list[QueryChange] = []
+        """What the last `replace` changed, query by query."""
+        self._steps: AnswerStreamSteps | OwnSteps | Layers | None = None
         if program.meaning is not None:
             self._steps = cast(OwnSteps, program.meaning.steps(report.findings.subject, emit))
         elif not needs_answer_streams(report):
@@ -98,6 +110,8 @@ class Reasoner(OneModelReasoner):
             return
         if self.now is not None:
             raise PresageError("static facts are known before the stream: give them before the first step")
+        self._statics.append(fact)
+        assert not isinstance(self._steps, Layers)
         self._steps.add_static(fact)
 
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
@@ -123,6 +137,9 @@ class Reasoner(OneModelReasoner):
         if isinstance(self._steps, OwnSteps):
             standing = self._steps.standing(self._standing)
             return Answers(len(standing), lambda: standing)
+        if isinstance(self._steps, Layers):
+            layered = self._steps.standing()
+            return Answers(len(layered), lambda: layered)
         return super().answers() if self._steps is None else self._standing
 
     def holds(self, name: str) -> Any:
@@ -135,6 +152,8 @@ class Reasoner(OneModelReasoner):
             raise PresageError(f"the program has no predicate `{name}`")
         if isinstance(self._steps, OwnSteps):
             raise PresageError(f"`{name}`: no rule derives it here, so that it is not kept as a table; see answers()")
+        if isinstance(self._steps, Layers):
+            return next(each for each in self._steps.layers if name in each.reads).reasoner.holds(name)
         known = self.subject.predicates[name]
         rows = [
             (arguments, low, high)
@@ -154,19 +173,162 @@ class Reasoner(OneModelReasoner):
     def save(self, standing: bool = True) -> bytes:
         if self._steps is None:
             return super().save(standing)
+        if isinstance(self._steps, Layers):
+            return packed(self.program, {"extra": {"emit": self._told_as}, **self._steps.memory()}, {})
         last = [saved(answer) for answer in self._standing] if standing else []
         memory = self._steps.memory()
         emit = "confirmed" if self.program.meaning is None else memory.get("emit")
         return packed(self.program, {"extra": {"emit": emit}, "steps": memory, "standing": last}, {})
 
     def _remember(self, header: dict[str, Any], arrays: Arrays) -> None:
+        self._statics = [static_again(each) for each in header.get("extra", {}).get("static", ())]
+        if "layers" in header:
+            self._remember_layers(header["layers"])
+            return
         if self._steps is None:
             super()._remember(header, arrays)
             return
+        assert not isinstance(self._steps, Layers)
         self._steps.remember(header["steps"])
         standing = [again(each) for each in header["standing"]]
         self._standing = Answers(len(standing), lambda: standing)
         self.now, self.late = self._steps.now, self._steps.late
+
+    # -- rules that change -------------------------------------------------------------------------------
+
+    def replace(
+        self,
+        program: Program,
+        static: Mapping[str, Any] | None = None,
+        history: Iterable[Given] = (),
+    ) -> Answers:
+        """Goes on with other rules; `replaced` says what became of each query. One that is unchanged, with all that it
+        hangs on, keeps what it remembers and tells nothing twice. One that is new or changed begins now, and knows
+        nothing from before but what `history` has, tuples as for `push`, from as far back as they go. What was open of
+        one that is gone or changed is told for the last time, as unsupported. Static facts are those there were,
+        unless `static` gives others for what begins."""
+        if not isinstance(program, Program):
+            raise PresageError("rules are replaced by a program: presage.load(path), or presage.parse(text)")
+        report = check_program(program, chase_limit=self._chase_limit).or_raise()
+        before, after = Slices(check_program(self.program, chase_limit=self._chase_limit)), Slices(report)
+        changes = compared(before, after)
+        kind = {change.query: change.kind for change in changes}
+        layers = self._steps.layers if isinstance(self._steps, Layers) else [self._as_layer(before)]
+        now = self.now
+        found: list[Answer] = []
+        kept: list[Layer] = []
+        for layer in layers:
+            stays = tuple(query for query in layer.queries if kind.get(show_query(query)) == UNCHANGED)
+            gone = [query for query in layer.queries if query not in stays]
+            if now is not None:
+                rest = replace(layer, queries=stays)
+                found += [each for each in closed(layer, gone, now) if not rest.asks(each)]
+            if stays:
+                kept.append(Layer(layer.reasoner, stays, _below(before, stays), layer.begin))
+        begins = tuple(query for query in after.queries if kind[show_query(query)] in (NEW, CHANGED))
+        if begins:
+            layer = self._new_layer(after, begins, static, now)
+            kept.append(layer)
+            found += self._from_history(layer, history, now)
+        assert report.findings is not None
+        self._steps = Layers(report.findings.watched, kept, now, list(self.late))
+        self._become(program, report)
+        self.replaced = changes
+        return Answers(len(found), lambda: found)
+
+    def _as_layer(self, own: Slices) -> Layer:
+        """This reasoner as it was, so that it can go on beside others."""
+        inner = type(self).__new__(type(self))
+        inner.__dict__.update(self.__dict__)
+        inner.late = []
+        return Layer(inner, own.queries, _below(own, own.queries))
+
+    def _new_layer(
+        self, own: Slices, queries: tuple[Query, ...], static: Mapping[str, Any] | None, now: Number | None
+    ) -> Layer:
+        reasoner = type(self)(
+            own.sliced(queries), static, emit=self._told_as, choice=self._choice, chase_limit=self._chase_limit
+        )
+        if static is None:
+            for fact in self._statics:
+                if (
+                    fact.predicate in reasoner.subject.predicates
+                    and reasoner.subject.predicates[fact.predicate].is_static
+                ):
+                    reasoner.add_static(fact)
+        return Layer(reasoner, queries, _below(own, queries), now)
+
+    def _from_history(self, layer: Layer, history: Iterable[Given], now: Number | None) -> list[Answer]:
+        """What a layer says that is fed what came before, in the order of arrival, up to now."""
+        given = list(history)
+        if not given or now is None:
+            return []
+        layer.begin = None
+        reasoner = layer.reasoner
+        facts = reasoner.tuples.facts([each for each in given if each[0] in layer.reads])
+        arriving: dict[Number, list[Fact]] = {}
+        for fact in facts:
+            arriving.setdefault(min(fact.arrival, now), []).append(fact)
+        found: list[Answer] = []
+        for time in sorted({*arriving, now}):
+            found += layer.told(reasoner.advance(arriving.get(time, []), time))
+        return found
+
+    def _become(self, program: Program, report: Report) -> None:
+        """From now on facts and answers are those of this program; its layers do the work."""
+        assert self._steps is not None and report.findings is not None
+        self.program, self.findings = program, report.findings
+        self.subject, self.checker = self._steps.subject, self._steps.checker
+        self.tables, self.tuples = TableReader(self.checker), TupleReader(self.checker)
+        self.supposing = None
+        self.now, self.late = self._steps.now, self._steps.late
+        self._standing, self._restored = NONE, []
+
+    def _remember_layers(self, layers: list[Any]) -> None:
+        report = check_program(self.program, chase_limit=self._chase_limit)
+        assert report.findings is not None
+        found = []
+        for each in layers:
+            blob = base64.b64decode(each["memory"], validate=True)
+            reasoner = type(self).restore(program_in(blob), blob, self._choice)
+            queries = tuple(
+                query for query in reasoner.findings.watched.queries if show_query(query) in each["queries"]
+            )
+            begin = None if each["begin"] is None else number(Fraction(each["begin"]))
+            found.append(Layer(reasoner, queries, frozenset(map(str, each["reads"])), begin))
+        self._steps = Layers(report.findings.watched, found, found[0].reasoner.now if found else None, [])
+        self._become(self.program, report)
+
+    # -- what if -----------------------------------------------------------------------------------------
+
+    def suppose(self, facts: Iterable[Given] | Mapping[str, Any]) -> Answers:
+        """What would change if these facts came now, facts as for `push`; nothing does. A fact that can no longer come
+        changes nothing: it is among the `late` ones of what is given back."""
+        tables, checked = self._read(facts)
+        return self.supposed([*(fact for table in tables for fact in table.facts()), *checked])
+
+    def supposed(self, facts: Sequence[Fact]) -> Answers:
+        """The same for facts that are checked already."""
+        copy = type(self).restore(self.program, self.save(), self._choice)
+        copy._may_repeat()
+        now = copy.now
+        late: tuple[Fact, ...] = ()
+        if now is None:
+            # Nothing has come yet, and nothing is settled.
+            first = min((fact.arrival for fact in facts), default=0)
+            now = first if copy.first_decision is None else min(copy.first_decision, first)
+        else:
+            late = tuple(fact for fact in facts if copy.checker.is_settled(fact, now))
+        found = copy.step([fact for fact in facts if fact not in late], now)
+        return found.with_late(tuple(map(as_pushed, late)))
+
+    def _may_repeat(self) -> None:
+        self.may_repeat = True
+        if self._steps is not None:
+            self._steps.may_repeat = True
+        if isinstance(self._steps, Layers):
+            for layer in self._steps.layers:
+                layer.reasoner._may_repeat()
 
     @property
     def first_decision(self) -> Number | None:
@@ -188,3 +350,7 @@ class Reasoner(OneModelReasoner):
     @property
     def longest_lag(self) -> Number:
         return super().longest_lag if self._steps is None else self._steps.longest_lag
+
+
+def _below(own: Slices, queries: Sequence[Query]) -> frozenset[str]:
+    return frozenset().union(*(own.below(query) for query in queries)) if queries else frozenset()

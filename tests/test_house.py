@@ -27,6 +27,8 @@ ALLOWED: dict[str, set[str]] = {
     "plan": {"model", "analysis", "errors"},
     "sealed": {"errors"},
     "memory": {"languages", "sealed", "model"},
+    "comparing": {"checking", "model", "errors"},
+    "layers": {"analysis", "answers", "io", "model", "supposing"},
     "engine": {"plan", "kernels", "model", "analysis", "sealed", "errors"},
     "answers": {"model", "notebook"},
     "colours": {"answers", "model"},
@@ -54,6 +56,8 @@ ALLOWED: dict[str, set[str]] = {
     "incoming": {"answers", "io", "model", "reasoner", "stepping"},
     "testing": {"answers", "checking", "io", "model", "parser", "reasoner", "stepping", "errors"},
     "several": {
+        "comparing",
+        "layers",
         "answers",
         "confirming",
         "checking",
@@ -108,6 +112,7 @@ ALLOWED: dict[str, set[str]] = {
         "errors",
     },
     "cli": {
+        "several",
         "notices",
         "colours",
         "languages",

@@ -1,9 +1,9 @@
 """Whether some atoms can be found among others: a mapping of their variables that makes each of them one of the others.
 
-What is asked here decides which premise patterns are superfluous. The question is hard in general, and easy in rules that
-people write if one goes along the variables: an atom with a value that is known already has few places to go. So the
-next atom is one that shares a variable with those placed last, and candidates come from an index of the values. A
-search that takes too long is given up: not to find a pattern superfluous is safe.
+What is asked here decides which premise patterns are superfluous. It is hard in general, and easy in rules that people
+write if one goes along the variables: an atom with a value that is known already has few places to go. So the next
+atom is one that shares a variable with those placed last, and candidates come from an index of the values. A search
+that takes too long is given up: not to find a pattern superfluous is safe.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from presage.answers import json_value, shown_name
+from presage.answers import json_value, show_answer_atom, shown_name
 from presage.cli import FINE
 from presage.cli.options import facts_arguments, in_the_call, output_path, program_argument, wrong_call
 from presage.errors import PresageError
@@ -86,6 +86,15 @@ def arguments(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --emit confirmed: say which facts and absences each answer rests on, at the cost of a proof each",
     )
+    command.add_argument(
+        "--suppose",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="F",
+        help="after the last step (without --until: the last arrival) also say what would change if these facts came "
+        'then: lines with "supposed": true; files as for --facts, several are supposed together',
+    )
     command.add_argument("--json", action="store_true", help="JSON lines on a terminal too (the default when piped)")
     command.add_argument(
         "--chase-limit", type=_count, metavar="N", help="run existential rules that may invent values without end"
@@ -113,6 +122,8 @@ def _count(text: str) -> int:
 
 def run(options: argparse.Namespace) -> int:
     if options.engine == "spark":
+        if options.suppose:
+            wrong_call("--suppose asks a reasoner of this process: leave out --engine spark")
         if Path("-") in options.facts:
             wrong_call("--facts -: what comes from standard input runs in this process: leave out --engine spark")
         from presage.cli.on_spark import run_on_spark
@@ -139,12 +150,17 @@ def run(options: argparse.Namespace) -> int:
     report = check_text(read_file(options.program), str(options.program), chase_limit=options.chase_limit)
     choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
     reasoner = _stepper(report, options, choice)
+    if options.suppose:
+        _check_supposing(reasoner, options)
     facts, known = take_facts(reasoner, [path for path in options.facts if path != STANDARD_INPUT], options.static)
     with in_the_call():
         until = last_step_asked(reasoner, options.until)
         pull = _pull_asked(reasoner, options.every)
         clock = WallClock(reasoner.checker.units, "--clock") if options.clock else None
     _tell_where_steps_begin(reasoner, facts)
+    supposed = _supposed_facts(reasoner, options.suppose)
+    if options.suppose and until is None and not is_piped:
+        until = max((fact.arrival for fact in facts), default=0)
     reasons = evidence_of(reasoner, facts, known) if options.because else None
     snapshot = options.emit == "snapshot"
 
@@ -157,6 +173,8 @@ def run(options: argparse.Namespace) -> int:
 
     if wants_table(options):
         show_table(stepped(), facts, lambda: reasoner.now, reasoner.subject.queries)
+        for line in _what_would_be(reasoner, supposed, bool(options.suppose)):
+            print(f"supposed: {line['status']} {line['answer']}")
         _tell_what_was_left_out(reasoner)
         return FINE
     with open_output(options.out, whole_times=reasoner.subject.discrete) as out:
@@ -167,8 +185,43 @@ def run(options: argparse.Namespace) -> int:
             else:
                 for answer in answers:
                     out.write(answer)
+        for line in _what_would_be(reasoner, supposed, bool(options.suppose)):
+            out.write_line(line)
     _tell_what_was_left_out(reasoner)
     return FINE
+
+
+def _check_supposing(reasoner: Reasoner | AnswerStreamSteps, options: argparse.Namespace) -> None:
+    if not hasattr(reasoner, "supposed"):
+        wrong_call("--suppose goes with what is confirmed in all models: leave out --brave")
+    if options.out is not None and options.out.suffix == ".parquet":
+        wrong_call("--suppose: what is only supposed has lines of its own: write them as JSON lines (.jsonl)")
+
+
+def _supposed_facts(reasoner: Reasoner | AnswerStreamSteps, paths: list[Path]) -> list[Fact]:
+    from presage.io.files import read_facts
+
+    found = list(read_facts(paths, reasoner.checker))
+    for fact in found:
+        if fact.low is None:
+            raise PresageError(f"--suppose: `{fact.predicate}` is static: its facts are known before the stream")
+    return found
+
+
+def _what_would_be(reasoner: Reasoner | AnswerStreamSteps, facts: list[Fact], wanted: bool) -> Iterator[dict[str, Any]]:
+    """The lines that would come if these facts came now."""
+    if not wanted:
+        return
+    from presage.model.printer import show_number
+
+    assert hasattr(reasoner, "supposed")
+    found = reasoner.supposed(facts)
+    for predicate, given, when in found.late:
+        begin = when[0] if isinstance(when, tuple) else when
+        text = f"{show_answer_atom(predicate, given)}@{show_number(begin)}"
+        print(f"note: {text} can no longer come: it is left out of what is supposed", file=sys.stderr)
+    for answer in found:
+        yield {**answer.to_json(), "supposed": True}
 
 
 def _check_pipe(options: argparse.Namespace) -> None:
@@ -183,10 +236,14 @@ def _check_pipe(options: argparse.Namespace) -> None:
 def _stepper(report: Report, options: argparse.Namespace, choice: Choice) -> Reasoner | AnswerStreamSteps:
     """What runs the program. Who has not said what to tell is told what there is: where a construct has no premise
     patterns, what is confirmed. A query whose premises never end is refused with the rules that are to blame."""
+    from presage.models.stepping import needs_answer_streams
+    from presage.several import Reasoner as AnyReasoner
     from presage.stepping import make_stepper
     from presage.supposing import NoHypotheses
 
     emit = "confirmed" if options.emit == "confirmed" else "changes"
+    if options.suppose and not options.brave and needs_answer_streams(report):
+        return AnyReasoner(report.program, report=report)
     try:
         return make_stepper(report, emit, choice, options.chase_limit, brave=options.brave)
     except NoHypotheses as found:

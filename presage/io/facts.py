@@ -240,6 +240,11 @@ class Checker:
                 return delay_of(declared)
         return 0
 
+    def is_settled(self, fact: Fact, now: Number) -> bool:
+        """Whether a fact that has not come by a step at `now` can no longer come."""
+        assert fact.low is not None
+        return now >= fact.low + self.delay(fact)
+
     def is_late(self, fact: Fact, now: Number) -> bool:
         assert fact.low is not None
         return now > fact.low + self.delay(fact)

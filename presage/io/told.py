@@ -12,7 +12,7 @@ from typing import Any
 
 from presage.answers import INCONSISTENT, Answer, inconsistent
 from presage.errors import PresageError
-from presage.io.facts import exact, exact_float
+from presage.io.facts import Fact, exact, exact_float
 from presage.model.terms import Number, Variable
 
 STATUSES = ("possible", "unsupported", "holds", "confirmed", "refuted", INCONSISTENT)
@@ -105,6 +105,16 @@ def again(given: dict[str, Any]) -> Answer:
         unless=tuple(given["unless"]), open_time=given["open_time"],
         more=tuple((name, value) for name, value in given.get("more", ())),
     )  # fmt: skip
+
+
+def static_saved(fact: Fact) -> list[Any]:
+    """A static fact in JSON."""
+    return [fact.predicate, [written(each) for each in fact.arguments]]
+
+
+def static_again(given: Any) -> Fact:
+    name, arguments = given
+    return Fact(str(name), tuple(map(read, arguments)), None, None)
 
 
 def written(value: Any) -> Any:

@@ -24,6 +24,8 @@ class OwnSteps:
     reads_now = False
     repeats = False
     """Whether a fact that comes twice counts twice."""
+    may_repeat = False
+    """Whether there may be another step at the time of the last one: for what is only supposed."""
     longest_lag: Number = 0
 
     def __init__(self, subject: Subject, emit: str | None) -> None:
@@ -49,7 +51,7 @@ class OwnSteps:
 
     def step(self, facts: Sequence[Fact], now: Number) -> list[Answer]:
         """Takes what arrives at a time; gives what changes by it."""
-        if self.now is not None and now <= self.now:
+        if self.now is not None and (now < self.now or (now == self.now and not self.may_repeat)):
             raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {now}")
         late = [fact for fact in facts if self.is_late(fact, now)]
         in_time = [fact for fact in facts if not self.is_late(fact, now)] if late else facts

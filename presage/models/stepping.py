@@ -55,6 +55,9 @@ def how_far_back(subject: Subject) -> int | None:
 class AnswerStreamSteps:
     """Feeds facts to a program and gives what holds in all its answer streams. Steps go forward in time."""
 
+    may_repeat = False
+    """Whether there may be another step at the time of the last one: for what is only supposed."""
+
     def __init__(self, report: Report, subject: Subject | None = None, invents: bool = False) -> None:
         assert report.findings is not None
         self.subject = subject or report.findings.subject
@@ -141,7 +144,7 @@ class AnswerStreamSteps:
     def take(self, facts: Sequence[Fact], now: Number) -> int:
         """Takes what arrives at a time, to be looked at by a later step."""
         moment = length(now)
-        if self.now is not None and moment <= self.now:
+        if self.now is not None and (moment < self.now or (moment == self.now and not self.may_repeat)):
             raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {moment}")
         self.now = moment
         self._is_idle &= not facts
