@@ -24,6 +24,9 @@ PAST_METRIC: Final = ("once", "historically", "since")
 FUTURE_METRIC: Final = ("eventually", "always", "until")
 HEAD_METRIC: Final = ("always", "historically")
 
+# Operators that move to a neighbouring time.
+NEIGHBOURS: Final = ("yesterday",)
+
 MODALITIES: Final = ("some", "all")
 CONNECTIVES: Final = ("not", "and", "or", "implies")
 
@@ -37,7 +40,7 @@ INNER_WORDS: Final = (
 )  # fmt: skip
 
 KEYWORDS: Final = frozenset(
-    STATEMENTS + UNARY_METRIC + BINARY_METRIC + MODALITIES + CONNECTIVES + INNER_WORDS
+    STATEMENTS + UNARY_METRIC + BINARY_METRIC + NEIGHBOURS + MODALITIES + CONNECTIVES + INNER_WORDS
 ) | frozenset(METRIC_ALIASES)
 
 # Functions of sets, written before `{`; of values, written before `(`. None of these words is reserved.

@@ -85,6 +85,15 @@ class Windowed:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """`yesterday φ`: φ one unit of time before."""
+
+    operator: str
+    formula: Formula
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Modal:
     """`some φ` or `all φ`: at some or every time point of the current window."""
 
@@ -127,7 +136,7 @@ class Implies:
 
 
 Formula = Union[
-    Atom, Top, Comparison, Pinned, Over, Metric, BinaryMetric, Windowed, Modal, Reset, Not, And, Or, Implies
+    Atom, Top, Comparison, Pinned, Over, Metric, BinaryMetric, Beside, Windowed, Modal, Reset, Not, And, Or, Implies
 ]
 
 

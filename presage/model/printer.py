@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from presage.model.formulas import (
     And,
     Atom,
+    Beside,
     BinaryMetric,
     Comparison,
     Formula,
@@ -219,7 +220,7 @@ def show_formula(formula: Formula, least: int = _IMPLIES) -> str:
             text, binds = f"{operator}{show_interval(interval)} {show_formula(inner, _PREFIX)}", _PREFIX
         case Windowed(window=window, formula=inner):
             text, binds = f"{show_window(window)} {show_formula(inner, _PREFIX)}", _PREFIX
-        case Modal(operator=operator, formula=inner):
+        case Modal(operator=operator, formula=inner) | Beside(operator=operator, formula=inner):
             text, binds = f"{operator} {show_formula(inner, _PREFIX)}", _PREFIX
         case Reset(formula=inner):
             text, binds = f"reset {show_formula(inner, _PREFIX)}", _PREFIX

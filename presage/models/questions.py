@@ -15,6 +15,7 @@ from presage.model.program import Program
 from presage.model.statements import Question, Rule
 from presage.parser import parse_question
 from presage.rewrite.anonymous import name_anonymous
+from presage.rewrite.neighbours import without_neighbours
 from presage.rewrite.sharing import name_locals
 from presage.rewrite.units import Units
 
@@ -24,7 +25,7 @@ def read_question(text: str, subject: Subject) -> Question:
     source = Source.of(text, "<question>")
     parsed = parse_question(text, predicates=frozenset(subject.predicates))
     units = Units(subject.program)
-    formula = units.formula(parsed.formula)
+    formula = units.formula(without_neighbours(parsed.formula))
     problems = [*units.problems, *_names(formula, subject), *_unbound(formula, parsed)]
     statics = {name for name, each in subject.predicates.items() if each.is_static}
     asked = Program((Rule(None, (formula,)),), source=source)

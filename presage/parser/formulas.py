@@ -5,6 +5,7 @@ from __future__ import annotations
 from presage.model.formulas import (
     And,
     Atom,
+    Beside,
     BinaryMetric,
     Comparison,
     Formula,
@@ -23,7 +24,16 @@ from presage.parser.functions import function
 from presage.parser.terms import expression
 from presage.parser.time import interval, pinned
 from presage.parser.windows import pattern, window
-from presage.syntax import ARITHMETIC, ASKING, BINARY_METRIC, COMPARISONS, KEYWORDS, MODALITIES, UNARY_METRIC
+from presage.syntax import (
+    ARITHMETIC,
+    ASKING,
+    BINARY_METRIC,
+    COMPARISONS,
+    KEYWORDS,
+    MODALITIES,
+    NEIGHBOURS,
+    UNARY_METRIC,
+)
 
 _OF_A_TERM = frozenset(COMPARISONS + ARITHMETIC)
 _STARTS_TERM = frozenset(("number", "duration", "timestamp", "string", "-", "now"))
@@ -105,6 +115,9 @@ def _prefix(c: Cursor) -> Formula:
     if kind == "window":
         selects = window(c)
         return Windowed(selects, _operand(c), span=c.since(token.start))
+    if kind in NEIGHBOURS:
+        c.take()
+        return Beside(kind, _operand(c), span=c.since(token.start))
     if kind in MODALITIES:
         c.take()
         return Modal(kind, _operand(c), span=c.since(token.start))

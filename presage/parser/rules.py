@@ -5,6 +5,7 @@ from __future__ import annotations
 from presage.model.formulas import (
     And,
     Atom,
+    Beside,
     BinaryMetric,
     Comparison,
     Formula,
@@ -136,6 +137,8 @@ def _why_not_in_a_head(atom: Formula) -> tuple[str, str]:
     match atom:
         case Windowed():
             return "a window cannot stand in a head", "windows select what a body sees; write the atom alone"
+        case Beside(operator=operator):
+            return f"`{operator}` cannot stand in a head", "pin the atom: `p@T-1`, `p@T+1`"
         case Metric(operator=operator) | BinaryMetric(operator=operator):
             hint = "a head may say `always[a,b]` or `historically[a,b]`: it must say when the atom holds"
             return f"`{operator}` cannot stand in a head", hint
