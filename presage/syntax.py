@@ -25,7 +25,7 @@ FUTURE_METRIC: Final = ("eventually", "always", "until")
 HEAD_METRIC: Final = ("always", "historically")
 
 # Operators that move to a neighbouring time.
-NEIGHBOURS: Final = ("yesterday",)
+NEIGHBOURS: Final = ("yesterday", "tomorrow")
 
 MODALITIES: Final = ("some", "all")
 CONNECTIVES: Final = ("not", "and", "or", "implies")

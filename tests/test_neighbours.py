@@ -1,4 +1,4 @@
-"""`yesterday φ`: read, printed, refused in heads, and the same as what stands for it, on both timelines."""
+"""`yesterday φ` and `tomorrow φ`: read, printed, refused in heads, and the same as what stands for it, on both timelines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from presage.models.evaluation import Evaluation
 from presage.models.questions import read_question
 from presage.syntax import NEIGHBOURS
 
-MEANINGS = {"yesterday": "once[1,1]"}
+MEANINGS = {"yesterday": "once[1,1]", "tomorrow": "eventually[1,1]"}
 RULES = [
     "h(X) :- {} p(X).",
     "h(X) :- q(X), not {} p(X).",
