@@ -24,7 +24,18 @@ from presage.model.formulas import (
     with_children,
 )
 from presage.model.statements import Head, Rule
-from presage.model.terms import Aggregate, Constant, Term, Variable, map_term, parts_of, subterms, term_variables
+from presage.model.terms import (
+    Aggregate,
+    Constant,
+    Function,
+    Number,
+    Term,
+    Variable,
+    map_term,
+    parts_of,
+    subterms,
+    term_variables,
+)
 from presage.model.time import Pin
 from presage.syntax import is_keyword, starts_like_a_variable
 
@@ -172,6 +183,19 @@ def rule(predicate: str, arguments: Iterable[Term], body: Iterable[Formula], spa
     literals = [map_terms(each, renamed) for each in dict.fromkeys(literals)]
     head = Head((Atom(predicate, tuple(renamed(each) for each in columns), span=span),), span=span)
     return Rule(head, tuple(literals), span=span)
+
+
+def at_multiples(predicate: str, columns: Iterable[Term], of: str, every: Number, span: Span) -> Rule:
+    """What another predicate says, at the multiples of a number of ticks alone."""
+    given = tuple(columns)
+    names = Names(each.name for each in given if isinstance(each, Variable))
+    time = names.variable("T")
+    head = Pinned(Atom(predicate, given, span=span), Pin(time), span=span)
+    body = (
+        Pinned(Atom(of, given, span=span), Pin(time), span=span),
+        Comparison("=", Function("mod", (time, Constant(every)), span=span), Constant(0), span=span),
+    )
+    return Rule(Head((head,), span=span), body, span=span)
 
 
 def _outside(formula: Formula) -> Iterator[str]:

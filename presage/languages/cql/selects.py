@@ -14,9 +14,9 @@ from presage.languages.cql.expressions import Expressions, Wrong, span_of
 from presage.languages.cql.grouping import Grouping, aggregates_in
 from presage.languages.cql.relations import Cell, Relation, Rows, atom_of, bare, equated, may_be_null, with_names
 from presage.languages.cql.scopes import Scope, Source, Table, to_stream
-from presage.languages.writing import flat, names_in, replacing
+from presage.languages.writing import at_multiples, flat, names_in, replacing
 from presage.model.formulas import And, Comparison, Formula, Metric, Not, Or, Top, Windowed
-from presage.model.terms import Constant, Term, Variable, map_term, subterms
+from presage.model.terms import Constant, Term, Variable, map_term, number, subterms
 from presage.model.time import Interval
 
 if TYPE_CHECKING:
@@ -139,7 +139,9 @@ class Select:
         looked = self.all.predicates.fresh(f"{table.name}_seen")
         timed = isinstance(shown, Windowed)
         columns = (*(each.term for each in cells), *((time,) if timed else ()))
-        self.all.write(looked, columns, (shown, windows.due(slide, span_of(window))), span_of(window))
+        there, every = self.all.predicates.fresh(f"{table.name}_shown"), windows.ticks(slide, self.all.tick)
+        self.all.write(there, columns, (shown,), span_of(window))
+        self.all.rules.append(at_multiples(looked, columns, there, number(every), span_of(window)))
         last = Metric("once", Interval(0, slide, closed_high=False), atom_of(looked, columns, place), span=place)
         return Relation((Rows((last,), cells),))
 

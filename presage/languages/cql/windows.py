@@ -7,8 +7,8 @@ from typing import Any
 
 from presage.errors import Span
 from presage.languages.cql.expressions import Wrong, span_of
-from presage.model.formulas import Atom, Formula, Pinned, Top, Windowed
-from presage.model.terms import Now, Variable, number
+from presage.model.formulas import Atom, Formula, Pinned, Windowed
+from presage.model.terms import Variable, number
 from presage.model.time import Duration, Pin, Quantity
 from presage.model.windows import RowsWindow, TimeWindow
 
@@ -29,11 +29,6 @@ def ticks(length: Quantity, tick: Duration | None) -> Fraction:
         assert tick is not None
         return length.milliseconds / tick.milliseconds
     return Fraction(length)
-
-
-def due(every: Quantity, span: Span) -> Formula:
-    """Holds at the multiples of a length: only there is now in the window that hops by it."""
-    return Windowed(TimeWindow(every, hop=every), Pinned(Top(span=span), Pin(Now()), span=span), span=span)
 
 
 def seen(

@@ -21,21 +21,19 @@ from rdflib.term import Variable as Name
 
 from presage.errors import Diagnostic, Note, Source, Span
 from presage.languages.rsp.clauses import CQELS, Clauses, Misread, clauses_of, tokens_of
-from presage.languages.rsp.data import QUAD, STATIC_QUAD, STATIC_TRIPLE, TRIPLE, due
+from presage.languages.rsp.data import QUAD, STATIC_QUAD, STATIC_TRIPLE, TRIPLE
 from presage.languages.rsp.expressions import among, constant
 from presage.languages.rsp.patterns import Patterns
 from presage.languages.rsp.ways import UNDEF, Way
-from presage.languages.writing import Names, flat, joined, names_in, never, predicate_name, rule
-from presage.model.formulas import Atom, Comparison, Formula, Metric, Not, Or
+from presage.languages.writing import Names, at_multiples, flat, joined, names_in, never, predicate_name, rule
+from presage.model.formulas import Atom, Comparison, Formula, Metric, Not, Or, Pinned
 from presage.model.program import Program
 from presage.model.statements import Column, Head, Input, Query, Rule, Statement, Static, Tick, Timeline
-from presage.model.terms import Aggregate, Constant, Term, Variable
-from presage.model.time import Duration, Interval
+from presage.model.terms import Aggregate, Constant, Function, Term, Variable
+from presage.model.time import Duration, Interval, Pin
 from presage.parser import Parsed
 from presage.parser.lexer import Comment
 from presage.syntax import is_keyword
-
-_BEFORE = Interval(1, 1)
 
 
 def read(text: str, name: str = "<program>") -> Parsed:
@@ -145,8 +143,13 @@ class _Reader:
                 patterns.notes.append(Note("ORDER BY is left out: answers have no order but that of time", where))
             node = node.p
         ways = patterns.ways(node.p if node.name == "Project" else node, patterns.default)
-        when, extra = self._due(patterns)
+        when, extra = self._arrived()
         told = name if self.clauses.mode == "RSTREAM" else self.predicates.fresh(f"{name}_all")
+        every = sorted({each.step for each in self.clauses.windows}) if not when else []
+        steps = [each for each in every if not any(each % other == 0 for other in every if other < each)]
+        given = told
+        if steps and steps[0] > 1:  # what holds, and then what holds when the query is evaluated
+            told = self.predicates.fresh(f"{name}_now")
         rules: list[Rule] = []
         if kind == "SelectQuery":
             wanted = [str(each) for each in algebra.PV]
@@ -173,50 +176,44 @@ class _Reader:
             blanks = tuple(Variable("_") for _ in range(3))
             body = (Atom(TRIPLE, blanks, span=self.span), never(self.span))
             rules.append(rule(told, [UNDEF for _ in columns], body, self.span))
-        return [*extra, *rules, *self._compared(name, told, columns)], columns
+        if given != told:
+            rules += [at_multiples(given, columns, told, each, self.span) for each in steps]
+        return [*extra, *rules, *self._compared(name, given, columns, steps)], columns
 
-    def _due(self, patterns: Patterns) -> tuple[tuple[Formula, ...], list[Rule]]:
-        """When the query is evaluated: a literal, and rules for it."""
-        windows = self.clauses.windows
-        span = windows[0].span if windows else self.span
-        if self.clauses.dialect == CQELS:
-            name = self.predicates.fresh("arrived")
-            blanks = tuple(Variable("_") for _ in range(3))
-            rules = [Rule(Head((Atom(name, span=span),), span=span), (Atom(TRIPLE, blanks, span=span),), span=span)]
-            for stream in dict.fromkeys(each.stream for each in windows):
-                atom = Atom(QUAD, (*blanks, Constant(stream)), span=span)
-                rules.append(Rule(Head((Atom(name, span=span),), span=span), (atom,), span=span))
-            return (Atom(name, span=span),), rules
-        steps = sorted({each.step for each in windows})
-        if not steps or steps[0] == 1:
+    def _arrived(self) -> tuple[tuple[Formula, ...], list[Rule]]:
+        """CQELS evaluates a query when a triple of its streams comes: a literal for that, and its rules."""
+        if self.clauses.dialect != CQELS:
             return (), []
-        if len(steps) == 1:
-            return (due(steps[0], span),), []
-        name = self.predicates.fresh("due")
-        rules = [rule(name, (), (due(each, span),), span) for each in steps]
+        span, name = self.clauses.windows[0].span, self.predicates.fresh("arrived")
+        blanks = tuple(Variable("_") for _ in range(3))
+        rules = [rule(name, (), (Atom(TRIPLE, blanks, span=span),), span)]
+        for stream in dict.fromkeys(each.stream for each in self.clauses.windows):
+            rules.append(rule(name, (), (Atom(QUAD, (*blanks, Constant(stream)), span=span),), span))
         return (Atom(name, span=span),), rules
 
-    def _compared(self, name: str, told: str, columns: tuple[Variable, ...]) -> list[Rule]:
+    def _compared(self, name: str, told: str, columns: tuple[Variable, ...], steps: list[int]) -> list[Rule]:
         """`ISTREAM` and `DSTREAM`: what is new, or gone, since the evaluation before."""
         if told == name:
             return []
         span, inserted = self.span, self.clauses.mode == "ISTREAM"
         now = Atom(told, columns, span=span)
-        steps = sorted({each.step for each in self.clauses.windows}) or [1]
-        if len(steps) == 1 or steps[0] == 1:
-            before: Formula = Metric("once", Interval(steps[0], steps[0]), now, span=span)
+        if len(steps) < 2 or steps[0] == 1:
+            every = steps[0] if steps else 1
+            before = Metric("once", Interval(every, every), now, span=span)
             body: tuple[Formula, ...] = (now, Not(before, span=span)) if inserted else (before, Not(now, span=span))
             return [rule(name, columns, body, span)]
         kept = self.predicates.fresh(f"{name}_last")
-        last = Atom(kept, columns, span=span)
-        before = Metric("once", _BEFORE, last, span=span)
-        when = Atom("due", span=span)
-        body = (now, Not(before, span=span)) if inserted else (before, when, Not(now, span=span))
-        return [
-            rule(kept, columns, (now,), span),
-            rule(kept, columns, (before, Not(when, span=span)), span),
-            rule(name, columns, body, span),
-        ]
+        time = Names(each.name for each in columns).variable("T")
+        last = Pinned(Atom(kept, columns, span=span), Pin(time, -1), span=span)
+        between = tuple(_at_multiple(time, each, "!=", span) for each in steps)
+        goes_on = Head((Pinned(Atom(kept, columns, span=span), Pin(time), span=span),), span=span)
+        found = [rule(kept, columns, (now,), span), Rule(goes_on, (last, *between), span=span)]
+        if inserted:
+            before = Metric("once", Interval(1, 1), Atom(kept, columns, span=span), span=span)
+            return [*found, rule(name, columns, (now, Not(before, span=span)), span)]
+        gone = Head((Pinned(Atom(name, columns, span=span), Pin(time), span=span),), span=span)
+        absent = Not(Pinned(now, Pin(time), span=span), span=span)
+        return [*found, *(Rule(gone, (last, absent, _at_multiple(time, each, "=", span)), span=span) for each in steps)]
 
     def _constructed(
         self, template: Any, ways: list[Way], when: tuple[Formula, ...], told: str, patterns: Patterns
@@ -269,6 +266,10 @@ class _Reader:
         if position == 1:
             return [iri]
         return [joined(Or, [iri, among(value, "_:", "_;", True, self.span)], self.span)]
+
+
+def _at_multiple(time: Variable, every: int, sign: str, span: Span) -> Formula:
+    return Comparison(sign, Function("mod", (time, Constant(every)), span=span), Constant(0), span=span)
 
 
 def compared_at_once(body: tuple[Formula, ...], shown: Iterable[Term]) -> tuple[Formula, ...]:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from presage.errors import Span
 from presage.languages.rsp.clauses import StreamWindow
-from presage.languages.writing import Names, rule
-from presage.model.formulas import Atom, Formula, Metric, Modal, Pinned, Top, Windowed, atoms
+from presage.languages.writing import Names, at_multiples, rule
+from presage.model.formulas import Atom, Formula, Metric, Modal, Windowed, atoms
 from presage.model.statements import Rule
-from presage.model.terms import Constant, Now, Term, Variable
-from presage.model.time import Interval, Pin
+from presage.model.terms import Constant, Term, Variable
+from presage.model.time import Interval
 from presage.model.windows import RowsWindow, TimeWindow, Window
 
 TRIPLE, QUAD, STATIC_TRIPLE, STATIC_QUAD = "triple", "quad", "static_triple", "static_quad"
@@ -90,11 +90,8 @@ class Data:
             return formula
         looked = self.predicates.fresh("looked")
         columns = tuple(each for each in next(atoms(formula)).arguments if isinstance(each, Variable))
-        self._write(looked, columns, (formula, due(window.step, window.span)), window.span)
+        there = self.predicates.fresh("shown")
+        self._write(there, columns, (formula,), window.span)
+        self.rules.append(at_multiples(looked, columns, there, window.step, window.span))
         reach = Interval(0, window.step, closed_high=False)
         return Metric("once", reach, Atom(looked, columns, span=window.span), span=window.span)
-
-
-def due(every: int, span: Span) -> Formula:
-    """Holds at the multiples of a length: only there is now in the window that hops by it."""
-    return Windowed(TimeWindow(every, hop=every), Pinned(Top(span=span), Pin(Now()), span=span), span=span)
