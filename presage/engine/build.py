@@ -14,13 +14,13 @@ from presage.model.statements import Query
 from presage.model.terms import Number
 from presage.plan.builder import plan_of
 from presage.plan.lags import horizon_of, lags_of
-from presage.plan.nodes import Hop, Invent, Join, LastRows, Plan, Reach, Stamp, Within
+from presage.plan.nodes import AtLeast, Collect, Hop, Invent, Join, LastRows, Plan, Reach, Stamp, Within
 
 
 def numbers_of(plan: Plan) -> Iterator[Number]:
     """Every time the plan mentions."""
     for node in plan.nodes:
-        if isinstance(node, (Hop, Invent, LastRows, Stamp)):
+        if isinstance(node, (Hop, Invent, LastRows, Stamp, AtLeast, Collect)):
             yield node.period if isinstance(node, Hop) else 0
             continue
         reaches: list[Reach] = [node.head_reach if isinstance(node, Join) else node.reach]

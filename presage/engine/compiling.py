@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from presage.analysis.differences import INF, Bound
+from presage.engine.collecting import Enough
 from presage.engine.grid import ENDLESS, Grid
 from presage.engine.inventing import Invention
 from presage.engine.joining import Awaited, OutsideJoin, assignments, columns_of
@@ -28,12 +29,15 @@ from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
 from presage.model.terms import Constant, Variable
 from presage.plan.lags import Lags, offsets
-from presage.plan.nodes import Dilate, Erode, Hop, Invent, Join, Literal, Plan, Reach, Since, Stamp, Within
+from presage.plan.nodes import AtLeast, Dilate, Erode, Hop, Invent, Join, Literal, Plan, Reach, Since, Stamp, Within
 
 # So many entries of a join walk together: enough to be worth it, few enough to stay in the cache.
 MOST_ENTRIES, FEWEST_ENTRIES, ENTRY_ROOM = 256, 16, 1 << 15
 _SAME_ORDER = {"=": entries.EQUAL, "!=": entries.UNEQUAL, "<": entries.LESS, "<=": entries.AT_MOST}
 _OTHER_ORDER = {">": entries.LESS, ">=": entries.AT_MOST}
+
+
+Outside = OutsideJoin | Invention | Stamping | Enough
 
 
 @dataclass(slots=True)
@@ -42,7 +46,7 @@ class Trigger:
     fields: dict[int, int]
     roots: dict[tuple[object, ...], Step] = field(default_factory=dict)
     columns: tuple[int, ...] = ()
-    join: OutsideJoin | Invention | Stamping | None = None
+    join: Outside | None = None
     """What is done with the findings, where that is not a plain insertion."""
 
 
@@ -56,7 +60,7 @@ class Code:
     specs: Ints
     checks: Ints
     found: Ints
-    joins: dict[int, OutsideJoin | Invention | Stamping]
+    joins: dict[int, Outside]
     stack: Ints
     entries: Ints
     pairs: Ints
@@ -73,7 +77,7 @@ class Compiler:
         store: Store,
         symbols: Symbols,
         grid: Grid,
-        outside: Mapping[int, Invention | Stamping],
+        outside: Mapping[int, Invention | Stamping | Enough],
     ) -> None:
         """`outside` are the nodes that are worked on outside the kernels, by their identity."""
         self.plan, self.lags, self.store, self.symbols, self.grid = plan, lags, store, symbols, grid
@@ -99,7 +103,7 @@ class Compiler:
             elif isinstance(node, Hop):
                 trigger = self._operator(node, driver.HOP, node.source)
                 trigger.fields[driver.FAR_OFF] = node.period
-            elif isinstance(node, (Invent, Stamp, Within)):
+            elif isinstance(node, (Invent, Stamp, Within, AtLeast)):
                 self._passed_outside(node)
             elif isinstance(node, Since):
                 self._since(node)
@@ -154,7 +158,7 @@ class Compiler:
             trigger.fields |= self._distances(node.reach)
             trigger.fields |= {driver.OTHER: other.number, driver.INDEX: index, driver.AHEAD: node.ahead}
 
-    def _passed_outside(self, node: Invent | Stamp | Within) -> None:
+    def _passed_outside(self, node: Invent | Stamp | Within | AtLeast) -> None:
         """New pieces of the source go outside as they are."""
         source = self._relation(node.source)
         fields = {driver.KIND: driver.JOIN, driver.SOURCE: source.number, driver.HEAD: driver.ELSEWHERE}
@@ -357,7 +361,7 @@ class Compiler:
         self.triggers.sort(key=lambda trigger: trigger.component)
         writer = TreeWriter()
         triggers = np.zeros((len(self.triggers), driver.TRIGGER_FIELDS), np.int64)
-        joins: dict[int, OutsideJoin | Invention | Stamping] = {}
+        joins: dict[int, Outside] = {}
         last = max(self.lags.component.values(), default=0)
         starts = np.zeros(last + 2, np.int64)
         for number, trigger in enumerate(self.triggers):

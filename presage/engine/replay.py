@@ -9,7 +9,7 @@ from __future__ import annotations
 from presage.analysis.differences import INF, Bound
 from presage.engine.runtime import Engine
 from presage.plan.lags import NEVER, offsets
-from presage.plan.nodes import Invent, Join, LastRows, Stamp, Within
+from presage.plan.nodes import AtLeast, Collect, Invent, Join, LastRows, Stamp, Within
 
 
 def reach_of_memory(engine: Engine) -> int | None:
@@ -18,7 +18,7 @@ def reach_of_memory(engine: Engine) -> int | None:
     plan, lags = engine.plan, engine.lags
     if any(isinstance(node, Join) and node.negated for node in plan.nodes) or lags.clipped:
         return None
-    if any(isinstance(node, (Invent, LastRows, Stamp, Within)) for node in plan.nodes):
+    if any(isinstance(node, (Invent, LastRows, Stamp, Within, AtLeast, Collect)) for node in plan.nodes):
         return None
     if any(source.kind == "static" for source in plan.sources.values()):
         return None

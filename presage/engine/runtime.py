@@ -17,6 +17,7 @@ import numpy as np
 
 from presage.analysis.differences import INF, Bound
 from presage.engine.boundaries import Boundaries
+from presage.engine.collecting import Collecting, Enough
 from presage.engine.compiling import Compiler, distances
 from presage.engine.counting import Counting
 from presage.engine.finality import final_together
@@ -84,6 +85,7 @@ class Engine:
             self.members.setdefault(number, []).append(name)
         self.settled = self._settled()
         self.inventor = Inventor(plan, symbols, chase_limit)
+        self.collecting = Collecting(plan, self.relations, symbols)
         self.stampings = stampings(plan)
         self.boundaries = None if plan.discrete or not self.negating else Boundaries(plan, lags)
         rows = [node for node in plan.nodes if isinstance(node, LastRows)]
@@ -105,7 +107,7 @@ class Engine:
 
     def _compile(self) -> None:
         """Makes the plan ready for the grid."""
-        outside: dict[int, Invention | Stamping] = {**self.inventor.inventions, **self.stampings}
+        outside = {**self.inventor.inventions, **self.stampings, **self.collecting.enough}
         compiler = Compiler(self.plan, self.lags, self.store, self.symbols, self.grid, outside)
         self.code = compiler.compile()
         self.joins: dict[int, OutsideJoin] = compiler.joins
@@ -117,7 +119,7 @@ class Engine:
         self.keeps = np.array([self._kept_cells(name) for name in self.relations], np.int64)
         # Components that conclude from absence are worked off one by one, those between them in one go.
         special = {self.lags.component[node.head] for node in self.negating}
-        special |= {self.lags.component[name] for name in self.counting.followers}
+        special |= {self.lags.component[name] for name in (*self.counting.followers, *self.collecting.collectors)}
         self.stretches: list[tuple[int, int]] = []
         for number in range(len(self.code.starts) - 1):
             if self.stretches and number not in special and self.stretches[-1][0] not in special:
@@ -218,6 +220,8 @@ class Engine:
         if self.counting:
             self.counting.forget(min(map(self.final_cap, [*self.counted, *self.counting.followers])))
         forget(self.store.address, self.store.indexes_address, self._cells(now) - self.keeps)
+        if self.collecting.enough:
+            self.collecting.forget(dict(zip(self.relations, (self._cells(now) - self.keeps).tolist(), strict=True)))
         self.sweeps.run(self._surely_final, self._cells, now)
         return new
 
@@ -275,6 +279,10 @@ class Engine:
         for name in self.members[number]:
             if name in self.counting.followers:
                 self.counting.follow(name, self.final_cap(name))
+            elif name in self.collecting.collectors:
+                told = self.collecting.collect(name, self.final_cap(self.collecting.collectors[name].node.source))
+                if told is not None:
+                    self.insert(name, told.bindings, told.low, told.high)
         for join in joins:
             self._release(join, self._final_for(join, self.final))
         self._settle(number, number + 1)
@@ -310,8 +318,9 @@ class Engine:
         tuples, low, high = self.output
         # These are the kernels' own: whatever is kept of them is copied on the way.
         found = Rows(tuples[: count * join.width].reshape(-1, join.width), low[:count], high[:count])
-        if isinstance(join, Invention):
-            rows = self.inventor.apply(join, Rows(found.bindings.copy(), found.low.copy(), found.high.copy()))
+        if isinstance(join, (Invention, Enough)):
+            copied = Rows(found.bindings.copy(), found.low.copy(), found.high.copy())
+            rows = join.apply(copied) if isinstance(join, Enough) else self.inventor.apply(join, copied)
             self.insert(join.node.head, rows.bindings, rows.low, rows.high)
         elif isinstance(join, Stamping):
             rows = join.apply(found, self.grid, self.symbols)
@@ -415,6 +424,7 @@ class Engine:
         for name, relation in self.relations.items():
             if relation.table[layout.FORGETS]:
                 relation.forgets(self._bucket(self.lags.keep[name]))
+        self.collecting.rebuild(self.final_cap)
         self._compile()
 
     # Forgetting.

@@ -106,6 +106,7 @@ def fill_engine(engine: Engine, header: dict[str, Any], arrays: Arrays) -> None:
         engine.start()
     else:
         engine.forget_news()
+    engine.collecting.rebuild(engine.final_cap)
 
 
 def _fill_waiting(waiting: Waiting, arrays: Arrays, name: str, width: int, values: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from presage.analysis.differences import INF
+from presage.engine.collecting import time_of
 from presage.engine.runtime import Engine
 from presage.kernels.layout import FAR
 from presage.model.terms import Number
@@ -22,7 +23,7 @@ def next_wake(engine: Engine) -> Number | None:
         start = waiting.first()
         if start is not None and start < FAR:
             times.append(engine.grid.time(start) - engine.horizon)
-    return min([*times, *_rows_counted(engine)], default=None)
+    return min([*times, *_rows_counted(engine), *_collected(engine)], default=None)
 
 
 def _absence_settled(engine: Engine, node: Join) -> Number | None:
@@ -46,6 +47,15 @@ def _absence_settled(engine: Engine, node: Join) -> Number | None:
         time = engine.grid.time(cell) + lag
         wake = time if wake is None else max(wake, time)
     return wake
+
+
+def _collected(engine: Engine) -> Iterator[Number]:
+    """When there is more to tell of what aggregates are worth."""
+    for name, cell in engine.collecting.waiting():
+        lag, opening = engine.lags.moving[name], engine.lags.opening[name]
+        if cell < FAR and not isinstance(lag, float) and opening != INF:
+            time = time_of(engine.grid, cell) + lag
+            yield time if isinstance(opening, float) else max(time, opening)
 
 
 def _rows_counted(engine: Engine) -> Iterator[Number]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from presage.analysis.safety import bound_by
 from presage.analysis.subject import Subject
 from presage.analysis.timeline import pin_variables
+from presage.errors import NOWHERE
 from presage.model.formulas import (
     Atom,
     Comparison,
@@ -17,12 +18,12 @@ from presage.model.formulas import (
     Or,
     Over,
     Pinned,
-    aggregates,
     variables,
     walk,
 )
 from presage.model.statements import Head, Rule
 from presage.model.terms import Constant, Now, Variable
+from presage.plan.aggregates import Lowered, NotLowered, lowered
 from presage.plan.body import Body
 from presage.plan.existential import earliest, frontier, is_timed, obstacle
 from presage.plan.formulas import mirrored, names, positive, reach_of, time
@@ -30,6 +31,9 @@ from presage.plan.fusing import fuse
 from presage.plan.moments import conjuncts, moments
 from presage.plan.nodes import (
     HERE,
+    AtLeast,
+    Collect,
+    Hop,
     Invent,
     Join,
     Known,
@@ -55,7 +59,14 @@ def plan_of(subject: Subject) -> Plan:
     kinds = {name: (each.arity, each.kind) for name, each in subject.predicates.items()}
     mixed = [name for name, each in subject.predicates.items() if each.is_input and each.kind == "derived"]
     kinds.update({name: (subject.predicates[name].arity, "derived") for name in mixed})
-    plan = Builder(subject.program, subject.discrete, kinds, bool(mixed)).build()
+    try:
+        found = lowered(subject.program)
+    except NotLowered as refused:
+        raise Unsupported(refused.what, refused.span, subject.program) from None
+    kinds.update({name: (arity, "derived") for name, arity in found.arities.items()})
+    builder = Builder(found.program, subject.discrete, kinds, bool(mixed))
+    builder.collect(found)
+    plan = builder.build()
     fuse(plan)
     return plan
 
@@ -69,9 +80,25 @@ class Builder(BodiesInTime):
             else:
                 self._rule(rule)
         for node in self.plan.nodes:
-            if isinstance(node, LastRows) and any(each.head == node.head for each in needed_by(self.plan, node.source)):
+            if isinstance(node, (LastRows, Collect)) and any(
+                each.head == node.head for each in needed_by(self.plan, node.source)
+            ):
+                if isinstance(node, Collect):
+                    raise self._refuse("an aggregate over what hangs on it", node.rule.span if node.rule else NOWHERE)
                 raise self._refuse("a window of rows over what hangs on it", node.window.span)
         return self.plan
+
+    def collect(self, found: Lowered) -> None:
+        """What is collected from relations that rules derive."""
+        for each in found.collected:
+            if each.least is not None:
+                self.plan.nodes.append(AtLeast(each.name, each.source, each.groups, each.least, each.rule))
+            else:
+                self.plan.nodes.append(Collect(each.name, each.source, each.groups, each.function, each.rule))
+        for hopping in found.hopping:
+            if not self.plan.discrete:
+                raise self._refuse("a hopping window on the dense timeline", hopping.rule.span)
+            self.plan.nodes.append(Hop(hopping.name, hopping.source, hopping.period, hopping.rule))
 
     # Facts of the program.
 
@@ -122,9 +149,6 @@ class Builder(BodiesInTime):
             raise self._refuse("a constraint", rule.span)
         if rule.head.choice:
             raise self._refuse("a head with alternatives", rule.span)
-        for part in (part for literal in rule.body for part in walk(literal)):
-            if isinstance(part, Comparison) and aggregates(part):
-                raise self._refuse("an aggregate", part.span)
         base = self._base(rule.head, rule)
         inputs = {each.name for each in self.plan.sources.values() if each.kind == "input"}
         times = pin_variables(rule)

@@ -22,6 +22,8 @@ from presage.model.statements import Horizon
 from presage.model.terms import Number
 from presage.plan.nodes import (
     EVERYWHERE,
+    AtLeast,
+    Collect,
     Dilate,
     Erode,
     Hop,
@@ -80,7 +82,9 @@ def offsets(node: Node, discrete: bool) -> list[tuple[str, Bound, Bound, bool]]:
         case Dilate(source=source, reach=reach) if reach == EVERYWHERE:
             # A domain: it has a new value when the source has, and is asked about the recent past only.
             return [(source, 0, 0, False)]
-        case Invent(source=source) | Stamp(source=source):
+        case Collect(source=source):
+            return [(source, 0, 0, True)]
+        case Invent(source=source) | Stamp(source=source) | AtLeast(source=source):
             return [(source, 0, 0, False)]
         case Dilate() | Erode() | Within():
             return [(node.source, far_back(node.reach), far_ahead(node.reach), False)]

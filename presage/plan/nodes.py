@@ -182,7 +182,30 @@ class LastRows:
     rule: Rule | None = field(default=None, compare=False)
 
 
-Node = Union[Join, Dilate, Erode, Hop, Since, Invent, Stamp, Within, LastRows]
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """Where at least so many tuples of the source begin with the same `groups` columns, which are those of the head."""
+
+    head: str
+    source: str
+    groups: int
+    least: int
+    rule: Rule | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """For each choice of the first `groups` columns of the source, what a function is worth of the tuples of the rest,
+    as a last column; where there is none, and where the function has no value, nothing."""
+
+    head: str
+    source: str
+    groups: int
+    function: str
+    rule: Rule | None = field(default=None, compare=False)
+
+
+Node = Union[Join, Dilate, Erode, Hop, Since, Invent, Stamp, Within, LastRows, AtLeast, Collect]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +237,10 @@ def reads(node: Node) -> tuple[tuple[str, bool], ...]:
             return (*((each.relation, False) for each in literals), *((each.relation, True) for each in negated))
         case Dilate(source=source) | Erode(source=source) | Hop(source=source) | Invent(source=source):
             return ((source, False),)
-        case Stamp(source=source) | Within(source=source):
+        case Stamp(source=source) | Within(source=source) | AtLeast(source=source):
             return ((source, False),)
+        case Collect(source=source):
+            return ((source, True),)
         case Since(left=left, right=right):
             return ((left, False), (right, False))
         case LastRows(source=source, counted=counted):

@@ -15,7 +15,20 @@ from presage.analysis.subject import Subject
 from presage.model.statements import Rule
 from presage.plan.builder import plan_of
 from presage.plan.lags import NEVER, Lags, horizon_of, lags_of
-from presage.plan.nodes import Invent, Join, LastRows, Literal, Node, Plan, Stamp, Within, needed_by, reads
+from presage.plan.nodes import (
+    AtLeast,
+    Collect,
+    Invent,
+    Join,
+    LastRows,
+    Literal,
+    Node,
+    Plan,
+    Stamp,
+    Within,
+    needed_by,
+    reads,
+)
 from presage.plan.parts import Unsupported
 
 
@@ -62,6 +75,8 @@ def _reasons(node: Node, plan: Plan, lags: Lags, early: frozenset[str]) -> Itera
             yield "it invents values"
         case Stamp() | Within():
             yield "it has times as values"
+        case AtLeast() | Collect():
+            yield "it counts along time"
         case LastRows():
             yield "which rows are the last ones is counted along time"
         case Join(negated=negated) if negated:

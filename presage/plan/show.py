@@ -5,7 +5,22 @@ from __future__ import annotations
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_formula, show_number, show_window
 from presage.model.terms import Number
-from presage.plan.nodes import Dilate, Erode, Hop, Invent, Join, LastRows, Literal, Node, Reach, Since, Stamp, Within
+from presage.plan.nodes import (
+    AtLeast,
+    Collect,
+    Dilate,
+    Erode,
+    Hop,
+    Invent,
+    Join,
+    LastRows,
+    Literal,
+    Node,
+    Reach,
+    Since,
+    Stamp,
+    Within,
+)
 
 
 def show_node(node: Node) -> str:
@@ -28,10 +43,18 @@ def show_node(node: Node) -> str:
         case Within(head=head, source=source, reach=reach, bounds=bounds):
             also = "".join(f", and {_reach(each)} from column {column + 1}" for column, each in bounds)
             return f"{head} := {source} held at some time of {_reach(reach)}{also}"
+        case AtLeast(head=head, source=source, groups=groups, least=least):
+            return f"{head} := at least {least} of {source} by {_columns(groups)}"
+        case Collect(head=head, source=source, groups=groups, function=function):
+            return f"{head} := {function} of {source} by {_columns(groups)}"
         case LastRows(head=head, source=source, window=window, shows=shows):
             return f"{head} := {source} in {show_window(window)}, {shows.value}"
         case Since(head=head, left=left, right=right, reach=reach, ahead=ahead):
             return f"{head} := {left} {'until' if ahead else 'since'} {right}, {_reach(reach)}"
+
+
+def _columns(count: int) -> str:
+    return "nothing" if not count else "its first column" if count == 1 else f"its first {count} columns"
 
 
 def _join(node: Join) -> str:

@@ -1,0 +1,277 @@
+"""Aggregates at work: where there are enough tuples of a group, and what they are worth together.
+
+`AtLeast` works on single new pieces, as joins do: more tuples can only make it true. `Collect` waits until its source
+is final, and then goes along the times at which tuples enter and leave. What it remembers is what its source holds from
+there on, so a saved engine needs nothing more than its relations.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from presage.engine.grid import ENDLESS, Grid
+from presage.engine.joining import Rows
+from presage.engine.relation import Delta, Relation, Symbols32
+from presage.engine.symbols import Symbols
+from presage.engine.worth import WORTH, Count
+from presage.kernels.layout import FAR
+from presage.model.terms import Number
+from presage.plan.nodes import AtLeast, Collect, Plan
+
+Key = tuple[int, ...]
+Span = tuple[int, int]
+FEW = 64
+
+
+@dataclass(slots=True)
+class Group:
+    """The pieces of one group, by where they end: (end, begin)."""
+
+    spans: list[Span] = field(default_factory=list)
+    in_order: bool = True
+    """Whether they also begin in this order, as a stream comes."""
+
+
+@dataclass(slots=True)
+class Enough:
+    """Where a group has at least so many tuples."""
+
+    node: AtLeast
+    arity: int
+    groups: dict[Key, Group] = field(default_factory=dict)
+    cutoff: int = -ENDLESS
+    most: int = FEW
+
+    @property
+    def width(self) -> int:
+        return max(1, self.arity)
+
+    def apply(self, rows: Rows) -> Rows:
+        count, least = self.node.groups, self.node.least
+        if least == 1:
+            keys = rows.bindings[:, :count] if count else np.zeros((len(rows), 1), np.int32)
+            return Rows(np.ascontiguousarray(keys), rows.low, rows.high)
+        found: list[tuple[Key, int, int]] = []
+        bindings = rows.bindings[:, :count].tolist() if count else [()] * len(rows)
+        for values, low, high in zip(bindings, rows.low.tolist(), rows.high.tolist(), strict=True):
+            key = tuple(values)
+            group = self.groups.get(key)
+            if group is None:
+                group = self.groups[key] = Group()
+            found.extend((key, *span) for span in covered(group, low, high, least))
+            self._shorten(group)
+        if not found:
+            return Rows(np.zeros((0, max(1, count)), np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
+        keys = np.array([key or (0,) for key, _, _ in found], np.int32)
+        lows, highs = (np.array([each[place] for each in found], np.int64) for place in (1, 2))
+        return Rows(keys, lows, highs)
+
+    def _shorten(self, group: Group) -> int:
+        """Drops pieces that ended before all that still comes; gives how many are left."""
+        spans = group.spans
+        if len(spans) >= FEW and spans[len(spans) // 2][0] < self.cutoff:
+            del spans[: bisect_left(spans, (self.cutoff, -ENDLESS))]
+        return len(spans)
+
+    def forget(self, cutoff: int) -> None:
+        """Pieces that ended before a cell meet nothing that still comes. All groups are looked through when there are
+        twice as many as were left the last time."""
+        self.cutoff = cutoff
+        if len(self.groups) > self.most:
+            self.groups = {key: each for key, each in self.groups.items() if each.spans[-1][0] >= cutoff}
+            self.most = 2 * len(self.groups) + FEW
+
+    def rebuild(self, source: Relation) -> None:
+        self.groups.clear()
+        held, count = source.contents(), self.node.groups
+        for values, low, high in zip(held.tuples.tolist(), held.low.tolist(), held.high.tolist(), strict=True):
+            self.groups.setdefault(tuple(values[:count]), Group()).spans.append((high, low))
+        for group in self.groups.values():
+            group.spans.sort()
+            group.in_order = all(one[1] <= other[1] for one, other in pairwise(group.spans))
+
+
+def covered(group: Group, low: int, high: int, least: int) -> Iterator[Span]:
+    """Adds a piece to a group; gives the stretches of it where at least so many pieces lie then."""
+    spans = group.spans
+    first = bisect_left(spans, (low, -ENDLESS))
+    last = spans[-1] if spans else (low, low)
+    if group.in_order and last[0] <= high and last[1] <= low:
+        # All that is there began before, and ends before.
+        if len(spans) - first >= least - 1:
+            yield low, spans[len(spans) - least + 1][0]
+        spans.append((high, low))
+        return
+    inner = [span for span in spans[first:] if span[1] <= high]
+    insort(spans, (high, low))
+    group.in_order = False
+    # The number of pieces changes where one begins, or after one ends.
+    changes: dict[int, int] = {low: 1}
+    for end, begin in inner:
+        changes[max(begin, low)] = changes.get(max(begin, low), 0) + 1
+        if end < high:
+            changes[end + 1] = changes.get(end + 1, 0) - 1
+    count, true_from = 0, None
+    for cut in sorted(changes):
+        count += changes[cut]
+        if count >= least and true_from is None:
+            true_from = cut
+        elif count < least and true_from is not None:
+            yield true_from, cut - 1
+            true_from = None
+    if true_from is not None:
+        yield true_from, high
+
+
+@dataclass(slots=True)
+class Standing:
+    """A group that is not empty: what it is worth, and since which cell."""
+
+    worth: Count
+    value: Any = None
+    since: int = 0
+
+
+class Collector:
+    """What one aggregate is worth, group by group, up to where its source is final."""
+
+    def __init__(self, node: Collect, source: Relation, symbols: Symbols) -> None:
+        self.node, self.source, self.symbols = node, source, symbols
+        self.clear()
+
+    def clear(self) -> None:
+        self.upto = -1
+        self.groups: dict[Key, Standing] = {}
+        self.events: dict[int, list[tuple[Key, Key, int]]] = {}
+        self.cells: list[int] = []
+
+    def take(self, news: Delta | None) -> None:
+        """Notes when new pieces enter and leave."""
+        if news is None:
+            return
+        count = self.node.groups
+        for values, low, high in zip(news.tuples.tolist(), news.low.tolist(), news.high.tolist(), strict=True):
+            key, rest = tuple(values[:count]), tuple(values[count:])
+            if high > self.upto:
+                self._at(max(low, self.upto + 1), (key, rest, 1))
+                if high < FAR:
+                    self._at(high + 1, (key, rest, -1))
+
+    def _at(self, cell: int, event: tuple[Key, Key, int]) -> None:
+        there = self.events.get(cell)
+        if there is None:
+            self.events[cell] = [event]
+            heappush(self.cells, cell)
+        else:
+            there.append(event)
+
+    def advance(self, upto: int) -> tuple[list[Key], list[Any], list[int], list[int]]:
+        """What the groups are worth at the cells up to one, after those told before."""
+        keys: list[Key] = []
+        values: list[Any] = []
+        lows: list[int] = []
+        highs: list[int] = []
+
+        def tell(key: Key, group: Standing, high: int) -> None:
+            if group.value is not None and group.since <= high:
+                keys.append(key)
+                values.append(group.value)
+                lows.append(group.since)
+                highs.append(high)
+
+        value = self.symbols.value_or_null
+        while self.cells and self.cells[0] <= upto:
+            cell = heappop(self.cells)
+            touched: set[Key] = set()
+            # What enters comes first: a tuple that goes on leaves and enters at one cell.
+            for key, rest, sign in sorted(self.events.pop(cell), key=lambda each: -each[2]):
+                group = self.groups.get(key)
+                if group is None:
+                    group = self.groups[key] = Standing(WORTH[self.node.function](), None, cell)
+                elif key not in touched:
+                    tell(key, group, cell - 1)
+                    group.since = cell
+                touched.add(key)
+                group.worth.add(tuple(map(value, rest)), sign)
+            for key in touched:
+                group = self.groups[key]
+                if group.worth.size:
+                    group.value = group.worth.value()
+                else:
+                    del self.groups[key]
+        for key, group in self.groups.items():
+            tell(key, group, upto)
+            group.since = max(group.since, upto + 1)
+        self.upto = max(self.upto, upto)
+        return keys, values, lows, highs
+
+    def next_cell(self) -> int | None:
+        """The next cell at which there is something to tell once it is final."""
+        if any(group.value is not None for group in self.groups.values()):
+            return self.upto + 1
+        return self.cells[0] if self.cells else None
+
+    def rebuild(self, upto: int) -> None:
+        """Goes on from what the source holds after a cell."""
+        self.clear()
+        self.upto = upto
+        self.take(self.source.contents())
+
+
+class Collecting:
+    """All aggregates of an engine."""
+
+    def __init__(self, plan: Plan, relations: dict[str, Relation], symbols: Symbols) -> None:
+        self.relations, self.symbols = relations, symbols
+        self.enough: dict[int, Enough] = {}
+        self.collectors: dict[str, Collector] = {}
+        for node in plan.nodes:
+            if isinstance(node, AtLeast):
+                self.enough[id(node)] = Enough(node, relations[node.source].arity)
+            elif isinstance(node, Collect):
+                self.collectors[node.head] = Collector(node, relations[node.source], symbols)
+
+    def collect(self, head: str, upto: int) -> Rows | None:
+        """What is new of an aggregate, whose source is final up to a cell."""
+        collector = self.collectors[head]
+        collector.take(collector.source.news())
+        keys, values, lows, highs = collector.advance(upto)
+        if not keys:
+            return None
+        numbers: Symbols32 = self.symbols.number_all(values)
+        width = collector.node.groups
+        rows = np.empty((len(keys), width + 1), np.int32)
+        if width:
+            rows[:, :width] = keys
+        rows[:, width] = numbers
+        return Rows(rows, np.array(lows, np.int64), np.array(highs, np.int64))
+
+    def forget(self, cutoffs: dict[str, int]) -> None:
+        for each in self.enough.values():
+            each.forget(cutoffs[each.node.source])
+
+    def rebuild(self, final_cap: Callable[[str], int]) -> None:
+        """Goes on from what relations hold; sources are final up to a cell."""
+        for each in self.enough.values():
+            each.rebuild(self.relations[each.node.source])
+        for collector in self.collectors.values():
+            collector.rebuild(final_cap(collector.node.source))
+
+    def waiting(self) -> Iterable[tuple[str, int]]:
+        """The sources that are waited for, and up to which cell."""
+        for collector in self.collectors.values():
+            cell = collector.next_cell()
+            if cell is not None:
+                yield collector.node.source, cell
+
+
+def time_of(grid: Grid, cell: int) -> Number:
+    """The first time at which a cell is past or there."""
+    return grid.time(cell + 1 if not grid.discrete and cell % 2 else cell)
