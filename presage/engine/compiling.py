@@ -77,7 +77,7 @@ class Compiler:
         store: Store,
         symbols: Symbols,
         grid: Grid,
-        outside: Mapping[int, Invention | Stamping | Enough],
+        outside: Mapping[int, Outside],
     ) -> None:
         """`outside` are the nodes that are worked on outside the kernels, by their identity."""
         self.plan, self.lags, self.store, self.symbols, self.grid = plan, lags, store, symbols, grid

@@ -18,7 +18,7 @@ import numpy as np
 from presage.analysis.differences import INF, Bound
 from presage.engine.boundaries import Boundaries
 from presage.engine.collecting import Collecting, Enough
-from presage.engine.compiling import Compiler, distances
+from presage.engine.compiling import Compiler, Outside, distances
 from presage.engine.counting import Counting
 from presage.engine.finality import final_together
 from presage.engine.grid import ENDLESS, Grid
@@ -107,7 +107,7 @@ class Engine:
 
     def _compile(self) -> None:
         """Makes the plan ready for the grid."""
-        outside = {**self.inventor.inventions, **self.stampings, **self.collecting.enough}
+        outside: dict[int, Outside] = {**self.inventor.inventions, **self.stampings, **self.collecting.enough}
         compiler = Compiler(self.plan, self.lags, self.store, self.symbols, self.grid, outside)
         self.code = compiler.compile()
         self.joins: dict[int, OutsideJoin] = compiler.joins
