@@ -1,4 +1,4 @@
-"""Aggregates: what rules say of random streams in disorder, held against the definition; on every engine that runs them.
+"""Aggregates: what rules say of random streams in disorder, held against the definition.
 
 The oracle shares nothing with the engines but the model of programs. DuckDB is a second opinion on what is in a window.
 """
@@ -34,7 +34,8 @@ RULES = {
     "sums_of_the_bound": "q(D, S) :- p(D, _), S = sum { V, T : window(4) p(D, V)@T, T < now }.",
     "means": "q(S) :- S = avg { V, D, T : window(3) p(D, V)@T }.",
     "extremes": "q(D, A, B) :- A = min { V : window(3) p(D, V)@T }, B = max { V : window(3) p(D, V)@T }.",
-    "first_and_last": "q(D, A, B) :- A = first { V, T : window(4) p(D, V)@T }, B = last { V, T : window(4) p(D, V)@T }.",
+    "first_and_last": "q(D, A, B) :- A = first { V, T : window(4) p(D, V)@T }, "
+    "B = last { V, T : window(4) p(D, V)@T }.",
     "enough": "q(D) :- p(D, _), count { T : window(4) p(D, _)@T } >= 2.",
     "enough_by_itself": "q(D) :- 2 <= count { V, T : window(4) p(D, V)@T }.",
     "few": "q(D) :- p(D, _), count { T : window(4) p(D, _)@T } < 2.",

@@ -267,7 +267,7 @@ class _Lowering:
         return self.known[key]
 
     def without_hop(self, aggregate: Aggregate) -> tuple[tuple[Formula, ...], int | None]:
-        """The body with a sliding window in the place of one that hops, where all else holds at any time; and the hop."""
+        """The body with a sliding window in place of one that hops, if all else holds at any time; and the hop."""
         hops = [each for each in aggregate.body if _hop(each) is not None]
         if not hops:
             return aggregate.body, None
