@@ -19,7 +19,7 @@ import pytest
 from presage.io.facts import Checker, FactError
 from presage.serve.log import Entry, Log
 from presage.serve.messages import MessageReader
-from tests.serving import LINES, LISTENING, Receiver, Served, hot, lines_in
+from tests.serving import LINES, LISTENING, TURBINES, Receiver, Served, hot, lines_in
 from tests.test_cli import presage as command
 
 KILLS = int(os.environ.get("PRESAGE_KILLS", "8"))
@@ -292,6 +292,29 @@ def test_damage_inside_a_log_is_told(tmp_path: Path) -> None:
             assert "damaged" in str(said)
         else:
             assert found < 2, "a damaged entry is not taken for whole"
+
+
+@pytest.mark.parametrize("names", ["d{}", "Ünd {}", 'a "quoted\\\\" {}', "{}", "-{}x", "tab\t{}"])
+def test_lines_by_the_column_are_those_of_their_answers(names: str) -> None:
+    import presage
+    from presage.serve.reasoning import Reasoning
+
+    chance = random.Random(5)
+    messages = [
+        "".join(hot(at, names.format(device)) for device in range(60) if chance.random() < 0.7) for at in range(8)
+    ]
+    by_column, one_by_one = (Reasoning(presage.check(TURBINES), "changes", False) for _ in range(2))
+    one_by_one.wants_answers = True
+    found: list[list[tuple[str, str, str]]] = []
+    for reasoning in (by_column, one_by_one):
+        lines = [
+            line
+            for number, message in enumerate(messages, 1)
+            for step in reasoning.take(number, Entry("http", message.encode()))
+            for line in step
+        ]
+        found.append([(line.text, line.key, line.status) for line in lines])
+    assert found[0] == found[1] and len(found[0]) > 200
 
 
 @pytest.mark.parametrize("seed", range(20))

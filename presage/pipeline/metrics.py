@@ -38,6 +38,10 @@ class Measures:
     """The same as seconds since 1970, where the program has a `tick`."""
     lag_seconds: float | None = None
     """How far the clock is behind this machine's."""
+    entries: int | None = None
+    """Entries of the log that are not reasoned about yet."""
+    refusals: dict[str, int] = field(default_factory=dict)
+    """How often sinks have refused what was written to them, by their names."""
     waiting: int | None = None
     """Messages that a broker has and the pipeline has not taken."""
 
@@ -64,9 +68,12 @@ class Measures:
             ("clock_seconds", "the reasoner's time, in seconds since 1970", self.moment),
             ("lag_seconds", "how far the reasoner's time is behind", self.lag_seconds),
             ("waiting_messages", "messages not taken yet", self.waiting),
+            ("waiting_entries", "what is in the log of `presage serve` and not yet reasoned about", self.entries),
         ):
             if value is not None:
                 yield name, "gauge", meaning, "", value
+        for sink, count in self.refusals.items():
+            yield "refusals_total", "counter", "writes that a sink of `presage serve` refused", f',sink="{sink}"', count
 
     def text(self) -> str:
         """Prometheus' text format."""

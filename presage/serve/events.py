@@ -30,7 +30,7 @@ class Events:
         return None
 
     def write(self, lines: Sequence[Line]) -> None:
-        made = [(line.number, json.dumps(line.fields, ensure_ascii=False)) for line in lines]
+        made = [(line.number, line.text) for line in lines]
         with self._lock:
             self._held.extend(made)
             readers = list(self._readers)

@@ -6,7 +6,6 @@ itself says how far a sink is, and every line is there once for readers of what 
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Sequence
@@ -155,7 +154,7 @@ class KafkaSink:
             for line in lines:
                 while True:
                     try:
-                        producer.produce(topic, json.dumps(line.fields, ensure_ascii=False), line.key)
+                        producer.produce(topic, line.text, line.key)
                         break
                     except BufferError:
                         producer.poll(0.1)

@@ -3,7 +3,6 @@ are acknowledged: at least once both ways."""
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -97,9 +96,7 @@ class MqttSink:
         else:
             raise Refused(f"{self.part.text('servers')}: the broker is away")
         topic = self.part.text("topic")
-        sent = [
-            self.client.publish(topic, json.dumps(line.fields, ensure_ascii=False), ONCE_AT_LEAST) for line in lines
-        ]
+        sent = [self.client.publish(topic, line.text, ONCE_AT_LEAST) for line in lines]
         for each in sent:
             try:
                 each.wait_for_publish(SECONDS)

@@ -51,6 +51,7 @@ class Page:
             reasoner = self.serving.reasoning.reasoner
             if reasoner.now is not None:
                 self._take(reasoner.now, list(reasoner.answers()))
+            self.serving.reasoning.wants_answers = True
             self.serving.heard.append(self._hear)
         stage = Stage(Run(replay, details))
         stage.start()

@@ -6,14 +6,15 @@ again from a snapshot gives the lines after it the numbers they had.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from presage.answers import INCONSISTENT, Answer, json_value
+from presage.answers import INCONSISTENT, Answer, Answers, json_value
 from presage.checking import Report
 from presage.incoming import Incoming
 from presage.io.facts import Fact, exact
+from presage.io.line_texts import json_texts
 from presage.io.told import read, written
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
@@ -24,25 +25,35 @@ from presage.serve.messages import Message, MessageReader
 from presage.several import Reasoner, what_is_told
 
 ANSWER, LATE, ALERT = "answer", "late", "alert"
+FEW = 20
+"""Answers up to which lines are made one by one: asking for columns costs as much."""
 
 
-@dataclass(frozen=True, slots=True)
 class Line:
-    """What is told: an answer, a fact that came too late, or an alert."""
+    """What is told, in JSON: an answer, a fact that came too late, or an alert. `key` is what it is about: the latest
+    line with the same key is the one that counts."""
 
-    number: int
-    fields: dict[str, Any]
-    kind: str = ANSWER
-    answer: Answer | None = None
+    __slots__ = ("_fields", "answer", "key", "kind", "number", "status", "text")
+
+    def __init__(
+        self, number: int, text: str, key: str, kind: str = ANSWER, status: str = "", answer: Answer | None = None
+    ) -> None:
+        self.number, self.text, self.key, self.kind = number, text, key, kind
+        self.status, self.answer = status, answer
+        self._fields: dict[str, Any] | None = None
+
+    @classmethod
+    def of(cls, number: int, said: dict[str, Any], kind: str, answer: Answer | None = None) -> Line:
+        fields = {"seq": number, **said}
+        key = str(said.get("key") or said.get("answer") or said.get("fact") or "")
+        text = json.dumps(fields, ensure_ascii=False)
+        return cls(number, text, key, kind, str(said.get("status", "")), answer)
 
     @property
-    def status(self) -> str | None:
-        return None if self.answer is None else self.answer.status
-
-    @property
-    def key(self) -> str:
-        """What a line is about: the latest with the same key is the one that counts."""
-        return str(self.fields.get("key") or self.fields.get("answer") or self.fields.get("fact") or "")
+    def fields(self) -> dict[str, Any]:
+        if self._fields is None:
+            self._fields = json.loads(self.text)
+        return self._fields
 
 
 class Reasoning:
@@ -72,6 +83,8 @@ class Reasoning:
         """The number of the last line."""
         self.positions: dict[str, Any] = {}
         self.late = 0
+        self.wants_answers = False
+        """Whether lines are to have their answers, and not only their text."""
 
     def take(self, number: int, entry: Entry, message: Message | None = None) -> Iterator[list[Line]]:
         """The lines of each step that is due by an entry; `message` is what it says, if it has been read. To be used
@@ -100,26 +113,46 @@ class Reasoning:
         found = []
         for alert in self.alerts.take([], now):
             self.told += 1
-            found.append(Line(self.told, {"seq": self.told, **alert}, ALERT))
+            found.append(Line.of(self.told, alert, ALERT))
         return found
 
     def _lines(self, answers: Sequence[Answer]) -> list[Line]:
         now = self.reasoner.now
         assert now is not None
-        found = []
-        for answer in sorted(answers, key=_order):
-            self.told += 1
-            found.append(Line(self.told, {"seq": self.told, **answer.to_json()}, ANSWER, answer))
+        found = self._by_columns(answers)
+        if found is None:
+            found = []
+            for answer in sorted(answers, key=_order):
+                self.told += 1
+                found.append(Line.of(self.told, answer.to_json(), ANSWER, answer))
         if self.reasoner.late:
             self.late += len(self.reasoner.late)
             for fact in sorted(self.reasoner.late, key=_fact_text):
                 self.told += 1
-                found.append(Line(self.told, {"seq": self.told, **_late_line(fact, now)}, LATE))
+                found.append(Line.of(self.told, _late_line(fact, now), LATE))
             self.reasoner.late.clear()
         if self.alerts.rules:
             for alert in self.alerts.take([line.answer for line in found if line.answer is not None], now):
                 self.told += 1
-                found.append(Line(self.told, {"seq": self.told, **alert}, ALERT))
+                found.append(Line.of(self.told, alert, ALERT))
+        return found
+
+    def _by_columns(self, answers: Sequence[Answer]) -> list[Line] | None:
+        """Lines whose answers nobody has made, where they come by the column and nobody asks for more."""
+        if self.alerts.rules or self.wants_answers or not isinstance(answers, Answers) or answers.columns is None:
+            return None
+        if len(answers) < FEW:
+            return None
+        tables = answers.columns.tables()
+        if len(tables) != 1:
+            return None
+        texts = json_texts(tables[0], self.told + 1)
+        if texts is None:
+            return None
+        found = [
+            Line(number, text, key, ANSWER, status) for number, (text, status, key) in enumerate(texts, self.told + 1)
+        ]
+        self.told += len(found)
         return found
 
     # -- what is known about it -------------------------------------------------------------------

@@ -175,7 +175,7 @@ class Running:
 
 
 def as_text(line: Line) -> str:
-    return json.dumps(line.fields, ensure_ascii=False) + "\n"
+    return line.text + "\n"
 
 
 class Console:
@@ -286,7 +286,7 @@ class FilesInFolder:
         from pyarrow import parquet
 
         schema = answer_schema(self.whole_times).append(pa.field("seq", pa.int64()))
-        if lines[0].answer is None:
+        if lines[0].kind == LATE:
             table = pa.Table.from_pylist(
                 [{**line.fields, "args": [str(each) for each in line.fields["args"]]} for line in lines]
             )
