@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from presage.errors import PresageError, ProgramError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from presage.answers import Answer
@@ -37,18 +38,26 @@ __all__ = [
 ]
 
 
-def parse(text: str, name: str = "<program>") -> Program:
-    """Reads a program; raises `ProgramError` with all mistakes of the text."""
+def parse(
+    text: str,
+    name: str = "<program>",
+    *,
+    folder: str | Path | None = None,
+    params: Mapping[str, Any] | None = None,
+) -> Program:
+    """Reads a program; raises `ProgramError` with all mistakes of the text. With a folder, it may include the files
+    there; `params` are other values for its parameters."""
     from presage.checking import check_text
 
-    return check_text(text, name).or_raise().program
+    return check_text(text, name, folder=folder, params=params).or_raise().program
 
 
-def load(path: str | Path) -> Program:
-    """Reads a program from a file; raises `ProgramError` with all mistakes of the text."""
-    from presage.checking import read_file
+def load(path: str | Path, *, params: Mapping[str, Any] | None = None) -> Program:
+    """Reads a program from a file, with the files it includes; raises `ProgramError` with all mistakes of the text.
+    `params` are other values for its parameters."""
+    from presage.checking import check_file
 
-    return parse(read_file(path), str(path))
+    return check_file(path, params=params).or_raise().program
 
 
 def check(program: Program | str, *, horizon: int = 16, chase_limit: int | None = None) -> Report:

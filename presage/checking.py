@@ -5,14 +5,12 @@ Reads the text, normalises it, asks each analysis its question and puts the answ
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from presage import languages
 from presage.analysis.acyclic import DEFAULT_HORIZON, Acyclicity, temporal_weak_acyclicity, weak_acyclicity
 from presage.analysis.aggregates import check_aggregates
 from presage.analysis.circles import circles
@@ -33,15 +31,18 @@ from presage.analysis.strata import Stratification, t_stratification
 from presage.analysis.stream_strata import window_cycle
 from presage.analysis.subject import Dependency, Subject
 from presage.analysis.timeline import check_times, decide_timeline
-from presage.errors import Diagnostic, Note, PresageError, ProgramError, Source, Span, as_json, render
+from presage.errors import Diagnostic, Note, ProgramError, Source, Span, as_json, render
 from presage.hypothesis.finding import Hypothetical, Hypotheticals
 from presage.hypothesis.unfold import Unfolder
+from presage.languages.files import may_include, read_file, read_program, text_beside
 from presage.model.formulas import atoms
 from presage.model.printer import show_number, show_query
 from presage.model.program import Meaning, Program
-from presage.model.statements import Query
+from presage.model.statements import Query, Rule
 from presage.model.terms import Number
 from presage.parser import Parsed
+from presage.parser.including import Folder
+from presage.parser.setting import with_params
 from presage.rewrite import normalise
 from presage.rewrite.constraints import with_violations
 
@@ -63,7 +64,7 @@ class Findings:
     """The program with its constraints as queries, as a run takes it."""
     queries: tuple[QueryReport, ...]
     recursion: tuple[Dependency, ...]
-    disconnected: tuple[int, ...]
+    disconnected: tuple[Rule, ...]
     strata: Stratification
     window_cycle: tuple[Dependency, ...]
     obstacles: tuple[Obstacle, ...]
@@ -173,6 +174,7 @@ def _findings_json(found: Findings) -> dict[str, Any]:
         "queries": [
             {
                 "query": show_query(each.query),
+                "tone": each.query.tone,
                 "query_delay": json_number(each.reach.delay),
                 "window_size": json_number(each.reach.window),
                 "connected": each.connected,
@@ -203,8 +205,8 @@ def reasons(found: Findings) -> dict[str, list[str]]:
     """For each answer that needs one, a reason in words, with the lines of the rules."""
     subject = found.subject
 
-    def at(rule_line: int, text: str) -> str:
-        return f"line {rule_line}: {text}"
+    def at(rule: Rule, text: str) -> str:
+        return f"{subject.place(rule)}: {text}"
 
     why: dict[str, list[str]] = {"engine": [found.route.reason]}
     if subject.discrete and (found.route.engine == CLINGO or subject.reading == "now"):
@@ -213,9 +215,9 @@ def reasons(found: Findings) -> dict[str, list[str]]:
         why["recursive"] = describe_cycle(subject, found.recursion)
     if found.disconnected:
         text = "more than one time variable, or one the head does not have"
-        why["connected"] = [at(line, text) for line in found.disconnected]
+        why["connected"] = list(dict.fromkeys(at(rule, text) for rule in found.disconnected))
     if found.obstacles:
-        texts = (at(subject.line(each.rule), each.reason) for each in found.obstacles)
+        texts = (at(each.rule, each.reason) for each in found.obstacles)
         why["forward_propagating"] = list(dict.fromkeys(texts))
     if not found.strata.stratified:
         why["t_stratified"] = describe_cycle(subject, found.strata.cycle)
@@ -229,16 +231,16 @@ def reasons(found: Findings) -> dict[str, list[str]]:
             why[name] = describe_values(subject, verdict)
     if not found.model_faithful_acyclic.acyclic and found.model_faithful_acyclic.rule is not None:
         why["model_faithful_acyclic"] = [
-            at(subject.line(found.model_faithful_acyclic.rule), "its values lead to another value of the same kind")
+            at(found.model_faithful_acyclic.rule, "its values lead to another value of the same kind")
         ]
     if found.partition.columns is None and found.partition.blockers:
-        texts = (at(subject.line(each.rule), each.reason) for each in found.partition.blockers)
+        texts = (at(each.rule, each.reason) for each in found.partition.blockers)
         why["partition_key"] = list(dict.fromkeys(texts))
     impossible = [each for each in found.queries if not each.hypothetical.possible]
     if impossible:
         why["hypothetical"] = [
             f"{show_query(each.query)}: {each.hypothetical.reason}"
-            + "".join(f" (line {subject.line(rule)})" for rule in each.hypothetical.rules)
+            + "".join(f" ({subject.place(rule)})" for rule in each.hypothetical.rules)
             for each in impossible
         ]
     return why
@@ -246,14 +248,14 @@ def reasons(found: Findings) -> dict[str, list[str]]:
 
 def describe_cycle(subject: Subject, cycle: Iterable[Dependency]) -> list[str]:
     return [
-        f"line {subject.line(edge.rule)}: {edge.head} depends on {'not ' if edge.negative else ''}{edge.body}"
+        f"{subject.place(edge.rule)}: {edge.head} depends on {'not ' if edge.negative else ''}{edge.body}"
         for edge in cycle
     ]
 
 
 def describe_values(subject: Subject, verdict: Acyclicity) -> list[str]:
     return [
-        f"line {subject.line(edge.rule)}: a value in {edge.start} "
+        f"{subject.place(edge.rule)}: a value in {edge.start} "
         + (f"makes the rule invent one in {edge.end}" if edge.special else f"moves to {edge.end}")
         for edge in verdict.cycle
     ]
@@ -265,6 +267,8 @@ _ECHOES = {
     "timeline": {"T101", "T102"},
     "static": {"T103", "D106"},
     "start": {"T104"},
+    "param": {"D109"},
+    "include": {"D107", "D109", "T102", "T103", "T104"},
 }
 _ECHOES_OF_ANY = {"D105", "N102", "T101"}
 
@@ -277,25 +281,41 @@ def _without_echoes(problems: list[Diagnostic], unread: frozenset[str]) -> list[
 
 
 def check_text(
-    text: str, name: str = "<program>", *, horizon: int = DEFAULT_HORIZON, chase_limit: int | None = None
+    text: str,
+    name: str = "<program>",
+    *,
+    folder: Folder | str | Path | None = None,
+    params: Mapping[str, Any] | None = None,
+    horizon: int = DEFAULT_HORIZON,
+    chase_limit: int | None = None,
 ) -> Report:
     """Checks a program, in the language that the suffix of its name says; what is wrong with it is in the report, never
-    raised. Reading a program and making a reasoner of it ask for the same report: the last few are kept."""
-    return _check_text(text, name, _beside(name), horizon, chase_limit)
+    raised. With a folder it may include files; a parameter that it does not have, or not so, is what is raised. Reading
+    a program and making a reasoner of it ask for the same report: the last few are kept."""
+    if params or (folder is not None and may_include(name)):
+        beside = Folder(Path(folder)) if isinstance(folder, (str, Path)) else folder
+        parsed = read_program(text, name, beside)
+        parsed = replace(parsed, program=with_params(parsed.program, params or {}))
+        return _keep(_check(parsed, horizon, chase_limit), horizon, chase_limit)
+    return _check_text(text, name, text_beside(name), horizon, chase_limit)
 
 
-def _beside(name: str) -> str | None:
-    """The text of the file that belongs to a program, such as a signature: another one makes another program."""
-    suffix = languages.language_of(name).beside
-    if not suffix:
-        return None
-    where = languages.SECOND_FILES.get(suffix) or Path(name).with_suffix(suffix)
-    return where.read_text(encoding="utf-8", errors="replace") if where.is_file() else None
+def check_file(
+    path: str | Path,
+    *,
+    params: Mapping[str, Any] | None = None,
+    horizon: int = DEFAULT_HORIZON,
+    chase_limit: int | None = None,
+) -> Report:
+    """Checks the program of a file, with the files it includes."""
+    folder = Path() if str(path) == "-" else Path(path).parent
+    text = read_file(path)
+    return check_text(text, str(path), folder=folder, params=params, horizon=horizon, chase_limit=chase_limit)
 
 
 @lru_cache(maxsize=8)
 def _check_text(text: str, name: str, beside: str | None, horizon: int, chase_limit: int | None) -> Report:
-    return _check(languages.read(text, name), horizon, chase_limit)
+    return _keep(_check(read_program(text, name), horizon, chase_limit), horizon, chase_limit)
 
 
 _KEPT: dict[tuple[int, int, int | None], Report] = {}
@@ -305,12 +325,17 @@ _MOST_KEPT = 8
 def check_program(program: Program, *, horizon: int = DEFAULT_HORIZON, chase_limit: int | None = None) -> Report:
     """The same for a program that is there already, made in Python or by any reader. The last few reports are kept, by
     the program itself: an equal one may have another text, which messages point into."""
-    key = (id(program), horizon, chase_limit)
-    if key not in _KEPT or _KEPT[key].program is not program:
-        while len(_KEPT) >= _MOST_KEPT:
-            del _KEPT[next(iter(_KEPT))]
-        _KEPT[key] = _check(Parsed(program, (), ()), horizon, chase_limit)
-    return _KEPT[key]
+    kept = _KEPT.get((id(program), horizon, chase_limit))
+    if kept is not None and kept.program is program:
+        return kept
+    return _keep(_check(Parsed(program, (), ()), horizon, chase_limit), horizon, chase_limit)
+
+
+def _keep(report: Report, horizon: int, chase_limit: int | None) -> Report:
+    while len(_KEPT) >= _MOST_KEPT:
+        del _KEPT[next(iter(_KEPT))]
+    _KEPT[id(report.program), horizon, chase_limit] = report
+    return report
 
 
 def _check(parsed: Parsed, horizon: int, chase_limit: int | None) -> Report:
@@ -379,7 +404,7 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
         watched=with_violations(subject),
         queries=queries,
         recursion=tuple(recursive_cycle(subject)),
-        disconnected=tuple(sorted({subject.line(rule) for rule in not_connected})),
+        disconnected=tuple(not_connected),
         strata=strata,
         window_cycle=tuple(window_cycle(subject)),
         obstacles=blocked,
@@ -417,27 +442,6 @@ def _endless_invention(found: Findings) -> list[Diagnostic]:
     message = "the existential rules may invent values without end"
     hint = f"{steps}. Break the cycle, or run with `--chase-limit N`"
     return [Diagnostic("E101", message, first.rule.span, hint, notes)]
-
-
-def read_file(path: str | Path, what: str = "a program file (.psg)") -> str:
-    """The text of a program, or of what else is named; whatever keeps it from being read becomes a message."""
-    where = Path(path)
-    try:
-        data = sys.stdin.buffer.read() if str(path) == "-" else where.read_bytes()
-    except IsADirectoryError:
-        raise PresageError(f"{where}: this is a folder; give {what}") from None
-    except FileNotFoundError:
-        raise PresageError(f"{where}: there is no such file") from None
-    except OSError as found:
-        raise PresageError(f"{where}: the file cannot be read ({found.strerror})") from None
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as found:
-        line = data.count(b"\n", 0, found.start) + 1
-        message = f"the file is not UTF-8 text (byte {found.start + 1}, line {line})"
-        source = Source.of("", str(where))
-        problem = Diagnostic("P101", message, Span(-1, -1), f"{what} is a text file; save it as UTF-8")
-        raise ProgramError(source, [problem]) from None
 
 
 def show_problems(report: Report) -> str:

@@ -70,7 +70,7 @@ class Confirming:
             return self.engine.advance(now, columns)
         except ChaseLimit as reached:
             fill_engine(self.engine, *before)
-            line = "" if reached.rule is None else f" line {self.subject.line(reached.rule)}:"
+            line = "" if reached.rule is None else f" {self.subject.place(reached.rule)}:"
             raise PresageError(f"{self.subject.program.source.name}:{line} {reached}") from None
 
     def _copied(self) -> tuple[dict[str, Any], Arrays]:

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 
 class Span(NamedTuple):
-    """A stretch of source text, as offsets; `NOWHERE` for what has no text."""
+    """A stretch of source text, as offsets; `NOWHERE` for what has no text. Files that include each other lie end to
+    end in one `Source`, so that an offset alone says in which of them it is."""
 
     start: int
     end: int
@@ -60,6 +61,9 @@ CODES: dict[str, str] = {
     "D106": "a static predicate is used as something that changes",
     "D107": "a unit needs a `tick`, or does not fit it",
     "D108": "a constant does not have the type its place needs",
+    "D109": "a parameter is not declared",
+    "D110": "the value of a parameter does not fit where it stands",
+    "F101": "a file cannot be included",
     "N101": "a predicate is used with different numbers of arguments",
     "N102": "a predicate has no rule and no declaration, and looks misspelled",
     "N103": "a variable is left open and looks misspelled",
@@ -114,13 +118,22 @@ class Diagnostic:
             raise ValueError(f"unknown diagnostic code {self.code}")
 
 
+class Part(NamedTuple):
+    """A file that a source has beside its own text: its name, and where in the source it begins."""
+
+    name: str
+    start: int
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text with a name, and the arithmetic from offsets to lines and columns."""
+    """A text with a name, and the arithmetic from offsets to lines and columns. What it includes follows its own
+    text, file after file: offsets tell them apart, and lines are counted in each file from 1."""
 
     name: str
     text: str
     line_starts: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    included: tuple[Part, ...] = ()
 
     @staticmethod
     def of(text: str, name: str = "<program>") -> Source:
@@ -131,20 +144,59 @@ class Source:
             at = text.find("\n", at + 1)
         return Source(name, text, tuple(starts))
 
+    def with_file(self, text: str, name: str) -> Source:
+        """The source with one more file behind all that it has."""
+        start = len(self.text) + 1
+        joined = Source.of(f"{self.text}\n{text}", self.name)
+        return Source(joined.name, joined.text, joined.line_starts, (*self.included, Part(name, start)))
+
+    @property
+    def own_text(self) -> str:
+        """The text without what it includes."""
+        return self.text[: self.included[0].start - 1] if self.included else self.text
+
+    def file(self, offset: int) -> str:
+        """The name of the file in which an offset lies."""
+        return self._part(offset).name
+
+    def _part(self, offset: int) -> Part:
+        found = bisect.bisect_right(self.included, offset, key=lambda part: part.start)
+        return self.included[found - 1] if found else Part(self.name, 0)
+
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, both from 1."""
+        """Line and column of an offset in its file, both from 1."""
+        line, column = self._overall(offset)
+        if self.included:
+            line -= bisect.bisect_right(self.line_starts, self._part(offset).start) - 1
+        return line, column
+
+    def where(self, offset: int) -> str:
+        """File, line and column, as messages name them."""
+        line, column = self.place(offset)
+        return f"{self.file(offset)}:{line}:{column}"
+
+    def line_at(self, offset: int) -> str:
+        """The text of the line in which an offset lies."""
+        start = self.line_starts[self._overall(offset)[0] - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
+
+    def _overall(self, offset: int) -> tuple[int, int]:
         offset = max(0, min(offset, len(self.text)))
         line = bisect.bisect_right(self.line_starts, offset)
         return line, offset - self.line_starts[line - 1] + 1
 
-    def line(self, number: int) -> str:
-        start = self.line_starts[number - 1]
-        end = self.text.find("\n", start)
-        return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
-
 
 class PresageError(Exception):
     """Anything a user can put right; the message is meant for them."""
+
+
+class WrongParameter(PresageError):
+    """A parameter that the program does not have, or a value that is not of its kind."""
+
+    def __init__(self, name: str, message: str) -> None:
+        self.name = name
+        super().__init__(message)
 
 
 class ProgramError(PresageError):
@@ -185,15 +237,14 @@ def _block(source: Source, found: Diagnostic) -> str:
     if found.span is NOWHERE or found.span.start < 0:
         lines.append(f"{source.name}: {found.severity} {found.code}: {brief(found.message)}")
     else:
-        line, column = source.place(found.span.start)
-        lines.append(f"{source.name}:{line}:{column}: {found.severity} {found.code}: {brief(found.message)}")
+        where = source.where(found.span.start)
+        lines.append(f"{where}: {found.severity} {found.code}: {brief(found.message)}")
         lines.extend(_excerpt(source, found.span))
     for note in found.notes:
         if note.span.start < 0:
             lines.append(f"  note: {note.message}")
             continue
-        line, column = source.place(note.span.start)
-        lines.append(f"  note: {note.message} ({source.name}:{line}:{column})")
+        lines.append(f"  note: {note.message} ({source.where(note.span.start)})")
         lines.extend(_excerpt(source, note.span))
     if found.hint:
         lines.append(f"  hint: {brief(found.hint)}")
@@ -202,7 +253,7 @@ def _block(source: Source, found: Diagnostic) -> str:
 
 def _excerpt(source: Source, span: Span) -> list[str]:
     line, column = source.place(span.start)
-    text = source.line(line)
+    text = source.line_at(span.start)
     length = max(1, min(span.end - span.start, len(text) - column + 1))
     first = 0
     if len(text) > _LINE_WIDTH:
@@ -224,6 +275,7 @@ def as_json(source: Source, found: Diagnostic) -> dict[str, Any]:
     """One diagnostic as the `problems` entry that `check --json` prints."""
     line, column = (None, None) if found.span.start < 0 else source.place(found.span.start)
     return {
+        "file": source.name if line is None else source.file(found.span.start),
         "line": line,
         "column": column,
         "code": found.code,

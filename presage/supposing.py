@@ -399,7 +399,7 @@ class NoHypotheses(PresageError):
 
 
 def no_patterns(subject: Any, found: NoPatterns) -> NoHypotheses:
-    lines = "".join(f" (line {subject.line(rule)})" for rule in found.rules)
+    lines = "".join(f" ({subject.place(rule)})" for rule in found.rules)
     reason = f"the queries have no finite set of premise patterns: {found.reason}{lines}"
     return NoHypotheses(subject.program.source.name, reason, found.endless)
 

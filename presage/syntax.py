@@ -53,6 +53,11 @@ COLUMN_TYPES: Final = ("text", "int", "float", "bool", "time", "any")
 # Units of duration, in milliseconds.
 UNITS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
+# Words that open a statement by their place alone: they are names elsewhere.
+PARAM: Final = "param"
+INCLUDE: Final = "include"
+TONES: Final = ("good", "bad")
+
 COMPARISONS: Final = ("=", "!=", "<=", ">=", "<", ">")
 ARITHMETIC: Final = ("+", "-", "*", "/")
 

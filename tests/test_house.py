@@ -80,7 +80,7 @@ ALLOWED: dict[str, set[str]] = {
     "supposing_dense": {"answers", "hypothesis", "io", "model", "supposing", "errors"},
     "checking": {"languages", "parser", "rewrite", "analysis", "hypothesis", "model", "notebook", "errors", "cli"},
     "layout": {"parser", "model", "errors"},
-    "pipeline": {"analysis", "answers", "checking", "io", "several", "errors"},
+    "pipeline": {"analysis", "answers", "checking", "io", "languages", "several", "errors"},
     "serve": {
         "analysis",
         "answers",

@@ -24,10 +24,10 @@ class Route:
 def route(subject: Subject, strata: Stratification) -> Route:
     for rule in subject.program.rules:
         if rule.head is not None and rule.head.choice:
-            return Route(CLINGO, f"the head in line {subject.line(rule)} has alternatives")
+            return Route(CLINGO, f"the head in {subject.place(rule)} has alternatives")
     if not strata.stratified:
         edge = next(edge for edge in strata.cycle if edge.negative)
-        return Route(CLINGO, f"`{edge.head}` depends on itself through a negation in line {subject.line(edge.rule)}")
+        return Route(CLINGO, f"`{edge.head}` depends on itself through a negation in {subject.place(edge.rule)}")
     if any(edge.negative for edge in subject.dependencies):
         return Route(INTERVAL, "negation is stratified along predicates and time: there is one model")
     return Route(INTERVAL, "without negation there is one model")

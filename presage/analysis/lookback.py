@@ -118,7 +118,7 @@ def how_it_steps(subject: Subject) -> str:
     """What a run of a program that has no one model, or reads `now`, does at each step, and why."""
     found = look_backs(subject)
     if isinstance(found, Unbounded):
-        return f"a run grounds all facts anew at each step: the rule in line {subject.line(found.rule)} {found.reason}"
+        return f"a run grounds all facts anew at each step: the rule in {subject.place(found.rule)} {found.reason}"
     if subject.reading == "now":
         return "with `reading now` each step is an evaluation of its own, over the facts that rules look back to"
     return "a run keeps what it has grounded from step to step"

@@ -193,5 +193,5 @@ class Subject:
             if timing.rule.is_constraint or any(head.atom.predicate in self.relevant for head in timing.heads)
         )
 
-    def line(self, rule: Rule) -> int:
-        return self.program.line_of(rule)
+    def place(self, rule: Rule) -> str:
+        return self.program.place_of(rule)

@@ -6,11 +6,10 @@ import argparse
 import json
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from presage.cli import FINE, WRONG_INPUT
-from presage.cli.options import positive_count, program_argument
+from presage.cli.options import checked_program, positive_count, program_argument
 
 if TYPE_CHECKING:
     from presage.checking import Report
@@ -47,12 +46,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from presage.checking import Report, check_text, read_file, show_problems
+    from presage.checking import Report, show_problems
     from presage.errors import ProgramError
 
-    path: Path = options.program
     try:
-        report = check_text(read_file(path), str(path), horizon=options.horizon, chase_limit=options.chase_limit)
+        report = checked_program(options, horizon=options.horizon, chase_limit=options.chase_limit)
     except ProgramError as unreadable:
         # Not even text: the report says so in the same form as everything else.
         from presage.model.program import Program

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from presage.cli import FINE
-from presage.cli.options import in_the_call, program_argument
+from presage.cli.options import checked_program, in_the_call, program_argument
 from presage.errors import PresageError, nearest
 
 if TYPE_CHECKING:
@@ -60,11 +60,10 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from presage.checking import check_text, read_file
     from presage.colours import tone_of
     from presage.io.facts import Checker
 
-    report = check_text(read_file(options.program), str(options.program)).or_raise()
+    report = checked_program(options).or_raise()
     assert report.findings is not None
     subject = report.findings.subject
     if report.findings.route.engine != "interval":

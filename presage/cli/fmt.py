@@ -30,7 +30,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from presage.checking import read_file
+    from presage.languages.files import read_file
     from presage.layout import format_text
 
     path: Path = options.program

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from presage.cli import FINE
+from presage.cli.options import checked_program
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ def run_on_spark(options: argparse.Namespace) -> int:
         raise PresageError("--every is for the embedded engine: on Spark answers are given at the steps they belong to")
     if options.because:
         raise PresageError("--because is for the embedded engine: on Spark ask `presage explain` for single answers")
-    from presage.checking import check_text, read_file
     from presage.io.facts import Checker
     from presage.io.files import read_facts
     from presage.io.output import open_output
@@ -55,7 +55,7 @@ def run_on_spark(options: argparse.Namespace) -> int:
     from presage.spark.pipeline.sources import when_name
     from presage.supposing import Choice
 
-    report = check_text(read_file(options.program), str(options.program)).or_raise()
+    report = checked_program(options).or_raise()
     assert report.findings is not None
     subject = report.findings.subject
     checker = Checker(subject.program, subject.predicates, subject.discrete)

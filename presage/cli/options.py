@@ -7,10 +7,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from presage.cli import WRONG_CALL
-from presage.errors import PresageError
+from presage.errors import PresageError, WrongParameter
+
+if TYPE_CHECKING:
+    from presage.checking import Report
+
+DEFAULT_HORIZON = 16
 
 
 def wrong_call(message: str) -> NoReturn:
@@ -32,6 +37,7 @@ def program_argument(command: argparse.ArgumentParser, required: bool = True) ->
     words = "a program file (.psg); - for standard input"
     command.add_argument("program", type=Path, metavar="PROGRAM", nargs=None if required else "?", help=words)
     signature_argument(command)
+    set_argument(command)
 
 
 def signature_argument(command: argparse.ArgumentParser) -> None:
@@ -48,6 +54,41 @@ def _signature(text: str) -> Path:
 
     SECOND_FILES[".sig"] = Path(text)
     return Path(text)
+
+
+def set_argument(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--set",
+        action="append",
+        type=_setting,
+        default=[],
+        metavar="NAME=VALUE",
+        help="another value for a parameter of the program (`param limit = 30.`); may be given several times",
+    )
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE, such as limit=40")
+    return name.strip().removeprefix("$"), value
+
+
+def params_of(options: argparse.Namespace) -> dict[str, str]:
+    """What `--set` says, where a command has it."""
+    return dict(getattr(options, "set", ()))
+
+
+def checked_program(
+    options: argparse.Namespace, *, horizon: int = DEFAULT_HORIZON, chase_limit: int | None = None
+) -> Report:
+    """The report on the program that a command names, its parameters as the call sets them."""
+    from presage.checking import check_file
+
+    try:
+        return check_file(options.program, params=params_of(options), horizon=horizon, chase_limit=chase_limit)
+    except WrongParameter as found:
+        wrong_call(f"--set: {found}")
 
 
 def facts_arguments(command: argparse.ArgumentParser, required: bool = True, piped: bool = False) -> None:

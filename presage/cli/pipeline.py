@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from presage.cli import FINE, WRONG_INPUT
+from presage.cli.options import params_of, set_argument
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -32,6 +33,7 @@ example:
 
 def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", type=Path, metavar="FILE", help="a pipeline file (.toml)")
+    set_argument(command)
     command.add_argument("--check", action="store_true", help="say what is wrong with the file, and do not start Spark")
     command.add_argument("--json", action="store_true", help="JSON lines on a terminal too (the default when piped)")
 
@@ -39,7 +41,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from presage.pipeline.checking import check_pipeline
 
-    checked = check_pipeline(options.file, os.environ)
+    checked = check_pipeline(options.file, os.environ, params=params_of(options))
     if checked.problems:
         print(checked.text(), file=sys.stderr)
     if options.check:

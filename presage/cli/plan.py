@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from presage.cli import FINE
-from presage.cli.options import positive_count, program_argument
+from presage.cli.options import checked_program, positive_count, program_argument
 
 if TYPE_CHECKING:
     from presage.checking import Findings, Report
@@ -60,10 +60,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from presage.checking import check_text, read_file
     from presage.cli.streams import refuse_own_meaning
 
-    report = check_text(read_file(options.program), str(options.program))
+    report = checked_program(options)
     refuse_own_meaning(report, "plan")
     if options.rewriting or options.grounding:
         # Also where inventing values may not end: whoever runs it sees.
@@ -93,7 +92,7 @@ def clauses(report: Report, end: int, ground: bool) -> Iterator[str]:
     )
     before = ""
     for clause in found if ground else [*found, *time_points(end)]:
-        title = f"% {clause.note}" if clause.rule is None else f"% line {subject.line(clause.rule)}"
+        title = f"% {clause.note}" if clause.rule is None else f"% {subject.place(clause.rule)}"
         if title != before:
             yield title
         before = title
@@ -179,14 +178,14 @@ def to_json(found: Findings, line: Line) -> dict[str, Any]:
                 "premises": list(each.premises),
                 "bindings": {name: json_value(value) for name, value in each.bindings.items()},
                 "where": list(each.where),
-                "lines": sorted({subject.line(rule) for rule in each.rules}),
+                "lines": subject.program.lines_of(each.rules),
             }
             for each in line.patterns
         ]
     else:
         shown["why"] = line.why
         shown["rules"] = [
-            {"line": subject.line(rule), "rule": written(rule, subject.program.source)} for rule in line.cycle
+            {**subject.program.place_json(rule), "rule": written(rule, subject.program.source)} for rule in line.cycle
         ]
     shown["plan"] = None
     if line.nodes is not None:
@@ -219,12 +218,12 @@ def to_text(found: Findings, line: Line) -> Iterator[str]:
     if line.patterns is None:
         yield f"  no finite set of premise patterns: {line.why}"
         for rule in line.cycle:
-            yield f"    line {subject.line(rule)}: {written(rule, subject.program.source)}"
+            yield f"    {subject.place(rule)}: {written(rule, subject.program.source)}"
     elif not line.patterns:
         yield "  no premise pattern: no rule gives an answer"
     for number, each in enumerate(line.patterns or (), 1):
-        rules = sorted({subject.line(rule) for rule in each.rules})
-        through = f" (line{'' if len(rules) == 1 else 's'} {', '.join(map(str, rules))})" if rules else ""
+        places = subject.program.places_of(each.rules)
+        through = f" ({places})" if places else ""
         yield f"  pattern {number}{through}: {', '.join(each.premises) or 'nothing has to arrive'}"
         if each.bindings:
             values = (f"{name} = {show_term(Constant(value))}" for name, value in each.bindings.items())
@@ -243,4 +242,4 @@ def to_text(found: Findings, line: Line) -> Iterator[str]:
 def _node(found: Findings, node: Node) -> str:
     from presage.plan.show import show_node
 
-    return show_node(node) if node.rule is None else f"line {found.subject.line(node.rule)}: {show_node(node)}"
+    return show_node(node) if node.rule is None else f"{found.subject.place(node.rule)}: {show_node(node)}"

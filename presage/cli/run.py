@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from presage.answers import json_value, show_answer_atom, shown_name
 from presage.cli import FINE
-from presage.cli.options import facts_arguments, in_the_call, output_path, program_argument, wrong_call
+from presage.cli.options import checked_program, facts_arguments, in_the_call, output_path, program_argument, wrong_call
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -129,7 +129,6 @@ def run(options: argparse.Namespace) -> int:
         from presage.cli.on_spark import run_on_spark
 
         return run_on_spark(options)
-    from presage.checking import check_text, read_file
     from presage.cli.live import show_table, wants_table
     from presage.cli.piped import STANDARD_INPUT, Piped
     from presage.cli.progress import watched
@@ -147,7 +146,7 @@ def run(options: argparse.Namespace) -> int:
         _check_pipe(options)
     elif options.clock:
         wrong_call("--clock goes with --facts -: files say themselves when their facts arrive")
-    report = check_text(read_file(options.program), str(options.program), chase_limit=options.chase_limit)
+    report = checked_program(options, chase_limit=options.chase_limit)
     choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
     reasoner = _stepper(report, options, choice)
     if options.suppose:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from presage.cli import FINE, WRONG_INPUT
+from presage.cli.options import params_of, set_argument
 from presage.cli.pipeline import Stopped, show_lines, tell_checked
 
 SUMMARY = "run sources, a program and sinks in one process, live and durable"
@@ -26,6 +27,7 @@ example:
 
 def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", type=Path, metavar="FILE", help="a pipeline file (.toml)")
+    set_argument(command)
     command.add_argument("--check", action="store_true", help="say what is wrong with the file, and do not start")
     command.add_argument("--json", action="store_true", help="JSON lines on a terminal too (the default when piped)")
 
@@ -33,7 +35,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from presage.pipeline.checking import check_pipeline
 
-    checked = check_pipeline(options.file, os.environ, live=True)
+    checked = check_pipeline(options.file, os.environ, live=True, params=params_of(options))
     if checked.problems:
         print(checked.text(), file=sys.stderr)
     if options.check:

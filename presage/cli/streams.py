@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from presage.cli.options import in_the_call, program_argument
+from presage.cli.options import checked_program, in_the_call, program_argument
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -74,11 +74,10 @@ def _asked_about(program: Program, question: str) -> Report:
 
 def given_stream(options: argparse.Namespace, command: str, question: str = "") -> GivenStream:
     """The stream a command line describes; `--at any` is no time. With a question the program need not have rules."""
-    from presage.checking import check_text, read_file
     from presage.io.facts import Checker
     from presage.io.files import read_facts
 
-    report = check_text(read_file(options.program), str(options.program))
+    report = checked_program(options)
     has_rules = report.program.rules or report.program.queries or report.program.meaning
     if question and not has_rules and [each.code for each in report.errors] == ["D105"]:
         report = _asked_about(report.program, question)

@@ -28,8 +28,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from presage.checking import read_file
     from presage.languages import language_called
+    from presage.languages.files import read_file
     from presage.languages.translation import translate
 
     language = None

@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from presage.cli import FINE
-from presage.cli.options import facts_arguments, in_the_call, positive_count, program_argument, wrong_call
+from presage.cli.options import (
+    checked_program,
+    facts_arguments,
+    in_the_call,
+    params_of,
+    positive_count,
+    program_argument,
+    wrong_call,
+)
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -118,7 +126,7 @@ def run(options: argparse.Namespace) -> int:
 
 def staged(options: argparse.Namespace, home: str = "") -> Stage:
     """A run before its first step, and how it is begun again."""
-    from presage.checking import read_file
+    from presage.languages.files import read_file
     from presage.web.stage import Run, Stage
     from presage.web.story import Story, story_of
 
@@ -129,8 +137,8 @@ def staged(options: argparse.Namespace, home: str = "") -> Stage:
     text = read_file(options.program)
     story = story_of(Path(options.program), text)
     editable = options.edit or options.host in LOCAL_NAMES
-    begin = Run(*prepare(options, text))
-    return Stage(begin, lambda source: Run(*prepare(options, source or text)), story, editable=editable, home=home)
+    begin = Run(*prepare(options))
+    return Stage(begin, lambda source: Run(*prepare(options, source or None)), story, editable=editable, home=home)
 
 
 def _show_examples(options: argparse.Namespace) -> int:
@@ -186,7 +194,6 @@ def _refuse_without_server() -> None:
 
 def listen_to(options: argparse.Namespace) -> tuple[Replay, Describing]:
     """Answers that come from elsewhere; the program, if it is given, says more about them."""
-    from presage.checking import check_text, read_file
     from presage.web.follow import answers_from, follow
     from presage.web.replay import FASTEST, Replay
     from presage.web.told import ToldDetails
@@ -195,7 +202,7 @@ def listen_to(options: argparse.Namespace) -> tuple[Replay, Describing]:
         wrong_call("--answers shows answers that are there: --facts, --static, --until and --emit go without it")
     subject = None
     if options.program is not None:
-        report = check_text(read_file(options.program), str(options.program)).or_raise()
+        report = checked_program(options).or_raise()
         assert report.findings is not None
         subject = report.findings.watched
     source = "standard input" if options.answers == "-" else options.answers
@@ -204,15 +211,20 @@ def listen_to(options: argparse.Namespace) -> tuple[Replay, Describing]:
     return replay, ToldDetails(source, subject)
 
 
-def prepare(options: argparse.Namespace, text: str) -> tuple[Replay, Details]:
-    """The replay of a run of the program with this text, before its first step."""
+def prepare(options: argparse.Namespace, text: str | None = None) -> tuple[Replay, Details]:
+    """The replay of a run before its first step; with a text, of the program as somebody has changed it in the page."""
     from presage.checking import check_text
     from presage.cli.run import last_step_asked, take_facts
+    from presage.parser.including import Folder
     from presage.stepping import make_stepper
     from presage.web.details import Details
     from presage.web.replay import Replay
 
-    report = check_text(text, str(options.program))
+    if text is None:
+        report = checked_program(options)
+    else:
+        below = Folder(Path(options.program).parent, only_below=True)
+        report = check_text(text, str(options.program), folder=below, params=params_of(options))
     reasoner = make_stepper(report, options.emit)
     facts, statics = take_facts(reasoner, options.facts, options.static)
     with in_the_call():

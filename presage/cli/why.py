@@ -92,8 +92,8 @@ def _no_ways(subject: Subject, found: NoPatterns) -> PresageError:
 
 
 def _lines(subject: Subject, rules: Iterable[Rule]) -> str:
-    numbers = sorted({subject.line(rule) for rule in rules})
-    return f" (line {', '.join(map(str, numbers))})" if numbers else ""
+    places = subject.program.places_of(rules)
+    return f" ({places})" if places else ""
 
 
 def _object(answer: str, at: Number, status: str, says: str, **more: Any) -> dict[str, Any]:
@@ -186,7 +186,7 @@ def _last(printer: Printer, lack: Lack, failed: bool) -> Outline:
 
 def _rules_json(subject: Subject, rules: Iterable[Rule]) -> list[dict[str, Any]]:
     source = subject.program.source
-    return [{"line": subject.line(rule), "rule": written(rule, source)} for rule in dict.fromkeys(rules)]
+    return [{**subject.program.place_json(rule), "rule": written(rule, source)} for rule in dict.fromkeys(rules)]
 
 
 def _texts(lits: Iterable[Lit]) -> list[str]:

@@ -123,7 +123,7 @@ def _reason(printer: Printer, proof: Proof) -> str:
         case Known(rule=None):
             return "static"
         case Known(rule=int() as number):
-            return f"known, line {printer.line(number)}"
+            return f"known, {printer.place(number)}"
         case ByRule(rule=number, instance=instance):
             return f"by {printer.by(number, instance)}"
         case Absent():

@@ -193,7 +193,8 @@ class Printer:
                 line["fact"], line["arrived"] = show_fact(fact), _json_time(fact.arrives)
                 return line
             case Known(rule=number):
-                line["line"] = None if number is None else self.line(number)
+                rule = None if number is None else self.program.rules[number]
+                line.update({"line": None} if rule is None else self.program.place_json(rule))
                 return line
             case ByRule(rule=number, instance=instance):
                 line.update(**self.rule_json(number), values=_values(instance))
@@ -212,7 +213,7 @@ class Printer:
         return line
 
     def rule_json(self, number: int) -> dict[str, Any]:
-        return {"line": self.line(number), "rule": self._rule(number)}
+        return {**self.program.place_json(self.program.rules[number]), "rule": self._rule(number)}
 
     def missing_json(self, missing: Missing) -> dict[str, Any]:
         return {
@@ -227,8 +228,8 @@ class Printer:
         literal = self.program.rules[missing.rule].body[missing.premise]
         return _show(_ground(literal, dict(missing.instance), missing.when), missing.when)
 
-    def line(self, number: int) -> int:
-        return self.program.line_of(self.program.rules[number])
+    def place(self, number: int) -> str:
+        return self.program.place_of(self.program.rules[number])
 
     def _rule(self, number: int) -> str:
         return written(self.program.rules[number], self.program.source)
@@ -236,7 +237,7 @@ class Printer:
     def by(self, number: int, instance: Substitution) -> str:
         """A rule as it was written, with its line and the values of its variables."""
         values = ", ".join(f"{name} = {show_term(Constant(v))}" for name, v in instance if "#" not in name)
-        return f"line {self.line(number)}, {self._rule(number)}" + (f" ({values})" if values else "")
+        return f"{self.place(number)}, {self._rule(number)}" + (f" ({values})" if values else "")
 
     def subject(self, proof: Proof) -> str:
         """What a step is about, without its time."""

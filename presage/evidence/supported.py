@@ -38,7 +38,8 @@ def refuse_unknown(program: Program, predicate: str) -> None:
                 continue
             reason = _unknown(rule, statics)
             if reason:
-                raise NotExplained(f"{program.source.name}:{program.line_of(rule)}: no explanations yet for {reason}")
+                where = f"{program.file_of(rule) or program.source.name}:{program.line_of(rule)}"
+                raise NotExplained(f"{where}: no explanations yet for {reason}")
             below = {atom.predicate for literal in rule.body for atom in atoms(literal)} - seen
             seen |= below
             todo.extend(below)

@@ -27,7 +27,9 @@ from presage.model.statements import (
     Distribution,
     Head,
     Horizon,
+    Include,
     Input,
+    Param,
     Query,
     Question,
     Reading,
@@ -38,7 +40,19 @@ from presage.model.statements import (
     Tick,
     Timeline,
 )
-from presage.model.terms import Aggregate, Arithmetic, Case, Constant, Function, Negative, Now, Number, Term, Variable
+from presage.model.terms import (
+    Aggregate,
+    Arithmetic,
+    Case,
+    Constant,
+    Function,
+    Negative,
+    Now,
+    Number,
+    Parameter,
+    Term,
+    Variable,
+)
 from presage.model.time import Duration, Interval, Pin, Quantity, TimeLiteral, Timestamp
 from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow, Window
 
@@ -63,6 +77,7 @@ __all__ = [
     "Head",
     "Horizon",
     "Implies",
+    "Include",
     "Input",
     "Interval",
     "Metric",
@@ -74,6 +89,8 @@ __all__ = [
     "OnlyWindow",
     "Or",
     "Over",
+    "Param",
+    "Parameter",
     "Pin",
     "Pinned",
     "Program",

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
 from pkgutil import iter_modules
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from presage import errors
-from presage.errors import PresageError, Source, Span
+from presage.errors import Part, PresageError, Source, Span
 from presage.model.program import Program
-from presage.model.terms import number
+from presage.model.terms import Parameter, number
 
 FORMAT = 1
 MOST_DEEP = 400
@@ -54,7 +55,8 @@ def program_of(plain: Any) -> Program:
 def _plain(value: Any) -> Any:
     match value:
         case Source():
-            return {"is": "Source", "name": value.name, "text": value.text}
+            found = {"is": "Source", "name": value.name, "text": value.text}
+            return {**found, "included": [list(part) for part in value.included]} if value.included else found
         case Span():
             return list(value)
         case Fraction():
@@ -98,6 +100,9 @@ def _read(kind: Any, value: Any, where: str, depth: int) -> Any:
     """The value as one of a declared type."""
     if depth > MOST_DEEP:
         raise PresageError("the program's plain form is too deep")
+    if isinstance(value, Mapping) and value.get("is") == Parameter.__name__:
+        # It may stand where a number or a constant is meant, until the first rewriting pass.
+        return _node(Parameter, value, where, depth)
     if isinstance(kind, str):
         kind = _names().get(kind)
     origin, arguments = get_origin(kind), get_args(kind)
@@ -161,9 +166,18 @@ def _tuple(kinds: tuple[Any, ...], value: Any, where: str, depth: int) -> tuple[
     )
 
 
+def _source(value: Mapping[str, Any], where: str, depth: int) -> Source:
+    text, name = (_read(str, value.get(each), where, depth) for each in ("text", "name"))
+    parts = _read(tuple[tuple[str, int], ...], value.get("included", []), f"{where}.included", depth)
+    starts = [0, *(start for _, start in parts), len(text) + 1]
+    if any(start >= following for start, following in pairwise(starts)):
+        raise PresageError(f"the program's plain form is wrong at {where}.included: files lie behind each other")
+    return replace(Source.of(text, name), included=tuple(Part(*part) for part in parts))
+
+
 def _node(kind: type, value: Mapping[str, Any], where: str, depth: int) -> Any:
     if kind is Source:
-        return Source.of(_read(str, value.get("text"), where, depth), _read(str, value.get("name"), where, depth))
+        return _source(value, where, depth)
     known = _types(kind)
     given = {name: each for name, each in value.items() if name != "is"}
     named = {each.name: each for each in fields(kind)}

@@ -35,7 +35,9 @@ from presage.model.statements import (
     Distribution,
     Head,
     Horizon,
+    Include,
     Input,
+    Param,
     Query,
     Question,
     Reading,
@@ -55,6 +57,7 @@ from presage.model.terms import (
     Negative,
     Now,
     Number,
+    Parameter,
     Term,
     Variable,
 )
@@ -73,8 +76,10 @@ _IMPLIES, _OR, _AND, _SINCE, _PREFIX, _COMPARISON, _PRIMARY = range(7)
 _SUM, _PRODUCT, _UNARY, _SIMPLE = range(4)
 
 
-def show_number(value: Number) -> str:
+def show_number(value: Number | Parameter) -> str:
     """Whole numbers and short decimals as such, other rationals as fractions: never rounded."""
+    if isinstance(value, Parameter):
+        return show_parameter(value)
     if isinstance(value, int) or value.denominator == 1:
         return str(value.numerator)
     places = _decimal_places(value)
@@ -82,6 +87,10 @@ def show_number(value: Number) -> str:
         return f"{value.numerator}/{value.denominator}"
     digits = f"{abs(value.numerator) * 10**places // value.denominator:0{places + 1}d}"
     return f"{'-' if value < 0 else ''}{digits[:-places]}.{digits[-places:]}"
+
+
+def show_parameter(parameter: Parameter) -> str:
+    return f"{'-' if parameter.negative else ''}${parameter.name}"
 
 
 MOST_PLACES = 9
@@ -139,6 +148,8 @@ def show_term(term: Term, least: int = _SUM) -> str:
                 return show_name(value)
             text = show_number(value)
             return f"({text})" if least > _PRODUCT and "/" in text else text
+        case Parameter():
+            return show_parameter(term)
         case Variable(name=name):
             return name
         case Now():
@@ -195,7 +206,7 @@ def show_window(window: Window) -> str:
                 parts.append(f"hop {show_time(hop)}")
             inner = ", ".join(parts)
         case RowsWindow(rows=rows, ahead=rows_ahead, by=by):
-            inner = f"rows {rows}" + (f", ahead {rows_ahead}" if rows_ahead else "")
+            inner = f"rows {show_number(rows)}" + (f", ahead {show_number(rows_ahead)}" if rows_ahead else "")
             inner += f" by {_patterns(by)}" if by else ""
         case OnlyWindow(patterns=patterns):
             inner = f"only {_patterns(patterns)}"
@@ -290,6 +301,10 @@ def show_query(query: Query) -> str:
 
 def show_statement(statement: Statement) -> str:
     match statement:
+        case Param(name=name, value=value):
+            return f"param {name} = {show_term(value)}."
+        case Include(path=path):
+            return f"include {show_string(path)}."
         case Timeline(kind=kind):
             return f"timeline {kind}."
         case Tick(length=length):
@@ -307,7 +322,8 @@ def show_statement(statement: Statement) -> str:
         case Static(predicate=predicate, columns=columns):
             return f"static {predicate}{_columns(columns)}."
         case Query():
-            return f"query {show_query(statement)}."
+            tone = f" {statement.tone}" if statement.tone else ""
+            return f"query {show_query(statement)}{tone}."
         case Rule():
             return show_rule(statement)
 

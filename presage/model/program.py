@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -106,7 +106,7 @@ class Program:
         return self.setting(Tick)
 
     def line_of(self, rule: Rule) -> int:
-        """The line on which the author wrote the rule, or the rule it comes from."""
+        """The line of its file on which the author wrote the rule, or the rule it comes from."""
         first = _first(rule)
         if first.span.start < 0:
             return self._printed_line(first)
@@ -137,6 +137,38 @@ class Program:
         from presage.model.plain import program_of
 
         return program_of(plain)
+
+    def file_of(self, rule: Rule) -> str | None:
+        """The included file that a rule comes from; `None` for the program's own."""
+        found = self.source.file(_first(rule).span.start)
+        return None if found == self.source.name else found
+
+    def place_of(self, rule: Rule) -> str:
+        """Where a rule was written, in words: `line 3`, or `line 3 of limits.psg` where it was included."""
+        file = self.file_of(rule)
+        return f"line {self.line_of(rule)}" + (f" of {file}" if file else "")
+
+    def places_of(self, rules: Iterable[Rule]) -> str:
+        """Where rules were written, in words and in the order of the text; empty for none."""
+        lines: dict[str | None, set[int]] = {}
+        for rule in sorted(rules, key=lambda each: _first(each).span.start):
+            lines.setdefault(self.file_of(rule), set()).add(self.line_of(rule))
+        return "; ".join(
+            f"line{'' if len(numbers) == 1 else 's'} {', '.join(map(str, sorted(numbers)))}"
+            + (f" of {file}" if file else "")
+            for file, numbers in lines.items()
+        )
+
+    def lines_of(self, rules: Iterable[Rule]) -> list[int | str]:
+        """The lines of rules, each once and in order; those of included files with the file's name."""
+        own = {self.line_of(rule) for rule in rules if self.file_of(rule) is None}
+        others = {(file, self.line_of(rule)) for rule in rules if (file := self.file_of(rule)) is not None}
+        return [*sorted(own), *(f"{file}:{line}" for file, line in sorted(others))]
+
+    def place_json(self, rule: Rule) -> dict[str, Any]:
+        """Where a rule was written, as a line of JSON says it: `line`, and `file` where it was included."""
+        file = self.file_of(rule)
+        return {**({} if file is None else {"file": file}), "line": self.line_of(rule)}
 
     def __str__(self) -> str:
         from presage.model.printer import show_program

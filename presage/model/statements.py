@@ -13,6 +13,23 @@ from presage.model.time import Duration, Pin, Quantity, Timestamp
 
 
 @dataclass(frozen=True, slots=True)
+class Param:
+    """`param limit = 30.`: a named constant. `value` is what is in force; it may have been set from outside."""
+
+    name: str
+    value: Constant | Duration | Timestamp
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Include:
+    """`include "limits.psg".`: reading a program with its files puts their statements in its place."""
+
+    path: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Timeline:
     kind: str
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
@@ -96,6 +113,8 @@ class Static:
 class Query:
     atom: Atom
     pin: Pin | None = None
+    tone: str | None = None
+    """`good` or `bad`: what it means to whoever looks on that the query comes true; answers are the same."""
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
@@ -140,7 +159,7 @@ class Rule:
             yield from variables(formula)
 
 
-Declaration = Union[Timeline, Tick, Start, Reading, Chase, Horizon, Input, Static, Query]
+Declaration = Union[Param, Include, Timeline, Tick, Start, Reading, Chase, Horizon, Input, Static, Query]
 Statement = Union[Declaration, Rule]
 
 

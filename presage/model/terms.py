@@ -34,6 +34,17 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
+class Parameter:
+    """`$limit`: what `param limit = …` says, wherever a constant or a length of time may stand. The first rewriting
+    pass puts the value in its place, so that only what reads and prints programs knows of it."""
+
+    name: str
+    negative: bool = False
+    """Whether a minus sign stands before it, as in `T-$wait`."""
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Variable:
     """A variable; each occurrence of the name `_` is a variable of its own."""
 
@@ -114,7 +125,9 @@ class Aggregate:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-Term = Union[Constant, Variable, Now, Negative, Arithmetic, Function, Case, Aggregate, "Duration", "Timestamp"]
+Term = Union[
+    Constant, Parameter, Variable, Now, Negative, Arithmetic, Function, Case, Aggregate, "Duration", "Timestamp"
+]
 
 
 def parts_of(term: Term) -> tuple[Term, ...]:

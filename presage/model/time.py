@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Union
 
 from presage.errors import NOWHERE, Span
-from presage.model.terms import Now, Number, Variable
+from presage.model.terms import Now, Number, Parameter, Variable
 from presage.syntax import UNITS
 
 
@@ -33,10 +33,10 @@ class Timestamp:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-Quantity = Union[Number, Duration]
-"""A length of time as written: a plain number of time units, or a duration."""
+Quantity = Union[Number, Duration, Parameter]
+"""A length of time as written: a plain number of time units, a duration, or a parameter that is one."""
 
-TimeLiteral = Union[Number, Duration, Timestamp]
+TimeLiteral = Union[Number, Duration, Timestamp, Parameter]
 """A point of time as written."""
 
 

@@ -57,7 +57,7 @@ def _groups(world: World) -> list[frozenset[str]]:
     for edge in subject.dependencies:
         if edge.negative and component[edge.head] == component[edge.body]:
             raise PresageError(
-                f"{subject.program.source.name}: line {subject.line(edge.rule)}: with `chase restricted`, a value that "
+                f"{subject.program.source.name}: {subject.place(edge.rule)}: with `chase restricted`, a value that "
                 f"is invented must not hang on its own absence: `{edge.head}` depends on `not {edge.body}`"
             )
     members: dict[int, set[str]] = {}

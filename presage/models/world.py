@@ -43,7 +43,7 @@ class World:
         """Refuses more invented values than allowed, and names the rule that keeps inventing."""
         self.invented.update(value for value in values if isinstance(value, Invented))
         if len(self.invented) > self.chase_limit:
-            where = f"{self.subject.program.source.name}: line {self.subject.line(rule)}"
+            where = f"{self.subject.program.source.name}: {self.subject.place(rule)}"
             limit = f"more than {self.chase_limit} by now (`--chase-limit`)"
             raise PresageError(f"{where}: this rule keeps inventing values: {limit}")
 

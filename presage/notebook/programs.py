@@ -59,10 +59,16 @@ def _told(source: Source, problems: Sequence[Diagnostic]) -> str:
         return ""
     rows = []
     for each in problems:
-        place = "" if each.span.start < 0 else "line {}, column {}".format(*source.place(each.span.start))
+        place = "" if each.span.start < 0 else _place(source, each.span.start)
         hint = piece("div", f"hint: {text(each.hint)}", "quiet") if each.hint else ""
         rows.append([status(each.severity), text(place), text(each.message) + hint, text(each.code)])
     return table("Problems", ("", "where", "what", "code"), rows)
+
+
+def _place(source: Source, offset: int) -> str:
+    line, column = source.place(offset)
+    file = source.file(offset)
+    return f"line {line}, column {column}" + ("" if file == source.name else f" of {file}")
 
 
 def _code(source: Source, problems: Sequence[Diagnostic], folded: bool = False) -> str:
@@ -80,7 +86,7 @@ def _code(source: Source, problems: Sequence[Diagnostic], folded: bool = False) 
 
 def _lines(source: Source, problems: Sequence[Diagnostic]) -> Iterator[str]:
     """The lines of a text as HTML. Styles are worked out by character, since problems may lie across words."""
-    content = source.text.rstrip("\n")
+    content = source.own_text.rstrip("\n")
     looks = [""] * (len(content) + 1)
     found = tokenize(Source.of(content, source.name))
     for token in found.tokens:

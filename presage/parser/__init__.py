@@ -15,7 +15,7 @@ from presage.model.program import Program
 from presage.model.statements import Question, Statement
 from presage.model.terms import Variable
 from presage.parser.cursor import Cursor, Failure, Reported, meant
-from presage.parser.declarations import READERS
+from presage.parser.declarations import READERS, known_by_place
 from presage.parser.formulas import formula
 from presage.parser.lexer import MAX_PROBLEMS, Comment, Tokens, tokenize
 from presage.parser.rules import refuse_interval_times, rule
@@ -44,12 +44,16 @@ class Parsed:
 
 def read(text: str, name: str = "<program>") -> Parsed:
     """Reads a program and never fails: what is wrong is in `problems`."""
-    source = Source.of(text.removeprefix("\ufeff"), name)
-    if "\x00" in source.text:
-        place = source.text.index("\x00")
+    return read_part(Source.of(text.removeprefix("\ufeff"), name))
+
+
+def read_part(source: Source, start: int = 0) -> Parsed:
+    """Reads the file that begins at an offset and is the last of its source."""
+    place = source.text.find("\x00", start)
+    if place >= 0:
         problem = Diagnostic("P101", "this is not text", Span(place, place + 1), "a program is a UTF-8 text file")
         return Parsed(Program(source=source), (), (problem,))
-    tokens = tokenize(source)
+    tokens = tokenize(source, start)
     statements: list[Statement] = []
     unread: set[str] = set()
     if not tokens.hopeless:
@@ -114,7 +118,7 @@ def parse_question(text: str, intervals: bool = False, predicates: frozenset[str
 
 
 # What may follow a declaration that could be read so far.
-_AFTER = {"input": "`where`, `delay`, `loss`, `rate` or `.`"}
+_AFTER = {"input": "`where`, `delay`, `loss`, `rate` or `.`", "query": "`good`, `bad` or `.`"}
 _AFTER_A_STATEMENT_WORD = frozenset(
     ("name", "variable", "number", "duration", "timestamp", "discrete", "dense", "every", "now", "lasting")
 )
@@ -126,7 +130,7 @@ def _statement(c: Cursor) -> Statement | None:
     c.depth = 0
     try:
         first = c.kind
-        reader = READERS.get(first)
+        reader = READERS.get(first) or known_by_place(c)
         if reader is not None and c.next_kind in ("(", ":-", "@"):
             raise c.reserved(c.token)
         if reader is None and c.kind in ("name", "variable") and c.next_kind in _AFTER_A_STATEMENT_WORD:

@@ -12,7 +12,9 @@ from presage.model.statements import (
     Declaration,
     Distribution,
     Horizon,
+    Include,
     Input,
+    Param,
     Query,
     Reading,
     Start,
@@ -20,13 +22,13 @@ from presage.model.statements import (
     Tick,
     Timeline,
 )
-from presage.model.terms import Constant, Number
-from presage.model.time import Duration, Quantity
+from presage.model.terms import Constant, Number, Parameter
+from presage.model.time import Duration, Quantity, Timestamp
 from presage.parser.cursor import Cursor
-from presage.parser.terms import argument, plain_number
-from presage.parser.time import comparable, duration_of, quantity, read_pin, timestamp_of
+from presage.parser.terms import argument, plain_number, signed_number
+from presage.parser.time import comparable, duration_of, parameter_as, quantity, read_pin, timestamp_of
 from presage.parser.windows import pattern
-from presage.syntax import COLUMN_TYPES, KEYWORDS, UNITS
+from presage.syntax import COLUMN_TYPES, INCLUDE, KEYWORDS, PARAM, TONES, UNITS
 
 
 def _timeline(c: Cursor) -> Declaration:
@@ -55,6 +57,8 @@ def _one_of(c: Cursor, *words: str) -> str:
 
 def _tick(c: Cursor) -> Declaration:
     word = c.take()
+    if c.kind == "parameter":
+        return Tick(parameter_as(c), span=c.since(word.start))
     if c.kind != "duration":
         hint = f"write `tick 1s.`; units are {', '.join(UNITS)}"
         raise c.unexpected("the length of a time unit with its unit", hint)
@@ -66,7 +70,7 @@ def _tick(c: Cursor) -> Declaration:
 
 def _start(c: Cursor) -> Declaration:
     word = c.take()
-    return Start(timestamp_of(c), span=c.since(word.start))
+    return Start(parameter_as(c) if c.kind == "parameter" else timestamp_of(c), span=c.since(word.start))
 
 
 def _horizon(c: Cursor) -> Declaration:
@@ -88,7 +92,46 @@ def _query(c: Cursor) -> Declaration:
     atom = pattern(c)
     sign = c.accept("@")
     pin = read_pin(c, sign) if sign else None
-    return Query(atom, pin, span=c.since(word.start))
+    tone = c.take().text if c.kind == "name" and c.token.text in TONES else None
+    return Query(atom, pin, tone, span=c.since(word.start))
+
+
+def _param(c: Cursor) -> Declaration:
+    word, name = c.take(), c.take()
+    c.take()
+    return Param(name.text, param_value(c), span=c.since(word.start))
+
+
+def param_value(c: Cursor) -> Constant | Duration | Timestamp:
+    token = c.token
+    match token.kind:
+        case "duration":
+            return duration_of(c.take())
+        case "timestamp":
+            return timestamp_of(c)
+        case "name" | "string":
+            return Constant(c.take().text, span=token.span)
+        case "number" | "-":
+            return Constant(signed_number(c), span=c.since(token.start))
+    hint = "write `param limit = 30.`, a text, a duration such as 5m or a timestamp"
+    raise c.unexpected("the parameter's value", hint)
+
+
+def _include(c: Cursor) -> Declaration:
+    word, path = c.take(), c.take()
+    return Include(path.text, span=c.since(word.start))
+
+
+def known_by_place(c: Cursor) -> Callable[[Cursor], Declaration] | None:
+    """The reader of a statement whose first word is a name elsewhere: what follows tells them apart."""
+    if c.kind != "name":
+        return None
+    following = c.tokens[c.at + 1 : c.at + 3]
+    if c.token.text == INCLUDE and following and following[0].kind == "string":
+        return _include
+    if c.token.text == PARAM and len(following) == 2 and following[1].kind == "=":
+        return _param if following[0].text.isidentifier() else None
+    return None
 
 
 def _input(c: Cursor) -> Declaration:
@@ -160,6 +203,8 @@ def _condition(c: Cursor) -> Condition:
     start = c.token.start
     name = _column_name(c)
     c.expect("=", "`=` after the column", "write `where device = wt25`")
+    if c.kind == "parameter":
+        return Condition(name, parameter_as(c), span=c.since(start))
     value = argument(c)
     if not isinstance(value, Constant):
         raise c.failure("P201", "a column is compared with a constant", value.span, "write `where device = wt25`")
@@ -170,6 +215,8 @@ def _probability(c: Cursor, what: str) -> Number:
     start = c.token.start
     if c.kind == "-":
         raise c.failure("D104", f"{what} lies between 0 and 1", c.token.span, "write it without the minus sign")
+    if c.kind == "parameter":
+        return parameter_as(c)  # type: ignore[no-any-return]
     value = plain_number(c)
     if not 0 <= value <= 1:
         hint = "write it as a probability, such as 0.05"
@@ -187,13 +234,15 @@ def _distribution(c: Cursor) -> Distribution:
         c.expect(":", "`:` between a delay and its probability", "write `delay {0: 0.7, 1: 0.2}`")
         parts.append((delay, _probability(c, "a probability")))
         key = (isinstance(delay, Duration), comparable(delay))
-        if key in seen:
+        if key in seen and key[1] is not None:
             c.report("D104", "a delay is listed twice", c.since(start), "list each delay once")
         seen.add(key)
         if not c.accept(","):
             break
     c.close(opening, "}", "`,` or `}`")
     found = Distribution(tuple(parts), span=c.since(opening.start))
+    if any(isinstance(each, Parameter) for part in parts for each in part):
+        return found
     if sum((Fraction(share) for _, share in parts), Fraction(0)) > 1 and all(share <= 1 for _, share in parts):
         c.report(
             "D104", "the probabilities add up to more than 1", found.span, "make them add up to 1, or less for loss"

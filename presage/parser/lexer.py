@@ -21,8 +21,8 @@ MAX_PROBLEMS = 200
 
 
 class Token(NamedTuple):
-    """A token. `kind` is the sign or keyword itself, or one of `name variable number duration
-    timestamp string end`; or `reported`, for what a message has been given about already."""
+    """A token. `kind` is the sign or keyword itself, or one of `name variable parameter number
+    duration timestamp string end`; or `reported`, for what a message has been given about already."""
 
     kind: str
     text: str
@@ -62,6 +62,7 @@ _TOKEN = re.compile(
     | (?P<timestamp>[0-9]{4}-[0-9]{2}-[0-9]{2}
         (?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:[0-9]{2})?)?(?![\w-]))
     | (?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>[^\W\d]\w*)?
+    | (?P<parameter>\$[^\W\d]\w*)
     | (?P<name>[^\W\d]\w*)
     | (?P<string>"(?:[^"\\\n]|\\.)*")
     | (?P<single>'[^'\n]*')
@@ -74,15 +75,17 @@ _STRING_ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|(.)
 _SIMPLE_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "/": "/"}
 
 
-def tokenize(source: Source) -> Tokens:
+def tokenize(source: Source, start: int = 0) -> Tokens:
+    """The tokens of a source from an offset on: of the file that was laid behind the others last."""
     out = Tokens(source)
     text = source.text
-    if len(text) > MAX_CHARACTERS:
+    at, length = start, len(text)
+    if length - start > MAX_CHARACTERS:
         out.hopeless = True
-        message = f"the program has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read"
-        out.problems.append(Diagnostic("P102", message, Span(0, 1), "facts belong in a facts file, not in the program"))
+        message = f"the program has {length - start:,} characters; at most {MAX_CHARACTERS:,} are read"
+        hint = "facts belong in a facts file, not in the program"
+        out.problems.append(Diagnostic("P102", message, Span(start, start + 1), hint))
         return out
-    at, length = 0, len(text)
     opened: list[int] = []
     in_body = False
     tokens = out.tokens
@@ -127,6 +130,9 @@ def tokenize(source: Source) -> Tokens:
             elif word == ":-":
                 in_body = True
             tokens.append(Token(word, word, at, end))
+        elif kind == "parameter":
+            end = _end_of_name(text, end)
+            tokens.append(Token("parameter", text[at:end], at, end))
         elif kind == "name":
             end = _end_of_name(text, end)
             tokens.append(_word(text[at:end], at, end))

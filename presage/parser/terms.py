@@ -9,7 +9,7 @@ from presage.model.functions import FUNCTIONS
 from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable, number
 from presage.parser.cursor import Cursor, Failure, describe
 from presage.parser.lexer import Token
-from presage.parser.time import duration_of, exact, timestamp_of
+from presage.parser.time import duration_of, exact, parameter_of, timestamp_of
 from presage.syntax import AGGREGATES, ARITHMETIC, KEYWORDS
 
 MAX_OPERATORS = 60
@@ -36,6 +36,11 @@ def argument(c: Cursor) -> Term:
             message = f"`{token.text}(…)` is not an argument: there are no function terms"
             raise c.failure("P206", message, token.span, "give the value a variable, or its parts columns of their own")
         found = Constant(token.text, span=Span(token.start, token.end))
+    elif kind == "parameter":
+        found = parameter_of(c.take())
+    elif kind == "-" and c.next_kind == "parameter":
+        c.take()
+        found = parameter_of(c.take(), token)
     elif kind == "-" and c.next_kind != "number":
         raise _computed(c, token)
     elif kind == "number" or kind == "-":
@@ -162,6 +167,8 @@ def _simple(c: Cursor, token: Token) -> Term:
         case "number":
             c.take()
             return Constant(exact(token.text), span=token.span)
+        case "parameter":
+            return parameter_of(c.take())
         case "now":
             c.take()
             return Now(span=token.span)

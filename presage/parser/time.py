@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from fractions import Fraction
+from typing import Any
 
+from presage.errors import Span
 from presage.model.formulas import Formula, Over, Pinned
-from presage.model.terms import Now, Number, Variable, number
+from presage.model.terms import Now, Number, Parameter, Variable, number
 from presage.model.time import Duration, Interval, Pin, Quantity, TimeLiteral, Timestamp
 from presage.parser.cursor import Cursor
 from presage.parser.lexer import Token
@@ -23,6 +25,18 @@ def exact(digits: str) -> Number:
 def duration_of(token: Token) -> Duration:
     unit = token.text.lstrip("0123456789.")
     return Duration(exact(token.text[: -len(unit)]), unit, span=token.span)
+
+
+def parameter_of(token: Token, minus: Token | None = None) -> Parameter:
+    """`$limit`, or `-$limit`."""
+    start = token.start if minus is None else minus.start
+    return Parameter(token.text[1:], minus is not None, span=Span(start, token.end))
+
+
+def parameter_as(c: Cursor) -> Any:
+    """A parameter where a plain number or constant stands. It is typed as whatever is meant: the first rewriting pass
+    puts that in its place, and nothing but the printer looks at it before."""
+    return parameter_of(c.take())
 
 
 def timestamp_of(c: Cursor) -> Timestamp:
@@ -43,6 +57,8 @@ def quantity(c: Cursor, what: str) -> Quantity:
 
     if c.kind == "duration":
         return duration_of(c.take())
+    if c.kind == "parameter":
+        return parameter_of(c.take())
     if c.kind == "number":
         return plain_number(c)
     if c.kind == "-":
@@ -105,7 +121,7 @@ def comparable(bound: TimeLiteral) -> Fraction | None:
     """A bound as a number that can be compared with a bound of the same kind."""
     if isinstance(bound, Duration):
         return bound.milliseconds
-    if isinstance(bound, Timestamp):
+    if isinstance(bound, (Timestamp, Parameter)):
         return None
     return Fraction(bound)
 
@@ -134,7 +150,7 @@ def read_pin(c: Cursor, sign: Token) -> Pin:
                 hint = "name it, or use `some` or `once[…]` where the time does not matter"
                 raise c.failure("P208", "`_` cannot be a time", token.span, hint)
         return Pin(base, _offset(c), span=c.since(token.start))
-    if token.kind in ("number", "duration", "timestamp"):
+    if token.kind in ("number", "duration", "timestamp", "parameter"):
         return Pin(None, time_literal(c, "a time"), span=c.since(token.start))
     if token.kind == "-":
         raise c.failure("P208", "a time cannot be negative", token.span, "the stream starts at time 0")
@@ -148,6 +164,8 @@ def _offset(c: Cursor) -> Quantity:
     if c.kind not in ("+", "-"):
         return 0
     sign = c.take()
+    if c.kind == "parameter":
+        return parameter_of(c.take(), sign if sign.kind == "-" else None)
     if c.kind not in ("number", "duration"):
         if c.kind == "variable":
             hint = f"bind another variable, `T2 = T {sign.text} {c.token.text}`, and pin to that"
@@ -156,6 +174,7 @@ def _offset(c: Cursor) -> Quantity:
     length = quantity(c, "an offset")
     if sign.kind == "+":
         return length
+    assert not isinstance(length, Parameter)
     if isinstance(length, Duration):
         return Duration(number(-length.amount), length.unit, span=length.span)
     return number(-length)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from presage.model.formulas import Atom
+from presage.model.terms import Parameter
 from presage.model.time import Duration, Quantity
 from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow, Window
 from presage.parser.cursor import Cursor
 from presage.parser.lexer import Token
 from presage.parser.terms import argument
-from presage.parser.time import comparable, quantity
+from presage.parser.time import comparable, parameter_as, quantity
 
 FORMS = "window(3), window(3, ahead 1, hop 2), window(rows 4), window(rows 1 by p(X, _)) or window(only p(_))"
 
@@ -29,7 +30,7 @@ def window(c: Cursor) -> Window:
 
 
 def _time(c: Cursor, word: Token, opening: Token) -> Window:
-    if c.kind not in ("number", "duration", "inf"):
+    if c.kind not in ("number", "duration", "parameter", "inf"):
         raise c.failure("P209", "this is not a window", c.token.span, f"write {FORMS}")
     back = None if c.accept("inf") else quantity(c, "the size of a window")
     ahead: Quantity | None = 0
@@ -57,6 +58,8 @@ def _time(c: Cursor, word: Token, opening: Token) -> Window:
 def _refuse_hop(c: Cursor, found: TimeWindow) -> None:
     hop = found.hop
     if hop is None:
+        return
+    if isinstance(hop, Parameter):
         return
     length = hop.amount if isinstance(hop, Duration) else hop
     if length == 0:
@@ -88,6 +91,8 @@ def _rows(c: Cursor, word: Token, opening: Token) -> Window:
 
 
 def _count(c: Cursor, what: str) -> int:
+    if c.kind == "parameter":
+        return parameter_as(c)  # type: ignore[no-any-return]
     if c.kind != "number" or "." in c.token.text:
         raise c.failure("P209", f"{what} is a whole number", c.token.span, f"write {FORMS}")
     return int(c.take().text)

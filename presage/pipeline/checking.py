@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from presage.analysis.predicates import Predicate
-from presage.checking import Report, check_text, read_file
-from presage.errors import Diagnostic, PresageError, as_json, nearest, render
+from presage.checking import Report, check_file
+from presage.errors import Diagnostic, PresageError, WrongParameter, as_json, nearest, render
 from presage.io.rows import column_names
 from presage.pipeline import toml
 from presage.pipeline.files import files_at, of_parquet
@@ -82,9 +82,13 @@ class Checked:
         return {"ok": self.ok, "problems": shown}
 
 
-def check_pipeline(path: Path, environment: Mapping[str, str], live: bool = False) -> Checked:
-    """A pipeline for Spark or, with `live`, for one process."""
+def check_pipeline(
+    path: Path, environment: Mapping[str, str], live: bool = False, params: Mapping[str, Any] | None = None
+) -> Checked:
+    """A pipeline for Spark or, with `live`, for one process. `params` are values of the program's parameters that go
+    before those of the file."""
     pipeline = read_pipeline(path, environment)
+    pipeline.params.update(params or {})
     report = _program(pipeline)
     if report is not None and report.findings is not None:
         _against_program(pipeline, report.findings.subject.predicates)
@@ -125,7 +129,11 @@ def _program(pipeline: Pipeline) -> Report | None:
         pipeline.problem("C106", ("program",), f"there is no program `{given}`", _from_where(pipeline))
         return None
     try:
-        report = check_text(read_file(where), str(where))
+        report = check_file(where, params=pipeline.params)
+    except WrongParameter as wrong:
+        said = "the value is given here, or with `--set`"
+        pipeline.problem("C105", ("params", wrong.name), str(wrong), said)
+        return None
     except PresageError as unreadable:
         pipeline.problem("C106", ("program",), str(unreadable).split("\n")[0], "a program is a text file in UTF-8")
         return None

@@ -201,6 +201,10 @@ KEYS: dict[str, tuple[Key, ...]] = {
         Key("log_bytes", WHOLE, "bytes of log, at least, after which what is remembered is written down anew",
             "4194304", example="4194304"),
     ),
+    "params": (
+        Key("NAME", TEXT, "a value for the program's parameter of that name, of the kind that its default is",
+            "the default", example="40"),
+    ),
     "metrics": (
         Key("host", TEXT, "the address that measures are served on", "127.0.0.1", example='"0.0.0.0"'),
         Key("port", WHOLE, "serve Prometheus text at `http://HOST:PORT/metrics`, and `/healthz`", "do not",

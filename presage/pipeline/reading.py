@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from presage.checking import read_file
 from presage.errors import Diagnostic, Source, nearest
+from presage.languages.files import read_file
 from presage.pipeline import toml
 from presage.pipeline.keys import (
     BY_QUERY,
@@ -80,6 +81,8 @@ class Pipeline:
     alerts: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What is said of a query's alerts, by its predicate."""
     serve: dict[str, Any] = field(default_factory=dict)
+    params: dict[str, Any] = field(default_factory=dict)
+    """Values for the program's parameters."""
     metrics: dict[str, Any] = field(default_factory=dict)
     spark: dict[str, Any] = field(default_factory=dict)
     hidden: Hidden = field(default_factory=Hidden)
@@ -159,7 +162,7 @@ class _Reader:
 
     def read(self) -> None:
         given = self.pipeline.document.values
-        tables = [*NAMED, BY_QUERY, *PLAIN]
+        tables = [*NAMED, BY_QUERY, "params", *PLAIN]
         top = {name: value for name, value in given.items() if name not in tables}
         self.pipeline.values = self._keys("", (), top, other=tables)
         for section in NAMED:
@@ -168,7 +171,21 @@ class _Reader:
         for section in PLAIN:
             if section in given and self._is_table((section,), given[section]):
                 setattr(self.pipeline, section, self._keys(section, (section,), given[section]))
+        if "params" in given and self._is_table(("params",), given["params"]):
+            self.pipeline.params = self._params(given["params"])
         self._check_top()
+
+    def _params(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Values for the program's parameters; what each must be, its default says."""
+        found: dict[str, Any] = {}
+        for name, value in given.items():
+            path = ("params", name)
+            if not isinstance(value, (str, int, float, datetime)):
+                hint = 'write a number, a timestamp, or in quotes a text or a duration such as "5m"'
+                self.problem("C104", path, "this is not the value of a parameter", hint)
+            elif self._is_safe(path, value):
+                found[name] = self._resolved(path, value)
+        return found
 
     def _named(self, section: str, given: Any) -> None:
         if not self._is_table((section,), given):

@@ -67,9 +67,8 @@ class Unsupported(PresageError):
     """A construct that this engine does not run."""
 
     def __init__(self, what: str, span: Span, program: Program) -> None:
-        line, column = program.source.place(span.start)
         self.message, self.span = f"{what} cannot be run by the interval engine yet", span
-        super().__init__(f"{program.source.name}:{line}:{column}: {self.message}")
+        super().__init__(f"{program.source.where(span.start)}: {self.message}")
 
 
 class Parts(ABC):

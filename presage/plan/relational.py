@@ -43,7 +43,7 @@ def obstacles(subject: Subject) -> list[str]:
     lags = lags_of(subject, plan, horizon_of(subject, plan))
 
     def told(rule: Rule | None, reason: str) -> str:
-        return reason if rule is None else f"line {subject.line(rule)}: {reason}"
+        return reason if rule is None else f"{subject.place(rule)}: {reason}"
 
     early = _early(plan)
     found = (told(node.rule, reason) for node in needed(plan, subject) for reason in _reasons(node, plan, lags, early))

@@ -12,12 +12,13 @@ from presage.errors import Diagnostic
 from presage.model.program import Program
 from presage.rewrite.anonymous import name_anonymous
 from presage.rewrite.neighbours import resolve_neighbours
+from presage.rewrite.parameters import resolve_parameters
 from presage.rewrite.sharing import name_locals
 from presage.rewrite.units import resolve_units
 
 Pass = Callable[[Program], tuple[Program, list[Diagnostic]]]
 
-PASSES: tuple[Pass, ...] = (resolve_neighbours, resolve_units, name_anonymous, name_locals)
+PASSES: tuple[Pass, ...] = (resolve_parameters, resolve_neighbours, resolve_units, name_anonymous, name_locals)
 
 
 def normalise(program: Program) -> tuple[Program, list[Diagnostic]]:

@@ -46,7 +46,8 @@ def _violation(rule: Rule, index: int, program: Program) -> Atom:
     times = pin_variables(rule)
     bound = {name for literal in rule.body for name in bound_by(literal)} - times
     names = dict.fromkeys(each.name for each in rule.variables() if each.name in bound and "#" not in each.name)
-    line = Constant(program.line_of(rule))
+    file, number = program.file_of(rule), program.line_of(rule)
+    line = Constant(number if file is None else f"{file}:{number}")
     return Atom(f"{VIOLATED}#{index}", (line, *(Variable(name) for name in names)))
 
 

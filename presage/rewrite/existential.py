@@ -79,9 +79,8 @@ class Look:
 
 class NotRewritable(PresageError):
     def __init__(self, program: Program, span: Span, what: str) -> None:
-        line, column = program.source.place(span.start)
         super().__init__(
-            f"{program.source.name}:{line}:{column}: {what} has no rewriting: there are atoms, `@`, comparisons, "
+            f"{program.source.where(span.start)}: {what} has no rewriting: there are atoms, `@`, comparisons, "
             "`exists`, and `window(n)` with `@`, `some` or `all`"
         )
 

@@ -25,7 +25,7 @@ from presage.model.formulas import (
 from presage.model.functions import OF_TIME
 from presage.model.program import Program
 from presage.model.statements import Distribution, Head, Horizon, Input, Query, Rule, Start, Statement
-from presage.model.terms import Clock, Constant, Function, Number, Term, map_term, number
+from presage.model.terms import Clock, Constant, Function, Number, Parameter, Term, map_term, number
 from presage.model.time import Duration, Interval, Pin, TimeLiteral, Timestamp
 from presage.model.windows import TimeWindow
 from presage.syntax import UNITS
@@ -65,6 +65,7 @@ class Units:
                     Diagnostic("T104", "this time lies before the start of the stream", value.span, hint)
                 )
             return ticks
+        assert not isinstance(value, Parameter), "parameters have their values before units have theirs"
         return value
 
     def _tick(self, span: Span) -> Fraction:

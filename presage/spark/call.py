@@ -218,17 +218,17 @@ class Division:
 def division_of(report: Report, emit: str, choice: Choice = ALL) -> Division:
     assert report.findings is not None
     subject, found = report.findings.subject, report.findings.partition
-    reasons = [f"line {subject.line(each.rule)}: {each.reason}" for each in found.blockers]
+    reasons = [f"{subject.place(each.rule)}: {each.reason}" for each in found.blockers]
     if found.columns is not None and emit == "changes":
         reasons = [
-            f"line {subject.line(timing.rule)}: what may come true because of an absence alone is about all shards"
+            f"{subject.place(timing.rule)}: what may come true because of an absence alone is about all shards"
             for timing in subject.relevant_rules()
             if any(each.negative and each.atom.predicate not in found.everywhere for each in timing.occurrences)
         ]
         if (choice.top, choice.max_open, choice.confidence_step) != (None, None, None):
             reasons.append("`top`, `max_open` and `confidence_step` compare the answers of all shards")
     reasons += [
-        f"line {subject.line(rule)}: two shards would give values that they invent the same names"
+        f"{subject.place(rule)}: two shards would give values that they invent the same names"
         for rule in subject.program.rules
         if rule.head is not None and rule.head.exists
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from presage.answers import Answer, shown_name
-from presage.checking import Report, check_text, read_file
+from presage.checking import Report, check_file
 from presage.errors import nearest
 from presage.io.facts import Fact
 from presage.io.files import read_facts
@@ -117,7 +117,7 @@ def _program_of(case: Case) -> Path:
 
 
 def _checked(path: Path) -> Report:
-    return check_text(read_file(path), str(path)).or_raise()
+    return check_file(path).or_raise()
 
 
 def fact_of(stepper: Stepper, case: Case, given: GivenFact) -> Fact:

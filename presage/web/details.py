@@ -109,7 +109,7 @@ class Details(Describing):
         units = self.reasoner.checker.units
         return {
             "program": self.program.source.name,
-            "source": self.program.source.text,
+            "source": self.program.source.own_text,
             "queries": list(map(query_title, self.queries)),
             "words": queries_in_words(self.reasoner.subject, self._delays),
             "discrete": self.reasoner.subject.discrete,
@@ -258,10 +258,11 @@ def leading_to(program: Program, predicate: str) -> Iterator[Rule]:
 
 def rule_lines(program: Program, through: Iterable[Rule]) -> list[dict[str, Any]]:
     """Rules as they were written, each once, in the order of the text."""
-    found: dict[int, str] = {}
+    found: dict[tuple[str, int], dict[str, Any]] = {}
     for rule in through:
-        found.setdefault(program.line_of(rule), written(rule, program.source))
-    return [{"line": line, "text": text} for line, text in sorted(found.items())]
+        line = {**program.place_json(rule), "text": written(rule, program.source)}
+        found.setdefault((line.get("file", ""), line["line"]), line)
+    return [line for _, line in sorted(found.items(), key=lambda each: each[0])]
 
 
 def _whole_line(answer: Answer) -> dict[str, Any]:

@@ -94,8 +94,10 @@ def _comment_at(source: Source, start: int) -> str:
     line, _ = source.place(start)
     by_line: dict[int, tuple[str, bool]] = {}
     for comment in tokenize(source).comments:
+        if source.file(comment.start) != source.file(start):
+            continue
         place, column = source.place(comment.start)
-        by_line[place] = (comment.text.lstrip("%#").strip(), not source.line(place)[: column - 1].strip())
+        by_line[place] = (comment.text.lstrip("%#").strip(), not source.line_at(comment.start)[: column - 1].strip())
     beside, alone = by_line.get(line, ("", True))
     if beside and not alone:
         return _sentence(beside)

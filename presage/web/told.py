@@ -37,7 +37,7 @@ class ToldDetails(Describing):
         units = Units(program or Program())
         return {
             "program": self._source,
-            "source": "" if program is None else program.source.text,
+            "source": "" if program is None else program.source.own_text,
             "queries": list(self._places),
             "words": self._words(),
             "discrete": self._subject is None or self._subject.discrete,

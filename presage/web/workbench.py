@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from presage.checking import Report, check_text
 from presage.errors import Diagnostic, Source, as_json
+from presage.parser.including import Folder
 from presage.syntax import COLUMN_TYPES, KEYWORDS, STATEMENTS
 
 LONGEST_PROGRAM = 500_000
@@ -19,7 +21,7 @@ def words() -> dict[str, list[str]]:
 
 def looked_at(source: str, name: str) -> dict[str, Any]:
     """The problems of a text with their places, and its predicates."""
-    report = check_text(source, name)
+    report = check_text(source, name, folder=Folder(Path(name).parent, only_below=True))
     return {
         "ok": report.ok,
         "problems": [_problem(report.source, each) for each in report.problems[:MOST_PROBLEMS]],
@@ -45,13 +47,12 @@ def _problem(source: Source, found: Diagnostic) -> dict[str, Any]:
     start = found.span.start
     place: dict[str, Any] = {"start": None, "end": None, "text": ""}
     if start >= 0:
-        line, _ = source.place(start)
         # Places are counted as browsers count them, in UTF-16.
         begin = _utf16(source.text[:start])
         place = {
             "start": begin,
             "end": begin + max(1, _utf16(source.text[start : max(start, found.span.end)])),
-            "text": source.line(line)[:500],
+            "text": source.line_at(start)[:500],
         }
     return {**as_json(source, found), **place}
 

@@ -8,7 +8,7 @@ from typing import Any
 from presage.errors import Span
 from presage.languages.cql.expressions import Wrong, span_of
 from presage.model.formulas import Atom, Formula, Pinned, Windowed
-from presage.model.terms import Variable, number
+from presage.model.terms import Parameter, Variable, number
 from presage.model.time import Duration, Pin, Quantity
 from presage.model.windows import RowsWindow, TimeWindow
 
@@ -28,6 +28,7 @@ def ticks(length: Quantity, tick: Duration | None) -> Fraction:
     if isinstance(length, Duration):
         assert tick is not None
         return length.milliseconds / tick.milliseconds
+    assert not isinstance(length, Parameter)  # CQL has none
     return Fraction(length)
 
 

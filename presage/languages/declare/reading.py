@@ -46,8 +46,8 @@ def read_constraints(source: Source) -> Constraints:
     notes: list[Note] = []
     problems: list[Diagnostic] = []
     activities: dict[str, Span] = {}
-    for line, start in enumerate(source.line_starts, 1):
-        text = source.line(line)
+    for start in source.line_starts:
+        text = source.line_at(start)
         words = text.strip()
         first = start + len(text) - len(text.lstrip())
         if not words:

@@ -46,8 +46,8 @@ def read_properties(source: Source) -> Properties:
     comments: list[Comment] = []
     problems: list[Diagnostic] = []
     places: dict[str, Span] = {}
-    for number, start in enumerate(source.line_starts, 1):
-        end = start + len(source.line(number))
+    for start in source.line_starts:
+        end = start + len(source.line_at(start))
         scanner = Scanner(source, GRAMMAR, start, end)
         comments += scanner.comments
         problems += scanner.problems

@@ -38,8 +38,8 @@ function way(given, needed) {
 
 const KINDS = {
   given: (step) => `arrived at ${time(step.arrived)}`,
-  known: (step) => (step.line ? `line ${step.line} of the program` : "static"),
-  rule: (step) => `line ${step.line}: ${step.rule}${values(step)}${step.shown_before ? " (shown above)" : ""}`,
+  known: (step) => (step.line ? `line ${step.line} of ${step.file ?? "the program"}` : "static"),
+  rule: (step) => `line ${step.line}${step.file ? ` of ${step.file}` : ""}: ${step.rule}${values(step)}${step.shown_before ? " (shown above)" : ""}`,
   absent: () => "nothing makes it true, and nothing can any more",
   comparison: () => "",
   needed: () => "still needed",
@@ -57,7 +57,7 @@ function proofStep(step, depth) {
   if (why) words.push(element("span", { class: "why", text: why }));
   const below = [
     ...(step.because ?? []).map((each) => () => proofStep(each, depth + 1)),
-    ...(step.near ?? []).map((each) => () => element("div", { class: "leaf why", text: `line ${each.line} fails at ${each.fails_at}` })),
+    ...(step.near ?? []).map((each) => () => element("div", { class: "leaf why", text: `line ${each.line}${each.file ? ` of ${each.file}` : ""} fails at ${each.fails_at}` })),
   ];
   if (!below.length) return element("div", { class: "tree" }, element("div", { class: "leaf" }, ...words));
   const opened = element("details", {}, element("summary", {}, ...words));
@@ -86,7 +86,7 @@ function failures(chain) {
   return chain.map((each) =>
     element("div", { class: "tree" }, element("div", { class: "leaf" },
       element("span", { text: showFact(each.fails_at) }),
-      element("span", { class: "why", text: `fails, in line ${each.line}: ${each.rule}${values(each)}` }),
+      element("span", { class: "why", text: `fails, in line ${each.line}${each.file ? ` of ${each.file}` : ""}: ${each.rule}${values(each)}` }),
     )),
   );
 }
