@@ -215,6 +215,48 @@ def test_the_workbench_asks_what_is_wrong(turbines: Watched) -> None:
     assert turbines.get("api/program")[1] == before, "a program that is wrong takes nobody's place"
 
 
+def test_what_if(turbines: Watched) -> None:
+    def ask(facts: object, **more: object) -> tuple[int, Any]:
+        body = json.dumps({"facts": facts, **more}).encode()
+        return turbines.ask(urllib.request.Request(f"{turbines.address}api/suppose", body))
+
+    status, found = ask(["temp(wt25, high)@2"], step=2)
+    assert status == 200
+    said = {each["answer"]: each["status"] for each in found["lines"]}
+    assert said["malf(wt25)@0"] == "confirmed" and said["malf(wt25)@1"] == "possible"
+    assert "malf(wt42)@1" not in said, "what would stay as it is is not told"
+    assert turbines.get("api/answer", answer="malf(wt25)@0", step=2)[1]["line"]["status"] == "possible", "nothing came"
+    assert ask(["temp(wt25, low)@2"], step=2) == (200, {"lines": []})
+    for facts, why in (
+        (["temp(wt25, high)@-1"], ""),
+        (["tmep(wt25, high)@2"], "did you mean `temp`?"),
+        (["temp(X, high)@2"], "not a fact"),
+        (["not temp(wt25, high)@2"], "not a fact"),
+        (["temp(wt25"], ""),
+        ([], "1 to 100"),
+        ("temp(wt25, high)@2", "list of facts"),
+    ):
+        status, found = ask(facts, step=2)
+        assert status == 400 and why in found["error"], facts
+    status, found = ask(["temp(wt42, high)@0"], step=3)
+    assert status == 400 and "too late" in found["error"]
+    assert ask(["temp(wt25, high)@2"], step=99)[0] == 404 and ask(["a@1"], step="x")[0] == 400
+
+
+def test_rules_are_replaced_and_the_run_goes_on() -> None:
+    other = TURBINES.read_text().replace("query malf(X).", "query cool(X).")
+    with watching(TURBINES, TURBINE_FACTS, "--paused") as watched:
+        watched.state_after(3)
+        body = json.dumps({"source": other, "go_on": True}).encode()
+        status, _ = watched.ask(urllib.request.Request(f"{watched.address}api/run", body))
+        assert status == 200
+        with watched.batches() as batches:
+            state = next(batch["state"] for batch in batches if batch["state"]["now"] == 2)
+        assert state["paused"] and not state["finished"]
+        rows = {row["answer"]: row["status"] for row in watched.get("api/state")[1]["rows"]}
+        assert rows["cool(wt25)@1"] == "confirmed" and rows["cool(wt25)@2"] == "possible"
+
+
 def test_rules_are_changed_on_this_machine_only() -> None:
     with watching(TURBINES, TURBINE_FACTS, "--paused", "--host", "0.0.0.0") as watched:
         request = urllib.request.Request(f"{watched.address}api/run", b'{"source": "a."}')

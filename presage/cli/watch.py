@@ -234,7 +234,14 @@ def prepare(options: argparse.Namespace, text: str | None = None) -> tuple[Repla
     found = report.findings
     assert found is not None
     delays = {asked.query: asked.reach.delay for asked in found.queries}
-    return replay, Details(reasoner, facts, statics, delays)
+
+    def fresh() -> Stepper:
+        made = make_stepper(report, options.emit)
+        for fact in statics:
+            made.add_static(fact)
+        return made
+
+    return replay, Details(reasoner, facts, statics, delays, fresh)
 
 
 def _comfortable_speed(facts: list[Fact], until: Number | None) -> float:

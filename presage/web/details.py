@@ -10,7 +10,7 @@ import bisect
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -91,14 +91,18 @@ class Details(Describing):
         facts: Sequence[Fact],
         statics: Sequence[Fact] = (),
         delays: dict[Query, Number | None] | None = None,
+        fresh: Callable[[], Stepper] | None = None,
     ) -> None:
-        """`delays` says for each query how long after its time it is decided, where that is known."""
+        """`delays` says for each query how long after its time it is decided, where that is known. `fresh` makes a
+        reasoner like this one that has not begun."""
+        self.fresh = fresh
         self.reasoner = reasoner
         self.program: Program = reasoner.subject.program
         self.queries: tuple[Query, ...] = tuple(reasoner.subject.queries)
         self._delays = delays or {}
         self._supposing = reasoner.supposing if isinstance(reasoner, Reasoner) else None
         self._by_predicate = Counter(shown_name(query.atom.predicate) for query in self.queries)
+        self.facts = facts
         self._facts = sorted(facts, key=lambda fact: fact.arrival)
         self._arrivals = [fact.arrival for fact in self._facts]
         self._statics = tuple((fact.predicate, fact.arguments) for fact in statics)
@@ -119,6 +123,7 @@ class Details(Describing):
             "start": units.start.isoformat(),
             "facts": len(self._facts),
             "keys": keys_of(self.queries),
+            "can_suppose": self.fresh is not None,
         }
 
     def query_of(self, answer: Answer) -> int:
@@ -176,7 +181,7 @@ class Details(Describing):
 
     def _proof_if(self, answer: Answer, way: dict[str, Any]) -> dict[str, Any] | None:
         """The proof an open answer would have if the premises of a way came."""
-        needed = [_ground(text) for text in way["needs"]]
+        needed = [ground(text) for text in way["needs"]]
         arguments: Any = answer.arguments
         if None in needed or answer.time is None or any(isinstance(each, Variable) for each in arguments):
             return None
@@ -290,7 +295,7 @@ def _a_time(answer: Answer) -> Number:
     return number(Fraction(answer.start + answer.end) / 2) if answer.end is not None else answer.start + 1
 
 
-def _ground(text: str) -> tuple[bool, Ground] | None:
+def ground(text: str) -> tuple[bool, Ground] | None:
     """A premise in canonical text: whether it is positive, and its atom; nothing if a variable is open."""
     formula = parse_question(text, intervals=True).formula
     positive = not isinstance(formula, Not)

@@ -96,6 +96,8 @@ class Replay:
         self._ahead: Step | None = None
         self._asked = 0
         """Steps asked for by hand and not shown yet."""
+        self._hurry: Number | None = None
+        """Up to this time nobody wants to wait."""
         self._anchor: tuple[float, float] | None = None
         """A reading of the clock and the time of the stream that belongs to it, while time goes on by itself."""
         self._held = 0.0
@@ -123,6 +125,12 @@ class Replay:
         with self._command():
             self._stand_still()
             self._asked += 1
+
+    def catch_up(self, now: Number | None, *, then_stand: bool) -> None:
+        """All steps up to a time at once; then time goes on, or stands still."""
+        with self._command():
+            self._hurry = now
+            self.paused = then_stand
 
     def set_speed(self, speed: float) -> None:
         with self._command():
@@ -196,7 +204,7 @@ class Replay:
             self._ahead = ahead
 
     def _wait(self, ahead: Step) -> float | None:
-        if self._asked:
+        if self._asked or (self._hurry is not None and ahead.now <= self._hurry):
             return 0.0
         if self.paused:
             return None
@@ -213,7 +221,8 @@ class Replay:
             for feed in self._feeds:
                 feed.add(key, after)
         behind = self._anchor is not None and self._wait_after(step) < -1.0
-        if first or self.paused or self.speed == FASTEST or behind:
+        hurried = self._hurry is not None and step.now <= self._hurry
+        if first or self.paused or self.speed == FASTEST or behind or hurried:
             # What could not be shown in time is not caught up with in haste.
             self._held = float(step.now)
             self._drop_anchor()

@@ -26,12 +26,14 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from presage.colours import tone_for
 from presage.errors import PresageError, ProgramError
 from presage.web.board import Entry, Rows
-from presage.web.details import Describing
+from presage.web.details import Describing, Details
 from presage.web.replay import Replay
 from presage.web.sharing import recorded, single_file
 from presage.web.stage import Stage
+from presage.web.what_if import what_would_be
 from presage.web.workbench import LONGEST_PROGRAM, looked_at, words
 
 PAGE = Path(__file__).parent / "page"
@@ -40,6 +42,7 @@ BATCH_SECONDS = 0.1
 QUIET_SECONDS = 1.0
 """How often it is told that nothing did, so that its counters stay true."""
 LONGEST_COMMAND = 1_000
+LONGEST_SUPPOSED = 100_000
 
 HEADERS = {
     b"content-security-policy": b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -99,6 +102,7 @@ class _Site:
             Route("/api/control", self.control, methods=["POST"]),
             Route("/api/check", self.check, methods=["POST"]),
             Route("/api/run", self.run, methods=["POST"]),
+            Route("/api/suppose", self.suppose, methods=["POST"]),
             Route("/api/share", self.share),
             Route("/api/state", self.state),
             Route("/api/answer", self.answer),
@@ -217,31 +221,50 @@ class _Site:
     async def check(self, request: Request) -> Response:
         """What is wrong with a text, and which predicates it has."""
         _refuse_other_pages(request)
-        source = await self._source(request)
+        source = _source(await _object(request, 6 * LONGEST_PROGRAM))
         return JSONResponse(await run_in_threadpool(looked_at, source, self._name()))
 
     async def run(self, request: Request) -> Response:
-        """The run from the start, with other rules."""
+        """The run with other rules, from the start or from here on."""
         _refuse_other_pages(request)
         if not self.stage.editable:
             raise HTTPException(403, "the rules of this run cannot be changed from the page")
-        await self._begin_again(await self._source(request))
+        given = await _object(request, 6 * LONGEST_PROGRAM)
+        await self._begin_again(_source(given), given.get("go_on") is True)
         return JSONResponse(self.replay.state())
 
-    async def _begin_again(self, source: str | None) -> None:
+    async def _begin_again(self, source: str | None, go_on: bool = False) -> None:
         try:
-            await run_in_threadpool(self.stage.again, source)
+            await run_in_threadpool(self.stage.again, source, go_on)
         except ProgramError as wrong:
             count = sum(each.severity == "error" for each in wrong.diagnostics)
             raise HTTPException(400, f"the program has {count} mistake{'s' if count != 1 else ''}") from None
         except PresageError as wrong:
             raise HTTPException(400, str(wrong)) from None
 
-    async def _source(self, request: Request) -> str:
-        source = (await _object(request, 6 * LONGEST_PROGRAM)).get("source")
-        if not isinstance(source, str) or len(source) > LONGEST_PROGRAM:
-            raise HTTPException(400, f"`source` is the text of a program, of {LONGEST_PROGRAM:,} signs at most")
-        return source
+    async def suppose(self, request: Request) -> Response:
+        """What would be said if some facts came now, or had come after a step of the past."""
+        _refuse_other_pages(request)
+        given = await _object(request, LONGEST_SUPPOSED)
+        texts, step, details = given.get("facts"), given.get("step"), self.details
+        if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+            raise HTTPException(400, "`facts` is a list of facts in text, such as temp(wt25, high)@2")
+        if not isinstance(details, Details) or details.fresh is None:
+            raise HTTPException(400, "these answers were read from a file: what would be is not known here")
+        if isinstance(step, bool) or not (step is None or isinstance(step, int)):
+            raise HTTPException(400, "`step` is a whole number")
+        try:
+            _, summary = self.replay.past(self.replay.board.summary.step if step is None else step)
+        except KeyError:
+            raise HTTPException(404, f"step {step} is not remembered") from None
+        if summary.now is None:
+            raise HTTPException(400, "the run has not begun")
+        try:
+            found = await run_in_threadpool(what_would_be, details.fresh, details.facts, texts, summary.now)
+        except PresageError as wrong:
+            raise HTTPException(400, str(wrong)) from None
+        lines = [{**details.full_line(each), "tone": tone_for(details.queries, each)} for each in found]
+        return JSONResponse({"lines": lines})
 
     def _name(self) -> str:
         return str(self.details.about()["program"])
@@ -271,6 +294,13 @@ async def _object(request: Request, longest: int = LONGEST_COMMAND) -> dict[str,
     if not isinstance(given, dict):
         raise HTTPException(400, 'a command is a JSON object such as {"action": "pause"}')
     return given
+
+
+def _source(given: dict[str, Any]) -> str:
+    source = given.get("source")
+    if not isinstance(source, str) or len(source) > LONGEST_PROGRAM:
+        raise HTTPException(400, f"`source` is the text of a program, of {LONGEST_PROGRAM:,} signs at most")
+    return source
 
 
 def _speed(given: Any) -> float:

@@ -51,8 +51,9 @@ class Stage:
         """Lets the run's steps be worked off, in a thread of their own."""
         threading.Thread(target=self.run.replay.run, name="replay", daemon=True).start()
 
-    def again(self, source: str | None = None) -> None:
-        """From the start, with the same rules or others. What is wrong with them is raised, and the run goes on."""
+    def again(self, source: str | None = None, go_on: bool = False) -> None:
+        """From the start, with the same rules or others; to `go_on`, it first catches up with where the run stands,
+        as if these had been the rules all along. What is wrong with them is raised, and the run goes on as it was."""
         if self._begin is None or (source is not None and not self.editable):
             raise PresageError("this run cannot be begun again from here")
         with self._changing:
@@ -60,8 +61,12 @@ class Stage:
             before, self.run = self.run, run
             self.turn += 1
             before.replay.close()
+            run.replay.set_speed(before.replay.speed)
+            if go_on:
+                run.replay.catch_up(before.replay.board.summary.now, then_stand=before.replay.paused)
             self.start()
-            run.replay.play()
+            if not (go_on and before.replay.paused):
+                run.replay.play()
 
     def close(self) -> None:
         self.closed = True

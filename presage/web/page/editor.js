@@ -8,7 +8,7 @@ const MOST_OFFERED = 8;
 
 export class Editor {
   // `check` looks at a text, `run` runs it; both are asked of whoever has the reasoner.
-  constructor(place, { check, run, canGoOn, language }) {
+  constructor(place, { check, run, language }) {
     Object.assign(this, { check, run, language });
     this.problems = [];
     this.predicates = [];
@@ -21,8 +21,7 @@ export class Editor {
     this.offer = element("ul", { class: "offer", role: "listbox", "aria-label": "Names", hidden: "" });
     this.list = element("div", { id: "editor-problems", class: "problems", role: "status" });
     this.runButton = element("button", { type: "button", class: "main", text: "Run from the start", title: "Ctrl-Enter", onclick: () => this.go(false) });
-    this.goOnButton = element("button", { type: "button", text: "Replace rules and go on", onclick: () => this.go(true) });
-    this.goOnButton.hidden = !canGoOn;
+    this.goOnButton = element("button", { type: "button", text: "Replace rules and go on", title: "From here on, as if these had been the rules all along", onclick: () => this.go(true) });
     this.undoButton = element("button", { type: "button", text: "As it was", onclick: () => this.setText(this.original) });
     this.saveButton = element("a", { class: "button", text: "Save as .psg", href: "#" });
     this.saveButton.addEventListener("click", () => {

@@ -95,7 +95,7 @@ async function learn() {
 function showEditor() {
   at("tab-workbench").hidden = document.querySelector("[data-tab=workbench]").hidden = !about.editable;
   if (!about.editable) return;
-  editor ??= new Editor(at("workbench"), { check: (text) => source.check(text), run: runOther, canGoOn: Boolean(about.can_replace), language: about.language });
+  editor ??= new Editor(at("workbench"), { check: (text) => source.check(text), run: runOther, language: about.language });
   editor.load(about.source, about.program);
 }
 
@@ -130,6 +130,7 @@ function onBatch(batch) {
 function beginAnew() {
   past = null;
   unheard = [];
+  fitWhenDrawn = false;
   timeline.scale = null;
   timeline.follow(true);
 }

@@ -1,0 +1,58 @@
+"""What would be said if some facts came now: the run up to now, once as it was and once with them, and how the two
+differ. The run on the page is not touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from presage.answers import Answer, json_value
+from presage.errors import PresageError
+from presage.io.facts import Fact
+from presage.model.printer import show_number
+from presage.model.terms import Number
+from presage.stepping import Stepper, steps
+from presage.web.board import name_of
+from presage.web.details import ground
+
+MOST_FACTS = 50_000
+"""A run of more is not gone through while somebody waits."""
+MOST_SUPPOSED = 100
+
+
+def what_would_be(
+    make: Callable[[], Stepper], facts: Sequence[Fact], texts: Sequence[str], now: Number
+) -> list[Answer]:
+    """The answers that would stand otherwise, as they would. `make` gives a reasoner that has not begun."""
+    arrived = [fact for fact in facts if fact.arrival <= now]
+    if len(arrived) > MOST_FACTS:
+        raise PresageError(f"{len(arrived):,} facts have arrived: more than {MOST_FACTS:,} are not run again here")
+    if not 0 < len(texts) <= MOST_SUPPOSED:
+        raise PresageError(f"give 1 to {MOST_SUPPOSED} facts, one a line, such as temp(wt25, high)@2")
+    reasoner = make()
+    given = [_fact(reasoner, text, now) for text in texts]
+    with_them = _stands(reasoner, [*arrived, *given], now)
+    without = _stands(make(), arrived, now)
+    return [answer for key, answer in with_them.items() if key not in without or _says(answer) != _says(without[key])]
+
+
+def _fact(reasoner: Stepper, text: str, now: Number) -> Fact:
+    """A fact in canonical text, as if it came now."""
+    found = ground(text)
+    if found is None or not found[0]:
+        raise PresageError(f"{text[:200]}: this is not a fact with a time, such as temp(wt25, high)@2")
+    predicate, arguments, time = found[1]
+    entry: dict[str, Any] = {"pred": predicate, "args": [json_value(each) for each in arguments]}
+    fact = reasoner.checker.fact({**entry, "time": json_value(time), "arrives": json_value(now)}, text[:200])
+    if reasoner.checker.is_late(fact, now):
+        raise PresageError(f"{text[:200]}: at {show_number(now)} it is too late for it")
+    return fact
+
+
+def _stands(reasoner: Stepper, facts: list[Fact], now: Number) -> dict[str, Answer]:
+    return {name_of(answer): answer for step in steps(reasoner, facts, now) for answer in step}
+
+
+def _says(answer: Answer) -> dict[str, Any]:
+    return {name: value for name, value in answer.to_json().items() if name != "now"}
