@@ -25,12 +25,12 @@ def watch_page(target: Path) -> None:
     flags = ["--no-sandbox"] if os.geteuid() == 0 else []
     with watching(TURBINES, FACTS, "--paused") as watched, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=flags)
-        page = browser.new_page(viewport={"width": 1240, "height": 720}, color_scheme="light")
+        page = browser.new_page(viewport={"width": 1400, "height": 800}, color_scheme="light")
         page.goto(watched.address)
         for step in range(1, 5):
             page.get_by_role("button", name="Step", exact=True).click()
             expect(page.locator("#answers")).to_have_attribute("data-step", str(step))
-        page.locator('[data-answer="malf(wt25)@2"] button').click()
+        page.locator('[data-answer="malf(wt25)@2"] button').first.click()
         page.locator("#details .way").wait_for()
         page.mouse.move(0, 0)
         page.screenshot(path=target)

@@ -266,7 +266,7 @@ def test_a_growing_file_in_the_browser(browser: Any, tmp_path: Path) -> None:
         page.get_by_text("Filter and order").click()
         page.locator("#filter-query").select_option(label="other")
         sync_api.expect(page.locator('[data-answer="malf(wt25)@0"]')).to_have_count(0)
-        page.locator(f"[data-answer={json.dumps(f'other({ODD})@0')}] button").click()
+        page.locator(f"[data-answer={json.dumps(f'other({ODD})@0')}] button").first.click()
         sync_api.expect(page.locator("#details-body h2")).to_have_text(f"other({ODD})@0")
         page.get_by_text("Filter and order").click()
         page.locator("#filter-query").select_option(label="all")

@@ -82,7 +82,9 @@ def _means(program: Program, query: Query, delay: Number | None) -> str:
         told.append(f"Asked at every time{each}.")
     if delay is not None:
         told.append(
-            "Decided at once." if delay == 0 else f"Decided at most {show_number(delay)} after, once facts are in."
+            "Settled at once, if no fact is late."
+            if delay == 0
+            else f"Settled at most {show_number(delay)} after its time, if no fact is late."
         )
     return " ".join(told)
 
