@@ -335,6 +335,8 @@ def test_run_again(turbines: Watched, visit: Any) -> None:
     play = person.page.locator("#play")
     expect(play).to_have_text("Run again")
     expect(person.lane("malf(wt25)@0")).to_have_attribute("data-status", "confirmed")
+    person.page.locator("#speed").fill("1")
+    person.page.locator("#speed").press("Enter")
     person.click("Run again")
     expect(play).to_have_text("Pause")
     expect(person.lane("malf(wt25)@0")).to_have_attribute("data-status", "possible")
