@@ -1,4 +1,4 @@
-"""`yesterday φ` and `tomorrow φ`: read, printed, refused in heads, and the same as what stands for it, on both timelines."""
+"""`yesterday φ`, `tomorrow φ`: read, printed, refused in heads, and on both timelines what stands for them."""
 
 from __future__ import annotations
 

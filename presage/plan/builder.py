@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
+from presage.analysis.differences import INF
 from presage.analysis.safety import bound_by
 from presage.analysis.subject import Subject
 from presage.analysis.timeline import pin_variables
@@ -21,6 +23,7 @@ from presage.model.formulas import (
     variables,
     walk,
 )
+from presage.model.program import Program
 from presage.model.statements import Head, Rule
 from presage.model.terms import Constant, Now, Variable
 from presage.plan.aggregates import Lowered, NotLowered, lowered
@@ -28,6 +31,7 @@ from presage.plan.body import Body
 from presage.plan.existential import earliest, frontier, is_timed, obstacle
 from presage.plan.formulas import mirrored, names, positive, reach_of, time
 from presage.plan.fusing import fuse
+from presage.plan.lags import compute
 from presage.plan.moments import conjuncts, moments
 from presage.plan.nodes import (
     HERE,
@@ -52,15 +56,28 @@ SEVERAL = "a rule with more than one time variable"
 
 
 def plan_of(subject: Subject) -> Plan:
-    """The plan of a program; raises `Unsupported` for what the engine does not run."""
+    """The plan of a program; raises `Unsupported` for what the engine does not run, unless nobody asks for it: that is
+    left out."""
+    try:
+        return _plan(subject, subject.program)
+    except Unsupported:
+        asked = {id(timing.rule) for timing in subject.relevant_rules()}
+        if len(asked) == len(subject.program.rules):
+            raise
+        kept = tuple(each for each in subject.program.statements if not isinstance(each, Rule) or id(each) in asked)
+        return _plan(subject, replace(subject.program, statements=kept))
+
+
+def _plan(subject: Subject, program: Program) -> Plan:
     for index in subject.safety.schematic:
         rule = subject.program.rules[index]
-        raise Unsupported("a rule whose answers keep a variable open", rule.span, subject.program)
+        if rule in program.rules:
+            raise Unsupported("a rule whose answers keep a variable open", rule.span, subject.program)
     kinds = {name: (each.arity, each.kind) for name, each in subject.predicates.items()}
     mixed = [name for name, each in subject.predicates.items() if each.is_input and each.kind == "derived"]
     kinds.update({name: (subject.predicates[name].arity, "derived") for name in mixed})
     try:
-        found = lowered(subject.program)
+        found = lowered(program)
     except NotLowered as refused:
         raise Unsupported(refused.what, refused.span, subject.program) from None
     kinds.update({name: (arity, "derived") for name, arity in found.arities.items()})
@@ -68,6 +85,12 @@ def plan_of(subject: Subject) -> Plan:
     builder.collect(found)
     plan = builder.build()
     fuse(plan)
+    delays = {name: each.delay or 0 for name, each in subject.predicates.items() if each.is_input}
+    lags = compute(plan, delays, 0).lag
+    for node in plan.nodes:
+        if isinstance(node, Join) and node.rule is not None:
+            if any(lags[each.relation] == INF and each.at is None for each in node.negated):
+                raise Unsupported("absence that is never final", node.rule.span, subject.program)
     return plan
 
 
