@@ -274,3 +274,61 @@ def test_a_growing_file_in_the_browser(browser: Any, tmp_path: Path) -> None:
         page.screenshot(path=ARTEFACTS / "watch-answers.png")
         assert not wrong
         page.close()
+
+
+def test_open_times_stretches_and_states_are_drawn(browser: Any, tmp_path: Path) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    path = tmp_path / "answers.jsonl"
+    long = "a_device_with_a_very_long_name_in_hall_{}"
+    ranges: list[dict[str, Any]] = [
+        {"because": ["high(y)@4"], "needs": [needs], "unless": unless, "decided_by": 15, "confidence": None}
+        for needs, unless in (("high(y)@[T-2,T]", ["T < 5", "T > 8"]), ("c(y)@T", ["T < 11", "T > 14"]))
+    ]
+    given = [
+        line("alarm(x)@T", 3, time=None, because=["high(x)@3"], needs=["b(x)@T1", "not paid(x)@[3,10]"],
+             unless=["T < 3", "T > 10", "T1 < 4", "T1 > 9", "T1 <= T"], decided_by=12),
+        line("alarm(y)@T", 4, time=None, **ranges[0], ways=ranges),
+        line("burst(u)@9", 4, time=9, because=["failed(u)@2"], needs=["2 of failed(u)@T1"],
+             unless=["T1 < 4", "T1 > 9"], decided_by=10),
+        {"now": 3, "status": "holds", "answer": "on(d)@3", "key": "on(d)@3", "from": 3, "to": None, "bounds": "[]"},
+        {"now": 3, "status": "holds", "answer": "on(e)@1", "key": "on(e)@1", "from": 1, "to": None, "bounds": "[]"},
+        {"now": 6, "status": "confirmed", "answer": "on(e)@[1,5]", "key": "on(e)@1", "from": 1, "to": 5,
+         "bounds": "[]"},
+        *(line(f"alarm({long.format(hall)})@2", 7, "refuted", time=2) for hall in (17, 18)),
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(each) + "\n" for each in given))
+    with watching_words("--answers", str(path)) as watched:
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        wrong: list[str] = []
+        page.on("pageerror", lambda problem: wrong.append(str(problem)))
+        page.goto(watched.address)
+
+        def lane(answer: str) -> Any:
+            return page.locator(f"[data-answer={json.dumps(answer)}]")
+
+        def ends(marks: Any) -> list[tuple[float, float]]:
+            boxes = [mark.bounding_box() for mark in marks.all()]
+            return [(box["x"], box["x"] + box["width"]) for box in boxes]
+
+        sync_api.expect(lane("alarm(x)@T").locator(".range.answer rect")).to_have_count(1)
+        sync_api.expect(lane("alarm(y)@T").locator(".range.answer rect")).to_have_count(2), "one for each way"
+        sync_api.expect(lane("burst(u)@9").locator(".times")).to_have_text("2")
+        sync_api.expect(lane("on(e)@1")).to_have_count(0), "one lane, by its key"
+        sync_api.expect(lane("on(e)@[1,5]")).to_have_attribute("data-status", "confirmed")
+        page.get_by_role("button", name="Fit all").click()
+        (state,) = ends(lane("on(e)@[1,5]").locator(".holds-bar"))
+        (grows,) = ends(lane("on(d)@3").locator(".holds-bar.grows"))
+        unit = (state[1] - state[0]) / 4
+        assert grows[0] - state[0] == pytest.approx(2 * unit, abs=3), "from 3 on"
+        assert grows[1] - grows[0] == pytest.approx(4 * unit, abs=5), "to now, which is 7"
+        (range_of_x,) = ends(lane("alarm(x)@T").locator(".range.answer rect"))
+        assert range_of_x[0] == pytest.approx(grows[0], abs=3) and range_of_x[1] - range_of_x[0] == pytest.approx(
+            7 * unit, abs=5
+        ), "from 3 to 10"
+        (absent,) = ends(lane("alarm(x)@T").locator(".stretch.absence rect"))
+        assert absent == pytest.approx(range_of_x, abs=3)
+        for hall in (17, 18):
+            tail = lane(f"alarm({long.format(hall)})@2").locator(".name .tail")
+            assert str(hall) in (tail.text_content() or "") and tail.evaluate("each => each.offsetWidth") > 20
+        assert not wrong
+        page.close()

@@ -88,8 +88,14 @@ const ORDERS = {
 // The answers that pass, in order.
 export function select(model, filter) {
   const found = [];
-  for (const row of model.rows.values()) if (passes(row, filter)) found.push(row);
-  return found.sort(ORDERS[filter.order]);
+  let inOrder = true;
+  for (const row of model.rows.values()) {
+    if (!passes(row, filter)) continue;
+    if (found.length && found[found.length - 1].serial > row.serial) inOrder = false;
+    found.push(row);
+  }
+  // Rows come in the order in which they were first told, so that the newest are last.
+  return filter.order === "newest" && inOrder ? found.reverse() : found.sort(ORDERS[filter.order]);
 }
 
 // The few rows that come first by an order, without sorting all of them.
