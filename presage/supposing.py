@@ -102,6 +102,9 @@ class Supposing:
         if self.columns is not None:
             return self._columns_step(self.columns, facts, int(now), tables)
         given = [*facts, *(fact for table in tables for fact in table.facts())]
+        if self.confidence.learned:
+            points = ((fact.predicate, fact.arguments, fact.low) for fact in given if fact.low == fact.high)
+            self.confidence.learned.take(points, now)
         answers = self._step(given, now)
         return Answers(len(answers), lambda: answers)
 
@@ -240,6 +243,7 @@ class Supposing:
             **intake,
             "engine": saving.save(engine),
             "later": later,
+            "learned": self.confidence.learned.saved(saving.written),
             "told": None
             if not self.selects
             else [
@@ -255,6 +259,7 @@ class Supposing:
             return self._load_bulk(saved["bulk"], arrays)
         self.bulk = None
         intake = None
+        self.confidence.learned.load(saved.get("learned", {}), saving.read)
         if "intake" in saved:
             intake = Bulk(()) if self.grid is None else self.grid.intake
             intake.fill(saving.read(saved["engine"]["now"]), [saving.read(each) for each in saved["intake"]], arrays)

@@ -12,6 +12,7 @@ from itertools import product
 
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.judge import Judge
+from presage.hypothesis.learning import Learned
 from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.ways import Way
 from presage.model.statements import Distribution, Input
@@ -29,7 +30,9 @@ class Confidence:
     def __init__(self, delays: Delays, judge: Judge | None = None) -> None:
         """Negated premises need a judge."""
         self.delays, self.judge = delays, judge
-        self.given = any(each.rate is not None for known in delays.predicates.values() for each in known.inputs)
+        self.learned = Learned(delays)
+        inputs = [each for known in delays.predicates.values() for each in known.inputs]
+        self.given = any(each.rate is not None or "rate" in each.learned for each in inputs)
 
     def of(self, way: Way, now: Number) -> float | None:
         """The probability that all premises of a way come true; `None` where the program does not give one."""
@@ -95,10 +98,15 @@ class Confidence:
         """That a fact which has not arrived by now still does."""
         name, arguments, time = atom
         declared = self.delays.declaration(name, arguments)  # type: ignore[arg-type]
-        if declared is None or declared.rate is None:
+        if declared is None or (declared.rate is None and "rate" not in declared.learned):
             raise Unknown
         arrives, by_now = _arrival(declared, now - time)  # type: ignore[operator]
-        rate = float(declared.rate)
+        if "delay" in declared.learned:
+            by_now = arrives * self.learned.by(name, now - time)  # type: ignore[arg-type, operator]
+        if declared.rate is None:
+            rate = self.learned.rate(name, arguments)  # type: ignore[arg-type]
+        else:
+            rate = float(declared.rate)
         return rate * (arrives - by_now) / (1 - rate * by_now) if rate * by_now < 1 else 0.0
 
 

@@ -250,7 +250,8 @@ class _Replay:
 def _open_way(engine: Hypotheses, way: Way, rules: tuple[Rule, ...], at: Number) -> OpenWay:
     settle = Settle(engine.patterns, engine.spans, engine.delays)
     missing = tuple(Waiting(lit, settle.of(lit)) for lit in sorted(way.needs, key=lambda lit: lit.order))
-    chance = Confidence(engine.delays, engine.judge).of(way, at)
+    likely = Confidence(engine.delays, engine.judge)
+    chance = None if likely.learned else likely.of(way, at)  # What a stream taught is not at hand here.
     return OpenWay(way, missing, settle.all_of(way.needs), chance, rules)
 
 

@@ -286,11 +286,13 @@ def _show_input(declared: Input) -> str:
         entries = (f"{show_time(delay)}: {show_number(share)}" for delay, share in declared.delay.parts)
         parts.append(f"delay {{{', '.join(entries)}}}")
     elif declared.delay is not None:
-        parts.append(f"delay {show_time(declared.delay)}")
+        parts.append(f"delay {show_time(declared.delay)}" + " learned" * ("delay" in declared.learned))
     if declared.loss is not None:
         parts.append(f"loss {show_number(declared.loss)}")
     if declared.rate is not None:
         parts.append(f"rate {show_number(declared.rate)}")
+    elif "rate" in declared.learned:
+        parts.append("rate learned")
     return " ".join(parts) + "."
 
 

@@ -99,6 +99,8 @@ class Input:
     delay: Quantity | Distribution | None = None
     loss: Number | None = None
     rate: Number | None = None
+    learned: tuple[str, ...] = ()
+    """What is left to the stream: the distribution of `delay` below its bound, the `rate`, or both."""
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 

@@ -141,6 +141,7 @@ def _input(c: Cursor) -> Declaration:
     delay: Quantity | Distribution | None = None
     loss: Number | None = None
     rate: Number | None = None
+    learned: list[str] = []
     seen: set[str] = set()
     while c.kind in ("where", "delay", "loss", "rate"):
         option = c.take()
@@ -153,14 +154,28 @@ def _input(c: Cursor) -> Declaration:
                 where.append(_condition(c))
         elif option.kind == "delay":
             delay = _distribution(c) if c.kind == "{" else quantity(c, "a delay")
+            if _is_learned(c):
+                word_learned = c.take()
+                if isinstance(delay, Distribution):
+                    hint = "write the bound alone, as in `delay 30s learned`, or the distribution alone"
+                    c.report("D104", "a distribution that is given is not learned", word_learned.span, hint)
+                learned.append("delay")
         elif option.kind == "loss":
             loss = _probability(c, "a loss")
+        elif _is_learned(c):
+            c.take()
+            learned.append("rate")
         else:
             rate = _probability(c, "a rate")
     if loss is not None and isinstance(delay, Distribution):
         hint = "what the distribution's probabilities lack to 1 is the loss: leave `loss` out"
         c.report("D104", "a delay distribution and `loss` exclude each other", delay.span, hint)
-    return Input(predicate, columns, tuple(where), delay, loss, rate, span=c.since(word.start))
+    return Input(predicate, columns, tuple(where), delay, loss, rate, tuple(sorted(learned)), span=c.since(word.start))
+
+
+def _is_learned(c: Cursor) -> bool:
+    """Whether the word `learned` comes next, which is none elsewhere."""
+    return c.kind == "name" and c.token.text == "learned"
 
 
 def _signature(c: Cursor) -> tuple[str, tuple[Column, ...]]:

@@ -93,7 +93,7 @@ class Shape:
 def shapes(hypotheses: Hypotheses) -> list[Shape] | None:
     """The shapes of all queries; `None` if some query does not qualify."""
     declared = [each for known in hypotheses.delays.predicates.values() for each in known.inputs]
-    if not hypotheses.discrete or any(each.rate is not None for each in declared):
+    if not hypotheses.discrete or any(each.rate is not None or each.learned for each in declared):
         return None
     found = []
     for name in sorted(hypotheses.queries):

@@ -123,7 +123,7 @@ class _Unfit(Exception):
 def candidates(hypotheses: Hypotheses) -> list[Layout] | None:
     """The layouts of all queries; `None` if some query has none, or nothing is negated."""
     declared = [each for known in hypotheses.delays.predicates.values() for each in known.inputs]
-    if not hypotheses.discrete or any(each.rate is not None for each in declared):
+    if not hypotheses.discrete or any(each.rate is not None or each.learned for each in declared):
         return None
     if not any(pattern.absences for patterns in hypotheses.patterns.values() for pattern in patterns):
         return None
