@@ -102,9 +102,7 @@ class Supposing:
         if self.columns is not None:
             return self._columns_step(self.columns, facts, int(now), tables)
         given = [*facts, *(fact for table in tables for fact in table.facts())]
-        if self.confidence.learned:
-            points = ((fact.predicate, fact.arguments, fact.low) for fact in given if fact.low == fact.high)
-            self.confidence.learned.take(points, now)
+        self.confidence.learned.take(given, now)
         answers = self._step(given, now)
         return Answers(len(answers), lambda: answers)
 

@@ -152,11 +152,13 @@ class Learned:
     def __bool__(self) -> bool:
         return bool(self.watched)
 
-    def take(self, facts: Iterable[tuple[str, tuple[Any, ...], Any]], now: Number) -> None:
-        """What arrives at a time: predicate, arguments, time."""
-        for name, arguments, time in facts:
-            if name in self.watched:
-                self.watched[name].arrived(arguments, int(time), now)
+    def take(self, facts: Iterable[Any], now: Number) -> None:
+        """What arrives at a time, as `Fact`s; those that hold over an interval say nothing about single times."""
+        if not self.watched:
+            return
+        for fact in facts:
+            if fact.predicate in self.watched and fact.low == fact.high:
+                self.watched[fact.predicate].arrived(fact.arguments, int(fact.low), now)
         for each in self.watched.values():
             each.settle(int(now - int(each.bound)))
 
