@@ -128,8 +128,8 @@ def measure(open_answers: int, changes_a_second: int, seconds: float, picture: P
         clicks = []
         for place in range(5):
             clicked = time.monotonic()
-            page.locator(".lane button").nth(place).click()
-            page.wait_for_selector("#details h2")
+            page.locator(".lane .label").nth(place).click()
+            page.wait_for_selector("#details-body h2")
             clicks.append(time.monotonic() - clicked)
             page.keyboard.press("Escape")
         typed = time.monotonic()

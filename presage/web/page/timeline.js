@@ -259,7 +259,7 @@ export class Timeline {
     const drawing = svg("g");
     const picture = svg("svg", { "aria-hidden": "true" });
     picture.append(drawing);
-    const button = element("button", { type: "button" });
+    const button = element("button", { type: "button", class: "label" });
     const pointer = element("button", { type: "button", class: "pointer", tabindex: "-1", "aria-hidden": "true", hidden: "", onclick: () => this.goTo(lane.item.row) });
     const node = element("div", { class: "lane fresh", role: "listitem" }, button, picture, pointer);
     const lane = { node, button, drawing, picture, pointer, item, shown: null, growing: [], toggle: null, off: "" };
