@@ -66,13 +66,19 @@ def run(options: argparse.Namespace) -> int:
     report = checked_program(options).or_raise()
     assert report.findings is not None
     subject = report.findings.subject
-    if report.findings.route.engine != "interval":
+    if report.findings.route.engine != "interval" and report.program.meaning is None:
         raise PresageError(f"{options.program}: this program needs answer streams: {report.findings.route.reason}")
     checker = Checker(subject.program, subject.predicates, subject.discrete)
     with in_the_call():
         at = checker.time(options.at, "--at")
         if at < 0:
             raise PresageError("--at: the stream starts at time 0")
+    if report.program.meaning is not None:
+        from presage.cli.why_own import explain_by_run
+
+        own = explain_by_run(report, options, at)
+        _tell(own, options.json or not (options.text or sys.stdout.isatty()), options.svg, "")
+        return FINE
     subject, atom, span = _question(options.answer, report.findings, checker)
     record = _record(options, subject, checker, at)
     as_json = options.json or not (options.text or sys.stdout.isatty())

@@ -30,10 +30,15 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from presage.languages import language_of
     from presage.languages.files import read_file
     from presage.layout import format_text
 
     path: Path = options.program
+    if language_of(path).name != "psg":
+        raise PresageError(
+            f"{path}: `presage fmt` lays out Presage's own programs; `presage translate` makes one of it"
+        )
     text = read_file(path)
     formatted = format_text(text, str(path))
     if options.check:

@@ -160,7 +160,7 @@ def run(options: argparse.Namespace) -> int:
     supposed = _supposed_facts(reasoner, options.suppose)
     if options.suppose and until is None and not is_piped:
         until = max((fact.arrival for fact in facts), default=0)
-    reasons = evidence_of(reasoner, facts, known) if options.because else None
+    reasons = evidence_of(reasoner, facts, known) if options.because and report.program.meaning is None else None
     snapshot = options.emit == "snapshot"
 
     def stepped() -> Iterator[Sequence[Answer]]:
@@ -176,7 +176,8 @@ def run(options: argparse.Namespace) -> int:
             print(f"supposed: {line['status']} {line['answer']}")
         _tell_what_was_left_out(reasoner)
         return FINE
-    with open_output(options.out, whole_times=reasoner.subject.discrete) as out:
+    more = () if report.program.meaning is None else report.program.meaning.fields
+    with open_output(options.out, whole_times=reasoner.subject.discrete, more=more) as out:
         for answers in watched(stepped(), facts, lambda: reasoner.now):
             if snapshot:
                 for line in snapshots(reasoner, answers):

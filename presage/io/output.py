@@ -32,16 +32,17 @@ def check_suffix(path: Path) -> None:
 
 
 @contextmanager
-def open_output(path: Path | None, whole_times: bool = False) -> Iterator[Output]:
+def open_output(path: Path | None, whole_times: bool = False, more: tuple[str, ...] = ()) -> Iterator[Output]:
     """Standard output, or a file of the kind its suffix names. `whole_times`: all times are whole numbers, as
-    those of the discrete timeline are; Parquet then has numbers in its columns of time, and exact text otherwise."""
+    those of the discrete timeline are; Parquet then has numbers in its columns of time, and exact text otherwise.
+    `more` are further fields that the lines of the program's language have."""
     if path is None:
         yield JsonLines(sys.stdout)
         return
     check_suffix(path)
     beside = path.with_name(path.name + ".tmp")
     try:
-        with WRITERS[path.suffix.lower()](beside, whole_times) as out:
+        with WRITERS[path.suffix.lower()](beside, whole_times, more) as out:
             yield out
         beside.replace(path)
     except OSError as found:
@@ -63,7 +64,7 @@ class JsonLines:
 
 
 @contextmanager
-def _json_lines(path: Path, whole_times: bool) -> Iterator[JsonLines]:
+def _json_lines(path: Path, whole_times: bool, more: tuple[str, ...]) -> Iterator[JsonLines]:
     with path.open("w", encoding="utf-8") as text:
         yield JsonLines(text)
 
@@ -152,16 +153,19 @@ def answer_schema(whole_times: bool) -> Any:
 
 
 @contextmanager
-def _parquet_rows(path: Path, whole_times: bool) -> Iterator[ParquetRows]:
+def _parquet_rows(path: Path, whole_times: bool, more: tuple[str, ...]) -> Iterator[ParquetRows]:
     try:
+        import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
         raise PresageError("Parquet is written with pyarrow: pip install pyarrow") from None
     schema = answer_schema(whole_times)
+    for name in more:
+        schema = schema.append(pa.field(name, pa.string()))
     with path.open("wb") as raw, parquet.ParquetWriter(raw, schema) as file:
         rows = ParquetRows(file, schema)
         yield rows
         rows.flush()
 
 
-WRITERS: dict[str, Callable[[Path, bool], Any]] = {".jsonl": _json_lines, ".parquet": _parquet_rows}
+WRITERS: dict[str, Callable[[Path, bool, tuple[str, ...]], Any]] = {".jsonl": _json_lines, ".parquet": _parquet_rows}

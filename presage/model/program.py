@@ -44,6 +44,10 @@ class Meaning(Protocol):
     def key(self) -> dict[str, list[str]] | None:
         """Per input the columns that a distributed run may shard on."""
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """What its answer lines have beside the fields of all."""
+
     def steps(self, report: Any, emit: str | None) -> Any:
         """What takes the steps: `presage.languages.stepping.OwnSteps`."""
 

@@ -43,6 +43,8 @@ def late_fields(whole_times: bool) -> list[tuple[str, Any]]:
 def row_schema(job: Job) -> Any:
     """The fields of an answer line, and `late`, where that is asked for: a fact that was left out."""
     answers = answer_schema(job.discrete)
+    for name in () if job.program.meaning is None else job.program.meaning.fields:
+        answers = answers.append(pa.field(name, pa.string()))
     return answers.append(pa.field("late", pa.struct(late_fields(job.discrete)))) if job.late else answers
 
 

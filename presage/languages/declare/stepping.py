@@ -34,6 +34,7 @@ class DeclareMeaning:
 
     engine = "declare"
     reason = "what all ways to go on come to is no matter of rules"
+    fields = ("property", "verdict")
     possible = True
 
     @property

@@ -26,6 +26,7 @@ class EtalisMeaning:
 
     engine = "etalis"
     reason = "its events are intervals of their own, which facts that hold over time are not"
+    fields = ()
     possible = False
     key = None
 

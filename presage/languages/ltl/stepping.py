@@ -64,6 +64,7 @@ class LtlMeaning:
 
     engine = "ltl"
     reason = "what holds in all infinite continuations is no matter of rules"
+    fields = ("property",)
     possible = True
     key = None
 

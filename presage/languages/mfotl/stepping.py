@@ -42,6 +42,7 @@ class MfotlMeaning:
 
     engine = "mfotl"
     reason = "its operators go from one time point of the log to another, whatever time lies between"
+    fields = ("time_point",)
     possible = False
     key = None
 
