@@ -26,7 +26,8 @@ from presage.model.formulas import (
 )
 from presage.model.program import Program
 from presage.model.statements import Rule
-from presage.model.terms import Aggregate, Now, Term, Variable, shown, term_variables
+from presage.model.terms import Aggregate, Constant, Now, Term, Variable, shown, term_variables
+from presage.model.values import is_true
 from presage.model.windows import RowsWindow
 
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
@@ -63,6 +64,17 @@ def direction(comparison: Comparison, non_negative: frozenset[tuple[str, int]] =
         case "min":
             return 1 if down else 0
     return 0
+
+
+def needs_a_tuple(comparison: Comparison, aggregate: Aggregate) -> bool:
+    """Whether a comparison is false where the set of its aggregate is empty."""
+    if aggregate.binds or aggregate.function not in ("count", "sum"):
+        return True
+    found = alone(comparison)
+    if found is None:
+        return False
+    _, operator, other = found
+    return isinstance(other, Constant) and not isinstance(other.value, str) and not is_true(operator, 0, other.value)
 
 
 def inside(aggregate: Aggregate) -> Iterator[Formula]:

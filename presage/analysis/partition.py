@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from presage.analysis.aggregates import needs_a_tuple
 from presage.analysis.engine import CLINGO, Route
 from presage.analysis.graph import reachable
 from presage.analysis.strata import Stratification
 from presage.analysis.subject import Subject
 from presage.analysis.timing import Occurrence, RuleTiming
-from presage.model.formulas import Atom, BinaryMetric, Comparison, Formula, Implies, Not, Or, Top, children
+from presage.model.formulas import Atom, BinaryMetric, Comparison, Formula, Implies, Not, Or, Top, aggregates, children
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Term, Variable
 from presage.model.windows import RowsWindow
@@ -128,7 +129,12 @@ def _needs(formula: Formula, keyed: frozenset[str]) -> bool:
     match formula:
         case Atom(predicate=predicate):
             return predicate in keyed
-        case Top() | Comparison() | Not() | Implies():
+        case Comparison():
+            return any(
+                needs_a_tuple(formula, each) and any(_needs(literal, keyed) for literal in each.body)
+                for each in aggregates(formula)
+            )
+        case Top() | Not() | Implies():
             return False
         case Or(parts=parts):
             return all(_needs(part, keyed) for part in parts)

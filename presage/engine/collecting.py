@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -132,11 +131,10 @@ def covered(group: Group, low: int, high: int, least: int) -> Iterator[Span]:
 
 @dataclass(slots=True)
 class Standing:
-    """A group that is not empty: what it is worth, and since which cell."""
+    """A group that is not empty: what it is worth, and its row among those that stand."""
 
     worth: Count
-    value: Any = None
-    since: int = 0
+    row: int
 
 
 class Collector:
@@ -151,6 +149,11 @@ class Collector:
         self.groups: dict[Key, Standing] = {}
         self.events: dict[int, list[tuple[Key, Key, int]]] = {}
         self.cells: list[int] = []
+        # For each group its columns and the value, since which cell, and whether it has one.
+        self.rows = np.zeros((FEW, self.node.groups + 1), np.int32)
+        self.since = np.zeros(FEW, np.int64)
+        self.told = np.zeros(FEW, bool)
+        self.free = list(range(FEW))
 
     def take(self, news: Delta | None) -> None:
         """Notes when new pieces enter and leave."""
@@ -172,49 +175,64 @@ class Collector:
         else:
             there.append(event)
 
-    def advance(self, upto: int) -> tuple[list[Key], list[Any], list[int], list[int]]:
+    def _new_row(self, key: Key) -> int:
+        if not self.free:
+            size = len(self.since)
+            self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
+            self.since = np.concatenate([self.since, np.zeros_like(self.since)])
+            self.told = np.concatenate([self.told, np.zeros_like(self.told)])
+            self.free = list(range(size, 2 * size))
+        row = self.free.pop()
+        self.rows[row, :-1] = key
+        return row
+
+    def advance(self, upto: int) -> Rows:
         """What the groups are worth at the cells up to one, after those told before."""
-        keys: list[Key] = []
-        values: list[Any] = []
-        lows: list[int] = []
-        highs: list[int] = []
-
-        def tell(key: Key, group: Standing, high: int) -> None:
-            if group.value is not None and group.since <= high:
-                keys.append(key)
-                values.append(group.value)
-                lows.append(group.since)
-                highs.append(high)
-
+        found: list[tuple[Symbols32, int, int]] = []
         value = self.symbols.value_or_null
         while self.cells and self.cells[0] <= upto:
             cell = heappop(self.cells)
             touched: set[Key] = set()
             # What enters comes first: a tuple that goes on leaves and enters at one cell.
-            for key, rest, sign in sorted(self.events.pop(cell), key=lambda each: -each[2]):
+            for key, rest, sign in sorted(self.events.pop(cell), key=_entering):
                 group = self.groups.get(key)
                 if group is None:
-                    group = self.groups[key] = Standing(WORTH[self.node.function](), None, cell)
+                    group = self.groups[key] = Standing(WORTH[self.node.function](), self._new_row(key))
                 elif key not in touched:
-                    tell(key, group, cell - 1)
-                    group.since = cell
+                    since = int(self.since[group.row])
+                    if since < cell and self.told[group.row]:
+                        found.append((self.rows[group.row].copy(), since, cell - 1))
                 touched.add(key)
                 group.worth.add(tuple(map(value, rest)), sign)
             for key in touched:
-                group = self.groups[key]
-                if group.worth.size:
-                    group.value = group.worth.value()
-                else:
-                    del self.groups[key]
-        for key, group in self.groups.items():
-            tell(key, group, upto)
-            group.since = max(group.since, upto + 1)
+                self._look_again(key, cell)
+        told = np.flatnonzero(self.told & (self.since <= upto))
+        rows, low = self.rows[told], self.since[told]
+        self.since[told] = upto + 1
         self.upto = max(self.upto, upto)
-        return keys, values, lows, highs
+        high = np.full(len(told), upto, np.int64)
+        if found:
+            rows = np.concatenate([np.array([row for row, _, _ in found], np.int32), rows])
+            low = np.concatenate([np.array([since for _, since, _ in found], np.int64), low])
+            high = np.concatenate([np.array([last for _, _, last in found], np.int64), high])
+        return Rows(rows, low, high)
 
-    def next_cell(self) -> int | None:
-        """The next cell at which there is something to tell once it is final."""
-        if any(group.value is not None for group in self.groups.values()):
+    def _look_again(self, key: Key, cell: int) -> None:
+        """What a group is worth from a cell on."""
+        group = self.groups[key]
+        worth = group.worth.value() if group.worth.size else None
+        self.told[group.row] = worth is not None
+        self.since[group.row] = cell
+        if worth is not None:
+            self.rows[group.row, -1] = self.symbols.number(worth)
+        if not group.worth.size:
+            del self.groups[key]
+            self.free.append(group.row)
+
+    def next_cell(self, discrete: bool) -> int | None:
+        """The next cell at which there is something to tell once it is final: on the discrete timeline each time point
+        of what goes on, on the dense one what begins or ends."""
+        if discrete and self.told.any():
             return self.upto + 1
         return self.cells[0] if self.cells else None
 
@@ -223,6 +241,14 @@ class Collector:
         self.clear()
         self.upto = upto
         self.take(self.source.contents())
+
+    def used(self) -> Symbols32:
+        """The constants that are referred to."""
+        return self.rows[self.told].ravel()
+
+
+def _entering(event: tuple[Key, Key, int]) -> int:
+    return -event[2]
 
 
 class Collecting:
@@ -242,16 +268,8 @@ class Collecting:
         """What is new of an aggregate, whose source is final up to a cell."""
         collector = self.collectors[head]
         collector.take(collector.source.news())
-        keys, values, lows, highs = collector.advance(upto)
-        if not keys:
-            return None
-        numbers: Symbols32 = self.symbols.number_all(values)
-        width = collector.node.groups
-        rows = np.empty((len(keys), width + 1), np.int32)
-        if width:
-            rows[:, :width] = keys
-        rows[:, width] = numbers
-        return Rows(rows, np.array(lows, np.int64), np.array(highs, np.int64))
+        rows = collector.advance(upto)
+        return rows if len(rows) else None
 
     def forget(self, cutoffs: dict[str, int]) -> None:
         for each in self.enough.values():
@@ -264,10 +282,13 @@ class Collecting:
         for collector in self.collectors.values():
             collector.rebuild(final_cap(collector.node.source))
 
-    def waiting(self) -> Iterable[tuple[str, int]]:
+    def used(self) -> list[Symbols32]:
+        return [collector.used() for collector in self.collectors.values()]
+
+    def waiting(self, discrete: bool) -> Iterable[tuple[str, int]]:
         """The sources that are waited for, and up to which cell."""
         for collector in self.collectors.values():
-            cell = collector.next_cell()
+            cell = collector.next_cell(discrete)
             if cell is not None:
                 yield collector.node.source, cell
 

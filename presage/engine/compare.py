@@ -93,6 +93,9 @@ def _exactly(comparison: Comparison, row: Symbols32, variables: dict[str, int], 
 
 def computed(term: Term, bindings: Symbols32, variables: dict[str, int], symbols: Symbols) -> tuple[Symbols32, Mask]:
     """The symbols of a term's values, and where it has one."""
+    plain = _column(term, bindings, variables, symbols)
+    if plain is not None:
+        return plain, np.ones(len(bindings), bool)
     values = [value(term, row, variables, symbols) for row in bindings]
     known = np.array([each is not None for each in values], bool).reshape(len(bindings))
     numbers = np.array([0 if each is None else symbols.number(each) for each in values], np.int32)

@@ -435,7 +435,7 @@ class Engine:
         used += [rows.ravel() for rows, _, _ in facts.values()]
         for waiting in (*self.ahead.values(), *self.waiting.values()):
             used += [rows.ravel() for rows, _, _ in waiting.everything()]
-        used += [np.array(self.constants, np.int32), *self.counting.used()]
+        used += [np.array(self.constants, np.int32), *self.counting.used(), *self.collecting.used()]
         flags = np.zeros(len(self.symbols.values), bool)
         flags[np.concatenate(used)] = True
         self.inventor.forget(flags)

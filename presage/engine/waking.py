@@ -51,7 +51,7 @@ def _absence_settled(engine: Engine, node: Join) -> Number | None:
 
 def _collected(engine: Engine) -> Iterator[Number]:
     """When there is more to tell of what aggregates are worth."""
-    for name, cell in engine.collecting.waiting():
+    for name, cell in engine.collecting.waiting(engine.grid.discrete):
         lag, opening = engine.lags.moving[name], engine.lags.opening[name]
         if cell < FAR and not isinstance(lag, float) and opening != INF:
             time = time_of(engine.grid, cell) + lag

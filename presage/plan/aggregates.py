@@ -164,7 +164,7 @@ class _Lowering:
         ways: list[list[tuple[Way, dict[str, Term]]]] = []
         for name, aggregate in named.items():
             self.fresh += 1
-            value = Variable(f"#v{self.fresh}")
+            value = _given(plain, name) or Variable(f"#v{self.fresh}")
             own: list[tuple[Way, dict[str, Term]]] = [((self.value(aggregate, value),), {name: value})]
             if aggregate.function in ("count", "sum") and not aggregate.binds:
                 own.append(((_negated(self.some(aggregate)),), {name: Constant(0)}))
@@ -174,6 +174,9 @@ class _Lowering:
             values = {name: term for _, each in chosen for name, term in each.items()}
             filled = _filled(plain, values)
             if _is_never(filled):
+                continue
+            if filled.left == filled.right and filled.operator == "=":
+                found_ways.append(tuple(part for way, _ in chosen for part in way))
                 continue
             found_ways.append((*(part for way, _ in chosen for part in way), filled))
         return found_ways
@@ -341,6 +344,15 @@ def _filled(comparison: Comparison, values: dict[str, Term]) -> Comparison:
         return values.get(term.name, term) if isinstance(term, Variable) else term
 
     return replace(comparison, left=map_term(comparison.left, change), right=map_term(comparison.right, change))
+
+
+def _given(comparison: Comparison, name: str) -> Variable | None:
+    """The variable that a comparison says is an aggregate's value."""
+    sides = {comparison.left, comparison.right} - {Variable(name)}
+    if comparison.operator != "=" or len(sides) != 1:
+        return None
+    (other,) = sides
+    return other if isinstance(other, Variable) and not other.name.startswith("#") else None
 
 
 def _is_never(comparison: Comparison) -> bool:
