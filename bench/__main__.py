@@ -22,6 +22,12 @@ def spark() -> Iterator[Row]:
     return measure()
 
 
+def languages() -> Iterator[Row]:
+    from bench.languages import measure
+
+    return measure()
+
+
 def history(facts: int) -> Iterator[Row]:
     from bench.history import measure
 
@@ -44,6 +50,7 @@ def main() -> None:
         "memory": memory.measure,
         "hypothetical": hypothetical.measure,
         "windows": windows.measure,
+        "languages": languages,
         "existential": lambda: existential.measure(options.chasebench),
         "spark": spark,
         "history": lambda: history(options.history),
