@@ -113,10 +113,10 @@ function first(rows, count, before) {
 
 const RANK = { bad: 0, "": 1, good: 2 };
 
-// What is decided soonest; of equals, what is bad, and then what lacks least.
-export function mostUrgent(model, count, toneOf) {
+// What is decided soonest, from now on; of equals, what is bad, and then what lacks least.
+export function mostUrgent(model, count, toneOf, now) {
   const open = [];
-  for (const row of model.rows.values()) if (isOpen(row) && due(row) < last) open.push(row);
+  for (const row of model.rows.values()) if (isOpen(row) && due(row) < last && due(row) >= (now ?? 0)) open.push(row);
   return first(open, count, (a, b) => (due(a) - due(b) || RANK[toneOf(a)] - RANK[toneOf(b)] || a.needs.length - b.needs.length || a.serial - b.serial) < 0);
 }
 

@@ -21,7 +21,7 @@ function until(row, now) {
 }
 
 export function fillUrgent(list, model, now, toneOf, onChoose, finished) {
-  const rows = mostUrgent(model, LINES, toneOf);
+  const rows = mostUrgent(model, LINES, toneOf, now);
   if (!rows.length) return list.replaceChildren(element("li", { class: "quiet", text: finished ? "Nothing is left open." : "Nothing is open with a deadline." }));
   list.replaceChildren(...rows.map((row) => line(row, toneOf(row), until(row, now), onChoose)));
 }

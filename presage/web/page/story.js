@@ -54,12 +54,12 @@ function block(text) {
 }
 
 export function storyOf(about, onEdit) {
-  const made = [element("h2", { text: about.title || about.program })];
+  const made = [element("h2", { text: about.title || about.program.split(/[\\/]/).at(-1) })];
   const [opening, ...others] = sections(about.prose ?? "");
   const told = opening && !opening.heading ? opening.blocks : [];
   made.push(...told.slice(0, 3).map(block));
   if (about.words?.length) {
-    made.push(element("h3", { text: about.words.length === 1 ? "What is asked" : "What is asked" }));
+    made.push(element("h3", { text: "What is asked" }));
     for (const { query, means, tone } of about.words) {
       const kind = tone === "bad" ? "bad news" : tone === "good" ? "good news" : "";
       made.push(element("div", { class: "asked" }, glyph("confirmed", tone), element("div", {}, element("code", { text: query }), kind ? element("span", { class: `tag ${tone}`, text: kind }) : "", element("p", { class: "quiet", text: means }))));
