@@ -27,7 +27,7 @@ from presage.analysis.patterns import Unfolding
 from presage.analysis.predicates import Predicate, find_predicates
 from presage.analysis.recursion import recursive_cycle
 from presage.analysis.safety import check_safety
-from presage.analysis.strata import Stratification, t_stratification
+from presage.analysis.strata import Stratification
 from presage.analysis.stream_strata import window_cycle
 from presage.analysis.subject import Dependency, Subject
 from presage.analysis.timeline import check_times, decide_timeline
@@ -44,6 +44,7 @@ from presage.parser import Parsed
 from presage.parser.including import Folder
 from presage.parser.setting import with_params
 from presage.rewrite import normalise
+from presage.rewrite.constants import stratification
 from presage.rewrite.constraints import with_violations
 
 
@@ -378,14 +379,14 @@ SEVERAL_MODELS = Hypothetical(False, "the program may have several models, of wh
 
 def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
     """Asks every analysis its question about a program without errors."""
-    strata = t_stratification(subject)
+    strata, apart = stratification(subject)
     chosen = route(subject, strata)
     blocked = tuple(obstacles(subject))
     unfolding = Unfolding(subject)
     horizons = Horizons(unfolding)
     not_connected = disconnected(subject)
     loose = {atom.predicate for rule in not_connected for head in rule.head_atoms for atom in atoms(head)}
-    hypotheticals = Hypotheticals(Unfolder(subject), strata)
+    hypotheticals = Hypotheticals(Unfolder(apart), strata)
     queries = tuple(
         QueryReport(
             query,
@@ -401,7 +402,7 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
     faithful = Faithful(True) if temporal.acyclic else faithful_acyclicity(subject, horizon)
     return Findings(
         subject=subject,
-        watched=with_violations(subject),
+        watched=with_violations(apart),
         queries=queries,
         recursion=tuple(recursive_cycle(subject)),
         disconnected=tuple(not_connected),

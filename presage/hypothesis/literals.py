@@ -76,7 +76,8 @@ def are_asked(asked: Sequence[Term], given: Sequence[object]) -> bool:
 
 def show(predicate: str, arguments: tuple[Argument, ...]) -> str:
     terms = tuple(Variable(each.name) if isinstance(each, Open) else Constant(each) for each in arguments)
-    return show_atom(Atom(predicate, terms))
+    # Predicates that were told apart by their constants are shown as they were written.
+    return show_atom(Atom(predicate.split("#")[0], terms))
 
 
 def show_time(time: Number | Open) -> str:
