@@ -209,6 +209,12 @@ class Reasoner(OneModelReasoner):
         unless `static` gives others for what begins."""
         if not isinstance(program, Program):
             raise PresageError("rules are replaced by a program: presage.load(path), or presage.parse(text)")
+        for each in (self.program, program):
+            if each.meaning is not None:
+                raise PresageError(
+                    f"{each.source.name}: rules can be replaced, and this is {each.meaning.engine}, which has none: "
+                    "make a reasoner of the new text"
+                )
         report = check_program(program, chase_limit=self._chase_limit).or_raise()
         before, after = Slices(check_program(self.program, chase_limit=self._chase_limit)), Slices(report)
         changes = compared(before, after)

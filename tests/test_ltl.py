@@ -242,6 +242,15 @@ def test_what_is_known_early_counts() -> None:
     assert [each.status for each in reasoner.push([("p", (), (0, None, "[)"))], now=0)] == ["confirmed"]
 
 
+def test_what_if() -> None:
+    reasoner = presage.Reasoner(presage.parse("a: F[0,2] p", "p.ltl"))
+    reasoner.push([], now=0)
+    assert [(each.answer, each.status) for each in reasoner.suppose([("p", (), 2)])] == [("a@0", "confirmed")]
+    assert [each.status for each in reasoner.answers()] == ["possible"]
+    with pytest.raises(presage.PresageError, match="this is ltl, which has none"):
+        reasoner.replace(presage.parse("a: G p", "p.ltl"))
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_going_on_from_what_was_saved(seed: int) -> None:
     rng = random.Random(seed)

@@ -114,12 +114,25 @@ class LtlSteps(OwnSteps):
         self._coming += facts
         found: list[Answer] = []
         try:
+            if self._position > now and facts:
+                return list(self._known_better(now))
             while self._position <= now:
                 found.extend(self._pass(self._position))
                 self._position += 1
         except TooMuch:
             raise PresageError("a property leaves more alternatives than can be looked at: say it in parts") from None
         return found
+
+    def _known_better(self, now: int) -> Iterator[Answer]:
+        """What facts that come before their time decide, when the position of now has been passed already."""
+        for watched in self.watched:
+            coming, lasting = self._known_ahead(watched, now)
+            for left, positions in list(watched.open.items()):
+                status = _verdict(watched.continuations, left, watched.memory or {}, coming, lasting)
+                if status != POSSIBLE:
+                    del watched.open[left]
+                    for at, chain in positions:
+                        yield self._answer(watched, at, now, status, left[0], chain)
 
     def _pass(self, now: int) -> Iterator[Answer]:
         holding = {
