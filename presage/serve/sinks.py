@@ -31,6 +31,8 @@ AT_ONCE = 5_000
 """Lines that a sink is given together at most."""
 SAVE_SECONDS = 0.2
 """How often the folder is told how far a sink is that cannot say so itself."""
+SAVE_SELDOM = 5.0
+"""The same for one that can: what it leaves out moves it on, too."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
 MARK = "_presage.json"
 
@@ -58,6 +60,7 @@ class Running:
     def __init__(self, part: Part, sink: Sink, folder: Folder, failed: Callable[[BaseException], None]) -> None:
         self.part, self.sink, self.folder, self._failed = part, sink, folder, failed
         known = sink.told()
+        self._knows_itself = known is not None
         if not folder.knows(part.name):
             # A sink that is new begins now; what was told before is nobody's any more.
             folder.tell(part.name, max(known or 0, folder.told_by_newest()))
@@ -113,11 +116,13 @@ class Running:
                 last, lines, is_end = self._gathered()
                 if lines:
                     self._write(lines)
+                    if self._knows_itself and not self._stop.is_set():
+                        self.saved = max(self.saved, lines[-1].number)
                 else:
                     self._pulse()
-                if last is not None and not self._stop.is_set():
-                    self.told = max(self.told, last)
-                    self._save(last, is_end)
+                if (last is not None or is_end) and not self._stop.is_set():
+                    self.told = max(self.told, last or 0)
+                    self._save(self.told, is_end)
                 if is_end:
                     return
         except BaseException as found:
@@ -167,9 +172,9 @@ class Running:
                 pause = min(LONGEST_PAUSE, 2 * pause)
 
     def _save(self, last: int, now: bool) -> None:
-        """Tells the folder how far it is: now and then, it is on disk anyway where the sink can say so."""
+        """Tells the folder how far it is: now and then, and rarely where the sink itself can say so."""
         moment = time.monotonic()
-        if now or moment - self._saved_at >= SAVE_SECONDS:
+        if now or moment - self._saved_at >= (SAVE_SELDOM if self._knows_itself else SAVE_SECONDS):
             self.folder.tell(self.part.name, last)
             self.saved, self._saved_at = last, moment
 
