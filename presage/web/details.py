@@ -26,7 +26,7 @@ from presage.io.facts import Fact
 from presage.model.formulas import Atom, Not, Pinned, atoms
 from presage.model.printer import show_number, show_query
 from presage.model.program import Program
-from presage.model.statements import Query, Rule
+from presage.model.statements import Query, Rule, Start
 from presage.model.terms import Constant, Number, Variable, number
 from presage.parser import parse_question
 from presage.reasoner import Reasoner
@@ -35,6 +35,7 @@ from presage.supposing import asked_by
 from presage.web.board import Entry, name_of
 from presage.web.story import queries_in_words
 
+YEAR_MILLISECONDS = 366 * 86_400_000
 MOST_WAYS_PROVED = 5
 """Of so many ways it is said how they would come true."""
 TOO_LONG = "the chain of reasons is too long for this page; `presage explain` lays it out"
@@ -121,10 +122,19 @@ class Details(Describing):
             "several_models": not isinstance(self.reasoner, Reasoner),
             "tick_milliseconds": None if units.tick is None else float(units.tick),
             "start": units.start.isoformat(),
+            "shows_clock": self._counts_by_the_clock(),
             "facts": len(self._facts),
             "keys": keys_of(self.queries),
             "can_suppose": self.fresh is not None,
         }
+
+    def _counts_by_the_clock(self) -> bool:
+        """Whether times are timestamps to people: with a `start`, or with facts long after 1970."""
+        tick = self.reasoner.checker.units.tick
+        if tick is None:
+            return False
+        first = next((fact.low for fact in self._facts if fact.low is not None), 0)
+        return self.program.setting(Start) is not None or first * tick > YEAR_MILLISECONDS
 
     def query_of(self, answer: Answer) -> int:
         alone = self._by_predicate[answer.predicate] == 1

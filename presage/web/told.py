@@ -8,6 +8,7 @@ from typing import Any
 from presage.analysis.subject import Subject
 from presage.answers import Answer
 from presage.model.program import Program
+from presage.model.statements import Start
 from presage.rewrite.units import Units
 from presage.web.board import Entry
 from presage.web.details import Describing, keys_of, leading_to, query_title, rule_lines, way_of
@@ -45,6 +46,7 @@ class ToldDetails(Describing):
             "several_models": True,
             "tick_milliseconds": None if units.tick is None else float(units.tick),
             "start": units.start.isoformat(),
+            "shows_clock": program is not None and program.setting(Start) is not None,
             "facts": None,
             "keys": list(self._keys),
         }

@@ -11,7 +11,7 @@ import { fillNewest, fillUrgent } from "./overview.js";
 import { connect } from "./source.js";
 import { storyOf } from "./story.js";
 import { Table } from "./table.js";
-import { STATUSES, describe, element, setClock, showCount, showTime, timeNumber } from "./text.js";
+import { STATUSES, describe, element, setClock, showCount, showTime, showsClock, timeNumber } from "./text.js";
 import { Timeline } from "./timeline.js";
 
 const at = (id) => document.getElementById(id);
@@ -74,7 +74,7 @@ async function learn() {
   if (about.home) at("home").href = about.home;
   at("share").hidden = source.recorded;
   at("share").href = "api/share";
-  setClock(about.tick_milliseconds, about.start);
+  setClock(about.tick_milliseconds, about.start, about.shows_clock);
   setWords([...about.language.keywords, ...about.language.types]);
   at("speed-unit").textContent = about.tick_milliseconds === null ? "units/s" : "ticks/s";
   at("query-label").hidden = about.queries.length < 2;
@@ -176,7 +176,7 @@ let fitWhenDrawn = false; // the run is over: all of it is shown, as soon as it 
 function showWhere() {
   if (state === null) return;
   const looked = past ? past.state : state;
-  const time = looked.now === null ? "not started" : `time ${about.tick_milliseconds === null ? looked.now : showTime(timeNumber(looked.now), 1)}`;
+  const time = looked.now === null ? "not started" : `time ${showsClock() ? showTime(timeNumber(looked.now), 1) : looked.now}`;
   at("where").textContent = `${past ? "looking back: " : ""}${time}, step ${looked.step}${past ? ` of ${state.step}` : ""}`;
   at("live").hidden = past === null;
   at("now").classList.toggle("past", past !== null);
@@ -283,7 +283,7 @@ function refresh() {
   if (isTable()) table.setRows(shownRows);
   else timeline.setLanes(lanesOf(shownRows, by, about.queries, filter.order, openGroups), shownRows);
   const hidden = model.rows.size - shownRows.length;
-  at("shown").textContent = `${showCount(shownRows.length)} answers${by === null || isTable() ? "" : `, by ${by}`}${hidden ? `, ${showCount(hidden)} filtered out` : ""}`;
+  at("shown").textContent = `${showCount(shownRows.length)} ${shownRows.length === 1 ? "answer" : "answers"}${by === null || isTable() ? "" : `, by ${by}`}${hidden ? `, ${showCount(hidden)} filtered out` : ""}`;
   sayNothing(model);
   const now = state === null ? null : timeNumber((past ? past.state : state).now);
   fillUrgent(at("urgent"), model, now, toneOf, goToAnswer, state?.finished && past === null);

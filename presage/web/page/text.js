@@ -4,14 +4,16 @@ export const STATUSES = ["possible", "holds", "unsupported", "confirmed", "refut
 export const SETTLED = new Set(["confirmed", "refuted", "inconsistent"]);
 export const isOpen = (row) => row.status === "possible" || row.status === "unsupported";
 
-let clock = { tick: null, start: 0, oneDay: false };
-export function setClock(tickMilliseconds, start) {
-  clock = { tick: tickMilliseconds, start: Date.parse(start), oneDay: false };
+let clock = { tick: null, start: 0, shown: false, oneDay: false };
+// `shown`: whether people count in timestamps here; where these are met in answers, they do.
+export function setClock(tickMilliseconds, start, shown) {
+  clock = { tick: tickMilliseconds, start: Date.parse(start), shown: shown && tickMilliseconds !== null, oneDay: false };
 }
+export const showsClock = () => clock.shown;
 
 // Where all there is to see lies on one day, the day need not be said. Tells whether that is new.
 export function setExtent(extent) {
-  if (clock.tick === null || extent === null) return false;
+  if (!clock.shown || extent === null) return false;
   const day = (time) => Math.floor((clock.start + time * clock.tick) / 86400000);
   const before = clock.oneDay;
   clock.oneDay = day(extent.low) === day(extent.high);
@@ -23,7 +25,7 @@ const LENGTHS = [1, 2, 5, 10, 20, 50, 100, 200, 500, ...[1, 2, 5, 10, 15, 30, 60
 // A length of time that people like to count in, at least as long as given: 1, 2 or 5 times a power of ten or, by the
 // clock, so many minutes, hours or days.
 export function niceStep(least) {
-  const nice = clock.tick === null ? undefined : LENGTHS.find((each) => each >= least * clock.tick * 0.999 && (clock.tick < each ? each % clock.tick === 0 : true));
+  const nice = !clock.shown ? undefined : LENGTHS.find((each) => each >= least * clock.tick * 0.999 && (clock.tick < each ? each % clock.tick === 0 : true));
   if (nice !== undefined && nice >= clock.tick) return nice / clock.tick;
   const power = 10 ** Math.floor(Math.log10(least));
   return [1, 2, 5, 10].map((each) => each * power).find((each) => each >= least * 0.999);
@@ -39,6 +41,7 @@ export function timeNumber(given) {
   const text = String(given).trim();
   const stamp = STAMP.exec(text);
   if (stamp && clock.tick !== null) {
+    clock.shown = true;
     const rest = duration(text.slice(stamp[0].length).replace(/^\+/, ""));
     return (Date.parse(stamp[0]) - clock.start) / clock.tick + (rest ?? 0);
   }
@@ -105,11 +108,13 @@ export const isAbsence = (text) => text.startsWith("not ") || text.startsWith("a
 // A point of the timeline for people: a number, or a timestamp where the program has a tick.
 export function showTime(value, step = 1) {
   if (value === null || value === undefined) return "";
-  if (clock.tick === null) return showNumber(value, step);
+  if (!clock.shown) return showNumber(value, Number.isInteger(value) ? step : Math.min(step, 0.001));
   const moment = new Date(clock.start + value * clock.tick);
   if (Number.isNaN(moment.getTime())) return showNumber(value, step);
   const [day, rest] = moment.toISOString().split("T");
   const length = step * clock.tick;
+  // Between two ticks: as finely as it is.
+  if (!Number.isInteger(value) && step === 1) return rest.slice(0, 12).replace(/\.?0+$/, (end) => (end.startsWith(".") ? "" : end));
   if (length >= 86400000) return day;
   if (length >= 60000) return clock.oneDay ? rest.slice(0, 5) : `${day.slice(5)} ${rest.slice(0, 5)}`;
   return length >= 1000 ? rest.slice(0, 8) : rest.slice(0, 12);
@@ -122,7 +127,7 @@ function showNumber(value, step) {
 
 // A time as it is written in an answer or a fact, in the way the axis shows times.
 export function showWritten(written) {
-  if (clock.tick === null || written === "") return written;
+  if (!clock.shown || written === "") return written;
   return written.replace(/[^[\](),]+/g, (part) => {
     const value = timeNumber(part);
     return value === null ? part : showTime(value, 1);
@@ -136,7 +141,7 @@ export function showFact(text) {
 
 // A length of time for people.
 export function showLength(ticks) {
-  if (clock.tick === null) return showNumber(ticks, ticks % 1 ? 0.01 : 1);
+  if (!clock.shown) return showNumber(ticks, ticks % 1 ? 0.01 : 1);
   const seconds = Math.round((ticks * clock.tick) / 1000);
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
