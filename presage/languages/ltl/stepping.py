@@ -14,29 +14,17 @@ from presage.analysis.subject import Subject
 from presage.answers import Answer
 from presage.errors import PresageError
 from presage.io.facts import Fact as Given
-from presage.io.told import read as unwritten
-from presage.io.told import written
 from presage.languages.ltl.formulas import (
-    FALSE,
-    TRUE,
-    Before,
-    Both,
-    Either,
     Fact,
     Formula,
-    Lasting,
-    Next,
-    Truth,
     facts_of,
     negated,
-    show,
     show_fact,
 )
 from presage.languages.ltl.progress import (
     DONE,
     HOPELESS,
     Continuations,
-    Duty,
     Left,
     Memory,
     Position,
@@ -45,6 +33,8 @@ from presage.languages.ltl.progress import (
     remembered,
 )
 from presage.languages.ltl.reading import Property
+from presage.languages.ltl.saving import given_in, given_out, left_in, left_out
+from presage.languages.ltl.words import look_ahead, signature, ways_of
 from presage.languages.steps import OwnSteps
 from presage.model.terms import Number
 
@@ -97,7 +87,7 @@ class LtlSteps(OwnSteps):
     def __init__(self, subject: Subject, emit: str | None, properties: Sequence[Property]) -> None:
         super().__init__(subject, emit)
         self.watched = [_watched(each) for each in properties]
-        self.longest_lag = max((_look_ahead(each.formula) for each in properties), default=0)
+        self.longest_lag = max((look_ahead(each.formula) for each in properties), default=0)
         self._coming: list[Given] = []
         """Facts that are known before their time, or hold on."""
         self._position = 0
@@ -157,7 +147,7 @@ class LtlSteps(OwnSteps):
                 verdicts[left] = _verdict(watched.continuations, left, memory, coming, lasting)
             return verdicts[left]
 
-        before = [(left, positions, _signature(left[0], now)) for left, positions in watched.open.items()]
+        before = [(left, positions, signature(left[0], now)) for left, positions in watched.open.items()]
         for left, positions, told in before:
             after = (position.left(left[0]), position.left(left[1]))
             relevant = [fact for fact, other in without if other.left(left[0]) != after[0]]
@@ -166,7 +156,7 @@ class LtlSteps(OwnSteps):
             status = verdict(after)
             if status == POSSIBLE:
                 following.setdefault(after, []).extend(positions)
-                if _signature(after[0], now + 1) == told:
+                if signature(after[0], now + 1) == told:
                     continue
             for at, chain in positions:
                 yield self._answer(watched, at, now, status, after[0], chain)
@@ -205,7 +195,7 @@ class LtlSteps(OwnSteps):
         answer = Answer(now, status, watched.property.name, (), {}, time=at, because=_unchained(chain))
         answer.more = (("property", watched.property.text),)
         if status == POSSIBLE:
-            ways = _ways(left, now, answer.because)
+            ways = ways_of(left, now, answer.because)
             answer.needs, answer.unless = ways[0]["needs"], ways[0]["unless"]
             answer.decided_by = ways[0]["decided_by"]
             answer.ways = tuple(ways[:MOST_WAYS]) if len(ways) > 1 else ()
@@ -227,17 +217,17 @@ class LtlSteps(OwnSteps):
         return {
             "now": self.now,
             "emit": self.emit,
-            "late": [_given_out(each) for each in self.late],
+            "late": [given_out(each) for each in self.late],
             "position": self._position,
-            "coming": [_given_out(each) for each in self._coming],
+            "coming": [given_out(each) for each in self._coming],
             "watched": [
                 {
                     "memory": None
                     if each.memory is None
-                    else [_left_out(each.memory[formula]) for formula in each.below],
+                    else [left_out(each.memory[formula]) for formula in each.below],
                     "past": list(_unchained(each.past)),
                     "open": [
-                        [_left_out(left[0]), _left_out(left[1]), [[at, list(_unchained(chain))] for at, chain in those]]
+                        [left_out(left[0]), left_out(left[1]), [[at, list(_unchained(chain))] for at, chain in those]]
                         for left, those in each.open.items()
                     ],
                 }
@@ -247,16 +237,14 @@ class LtlSteps(OwnSteps):
 
     def remember(self, memory: dict[str, Any]) -> None:
         self.now, self._position = memory["now"], memory["position"]
-        self.late = [_given_in(each) for each in memory["late"]]
-        self._coming = [_given_in(each) for each in memory["coming"]]
+        self.late = [given_in(each) for each in memory["late"]]
+        self._coming = [given_in(each) for each in memory["coming"]]
         for each, kept in zip(self.watched, memory["watched"], strict=True):
             if kept["memory"] is not None:
-                each.memory = {
-                    formula: _left_in(left) for formula, left in zip(each.below, kept["memory"], strict=True)
-                }
+                each.memory = {formula: left_in(left) for formula, left in zip(each.below, kept["memory"], strict=True)}
             each.past = _rechained(kept["past"])
             each.open = {
-                (_left_in(mine), _left_in(other)): [(at, _rechained(texts)) for at, texts in those]
+                (left_in(mine), left_in(other)): [(at, _rechained(texts)) for at, texts in those]
                 for mine, other, those in kept["open"]
             }
 
@@ -301,161 +289,3 @@ def _rechained(texts: Iterable[str]) -> Chain:
     for text in texts:
         chain = (chain, text)
     return chain
-
-
-# What is missing, in words
-
-
-def _signature(left: Left, following: int) -> frozenset[frozenset[Any]]:
-    """What is left, such that time alone does not change it: with the times by which something is owed."""
-    return frozenset(frozenset(_told_once(duty, following) for duty in duties) for duties in left)
-
-
-def _told_once(duty: Duty, following: int) -> Any:
-    if isinstance(duty, Lasting) and not duty.past:
-        begin = following + duty.low if duty.low else None
-        end = None if duty.high is None else following + duty.high
-        return (duty.dual, duty.left, duty.right, begin, end)
-    return (duty, following)
-
-
-def _ways(left: Left, now: int, because: tuple[str, ...]) -> list[dict[str, Any]]:
-    ways = []
-    for duties in left:
-        needs: list[tuple[int, str]] = []
-        unless: list[str] = []
-        decided: list[int | None] = []
-        number = 0
-        for duty in sorted(duties, key=repr):
-            assert isinstance(duty, (Fact, Truth, Both, Either, Next, Lasting, Before))
-            text, begin, bounds, end = _premise(duty, now + 1, f"T{number + 1}")
-            number += bool(bounds)
-            needs.append((begin, text))
-            unless += bounds
-            decided.append(end)
-        latest = None if None in decided else max((each for each in decided if each is not None), default=now)
-        texts = tuple(text for _, text in sorted(needs))
-        way = {"because": because, "needs": texts, "unless": tuple(unless), "decided_by": latest, "confidence": None}
-        ways.append(way)
-    return sorted(ways, key=lambda way: (len(way["needs"]), way["needs"]))
-
-
-_FAR = 1 << 62
-
-
-def _premise(duty: Formula, following: int, variable: str) -> tuple[str, int, list[str], int | None]:
-    """Its text, where it is sorted, the bounds of its open time, and when it is decided."""
-    ahead = _end(duty, following)
-    if isinstance(duty, Fact):
-        return f"{_literal(duty)}@{following}", following, [], ahead
-    if isinstance(duty, Lasting) and not duty.past and isinstance(duty.right, Fact):
-        begin = following + duty.low
-        end = None if duty.high is None else following + duty.high
-        if duty.dual and duty.left == FALSE:
-            stretch = f"[{begin},inf)" if end is None else f"[{begin},{end}]" if end > begin else str(begin)
-            return f"{_literal(duty.right)}@{stretch}", begin, [], ahead
-        if not duty.dual and duty.left == TRUE:
-            if end == begin:
-                return f"{_literal(duty.right)}@{begin}", begin, [], ahead
-            bounds = [f"{variable} < {begin}"] + ([] if end is None else [f"{variable} > {end}"])
-            return f"{_literal(duty.right)}@{variable}", _FAR, bounds, ahead
-    return f"({show(duty)})@{following}", following, [], ahead
-
-
-def _literal(fact: Fact) -> str:
-    return show_fact(fact) if fact.present else f"not {show_fact(negated(fact))}"  # type: ignore[arg-type]
-
-
-def _end(formula: Formula, at: int) -> int | None:
-    """When a formula at a position is decided whatever comes; `None` if never."""
-    match formula:
-        case Fact() | Truth():
-            return at
-        case Next(inner):
-            return _end(inner, at + 1)
-        case Before(inner, _):
-            return _end(inner, at)
-        case Both(left, right) | Either(left, right):
-            ends = (_end(left, at), _end(right, at))
-        case Lasting():
-            if not formula.past and formula.high is None:
-                return None
-            last = at if formula.past else at + (formula.high or 0)
-            ends = (_end(formula.left, last), _end(formula.right, last))
-    first, second = ends
-    return None if first is None or second is None else max(first, second)
-
-
-def _look_ahead(formula: Formula) -> int:
-    """How far a formula looks ahead, as far as that is bounded."""
-    match formula:
-        case Fact() | Truth():
-            return 0
-        case Next(inner):
-            return 1 + _look_ahead(inner)
-        case Before(inner, _):
-            return _look_ahead(inner)
-        case Both(left, right) | Either(left, right):
-            return max(_look_ahead(left), _look_ahead(right))
-        case Lasting():
-            ahead = 0 if formula.past else formula.low if formula.high is None else formula.high
-            return ahead + max(_look_ahead(formula.left), _look_ahead(formula.right))
-
-
-# As plain values
-
-
-def _given_out(fact: Given) -> list[Any]:
-    arguments = [written(each) for each in fact.arguments]
-    return [fact.predicate, arguments, fact.low, fact.high, fact.closed_low, fact.closed_high, fact.arrives]
-
-
-def _given_in(kept: list[Any]) -> Given:
-    name, arguments, *rest = kept
-    return Given(name, tuple(map(unwritten, arguments)), *rest)
-
-
-def _left_out(left: Left) -> list[Any]:
-    return [[_formula_out(each) for each in duties] for duties in left]
-
-
-def _left_in(kept: list[Any]) -> Left:
-    return frozenset(frozenset(_formula_in(each) for each in duties) for duties in kept)
-
-
-def _formula_out(formula: Duty) -> list[Any]:
-    match formula:
-        case Fact(predicate, arguments, present):
-            return ["fact", predicate, [written(each) for each in arguments], present]
-        case Truth(value):
-            return ["truth", value]
-        case Both(left, right):
-            return ["both", _formula_out(left), _formula_out(right)]
-        case Either(left, right):
-            return ["either", _formula_out(left), _formula_out(right)]
-        case Next(inner):
-            return ["next", _formula_out(inner)]
-        case Before(inner, at_start):
-            return ["before", _formula_out(inner), at_start]
-        case Lasting(past, dual, low, high, left, right):
-            return ["lasting", past, dual, low, high, _formula_out(left), _formula_out(right)]
-    raise AssertionError(formula)
-
-
-def _formula_in(kept: list[Any]) -> Formula:
-    match kept:
-        case ["fact", predicate, arguments, present]:
-            return Fact(predicate, tuple(map(unwritten, arguments)), present)
-        case ["truth", value]:
-            return Truth(value)
-        case ["both", left, right]:
-            return Both(_formula_in(left), _formula_in(right))
-        case ["either", left, right]:
-            return Either(_formula_in(left), _formula_in(right))
-        case ["next", inner]:
-            return Next(_formula_in(inner))
-        case ["before", inner, at_start]:
-            return Before(_formula_in(inner), at_start)
-        case ["lasting", past, dual, low, high, left, right]:
-            return Lasting(past, dual, low, high, _formula_in(left), _formula_in(right))
-    raise PresageError("this is not the memory of a reasoner, or it is damaged")

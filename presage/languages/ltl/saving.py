@@ -1,0 +1,68 @@
+"""What is left of formulas, and facts to come, as plain values and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from presage.errors import PresageError
+from presage.io.facts import Fact as Given
+from presage.io.told import read as unwritten
+from presage.io.told import written
+from presage.languages.ltl.formulas import Before, Both, Either, Fact, Formula, Lasting, Next, Truth
+from presage.languages.ltl.progress import Duty, Left
+
+
+def given_out(fact: Given) -> list[Any]:
+    arguments = [written(each) for each in fact.arguments]
+    return [fact.predicate, arguments, fact.low, fact.high, fact.closed_low, fact.closed_high, fact.arrives]
+
+
+def given_in(kept: list[Any]) -> Given:
+    name, arguments, *rest = kept
+    return Given(name, tuple(map(unwritten, arguments)), *rest)
+
+
+def left_out(left: Left) -> list[Any]:
+    return [[_formula_out(each) for each in duties] for duties in left]
+
+
+def left_in(kept: list[Any]) -> Left:
+    return frozenset(frozenset(_formula_in(each) for each in duties) for duties in kept)
+
+
+def _formula_out(formula: Duty) -> list[Any]:
+    match formula:
+        case Fact(predicate, arguments, present):
+            return ["fact", predicate, [written(each) for each in arguments], present]
+        case Truth(value):
+            return ["truth", value]
+        case Both(left, right):
+            return ["both", _formula_out(left), _formula_out(right)]
+        case Either(left, right):
+            return ["either", _formula_out(left), _formula_out(right)]
+        case Next(inner):
+            return ["next", _formula_out(inner)]
+        case Before(inner, at_start):
+            return ["before", _formula_out(inner), at_start]
+        case Lasting(past, dual, low, high, left, right):
+            return ["lasting", past, dual, low, high, _formula_out(left), _formula_out(right)]
+    raise AssertionError(formula)
+
+
+def _formula_in(kept: list[Any]) -> Formula:
+    match kept:
+        case ["fact", predicate, arguments, present]:
+            return Fact(predicate, tuple(map(unwritten, arguments)), present)
+        case ["truth", value]:
+            return Truth(value)
+        case ["both", left, right]:
+            return Both(_formula_in(left), _formula_in(right))
+        case ["either", left, right]:
+            return Either(_formula_in(left), _formula_in(right))
+        case ["next", inner]:
+            return Next(_formula_in(inner))
+        case ["before", inner, at_start]:
+            return Before(_formula_in(inner), at_start)
+        case ["lasting", past, dual, low, high, left, right]:
+            return Lasting(past, dual, low, high, _formula_in(left), _formula_in(right))
+    raise PresageError("this is not the memory of a reasoner, or it is damaged")
