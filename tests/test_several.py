@@ -150,3 +150,15 @@ def test_late_facts_are_in_what_push_returns_and_warned_of_once() -> None:
         table = pa.table({"x": ["a", "b"], "time": [1, 2]})
         assert reasoner.push({"p": table}, now=6).late == (("p", ("a",), 1), ("p", ("b",), 2))
     assert reasoner.push([], now=7).late == ()
+
+
+@pytest.mark.parametrize("body", ["q(Y, Y)@T", "some q(Y, Y)"])
+def test_a_time_that_nothing_bounds(body: str) -> None:
+    """It may lie anywhere: what follows is confirmed for all times as soon as it is entailed; absence never is."""
+    rules = f"timeline discrete. input q(x, y). input p(y). u(Y) :- {body}. query u(Y)."
+    reasoner = presage.Reasoner(presage.parse(rules), emit="confirmed")
+    assert reasoner.push([("q", ("b", "a"), 1)], now=1) == []
+    (answer,) = reasoner.push([("q", ("a", "a"), 2)], now=2)
+    assert (answer.arguments, answer.start, answer.end) == (("a",), 0, None)
+    with pytest.raises(PresageError, match="without end"):
+        presage.Reasoner(presage.parse(f"{rules} h(Y) :- p(Y), not u(Y). query h(Y)."), emit="confirmed")

@@ -27,6 +27,9 @@ def route(subject: Subject, strata: Stratification) -> Route:
             return Route(CLINGO, f"the head in {subject.place(rule)} has alternatives")
     if not strata.stratified:
         edge = next(edge for edge in strata.cycle if edge.negative)
+        if edge.windowed and edge.atom.predicate != edge.body:
+            counted = f"with `reading now` its window of rows counts `{edge.body}` too, which can push others out"
+            return Route(CLINGO, f"`{edge.head}` depends on itself in {subject.place(edge.rule)}: {counted}")
         return Route(CLINGO, f"`{edge.head}` depends on itself through a negation in {subject.place(edge.rule)}")
     if any(edge.negative for edge in subject.dependencies):
         return Route(INTERVAL, "negation is stratified along predicates and time: there is one model")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -179,7 +180,8 @@ def _question(text: str, found: Findings, checker: Checker) -> tuple[Subject, At
     from presage.model.formulas import Atom, Over, Pinned
     from presage.parser import parse_question
 
-    question = parse_question(text, intervals=True)
+    # Invented values are taken as they are printed, `_:1`.
+    question = parse_question(re.sub(r'(?<![\w"])_:\d+', r'"\g<0>"', text), intervals=True)
     formula = question.formula
     if isinstance(formula, Atom) or (isinstance(formula, Pinned) and formula.pin.base is not None):
         raise PresageError(f"`{text}`: say at which time, such as `{_atom_text(formula)}@0`")
