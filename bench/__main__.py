@@ -12,7 +12,18 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import answer_streams, by_hand, closure, existential, hypothetical, memory, network, shortstop, windows
+from bench import (
+    aggregates,
+    answer_streams,
+    by_hand,
+    closure,
+    existential,
+    hypothetical,
+    memory,
+    network,
+    shortstop,
+    windows,
+)
 from bench.common import Row, show
 
 
@@ -50,6 +61,7 @@ def main() -> None:
         "memory": memory.measure,
         "hypothetical": hypothetical.measure,
         "windows": windows.measure,
+        "aggregates": aggregates.measure,
         "languages": languages,
         "existential": lambda: existential.measure(options.chasebench),
         "spark": spark,

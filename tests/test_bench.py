@@ -8,13 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import by_hand, closure, existential, hypothetical, memory, network, shortstop, windows
+from bench import aggregates, by_hand, closure, existential, hypothetical, memory, network, shortstop, windows
 from bench.meteor import spans_of_answers
 
 
 def test_the_loop_by_hand() -> None:
     stream = by_hand.make_stream(50, 20)
     assert by_hand.by_engine(50, stream)[0] == by_hand.by_hand(50, stream)[0] > 0
+
+
+def test_aggregates() -> None:
+    stream = aggregates.make_stream(200, 10, 7)
+    told = aggregates.by_engine(aggregates.SUMS.format(back=4), aggregates.as_tables(stream))
+    assert told == aggregates.sums_by_hand(stream, 4) > 0
+    pytest.importorskip("duckdb")
+    assert told == aggregates.sums_by_duckdb(stream, 4)
 
 
 def test_tuples_and_tables_of_shortstop(tmp_path: Path) -> None:
