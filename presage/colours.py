@@ -58,7 +58,7 @@ def tone_of(query: Query) -> str:
     """`bad`, `good` or neither. A broken constraint is bad without a word."""
     if shown_name(query.atom.predicate) != query.atom.predicate:
         return "bad"
-    return str(getattr(query, "severity", None) or "")
+    return query.tone or ""
 
 
 def tone_for(queries: Iterable[Query], answer: Answer) -> str:

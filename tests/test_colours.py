@@ -56,3 +56,16 @@ def test_a_broken_constraint_is_bad() -> None:
         answer.predicate: tone_for(reasoner.subject.queries, answer) for answer in reasoner.push([("p", ("b",), 0)], 0)
     }
     assert found == {"a": "", "violated": "bad"}
+
+
+def test_a_query_says_whether_it_is_good_or_bad() -> None:
+    program = presage.parse(
+        "timeline discrete.\ninput p(x).\na(X) :- p(X).\nb(X) :- p(X).\n"
+        "query a(c) bad.\nquery a(X).\nquery b(X) good.\n"
+    )
+    reasoner = presage.Reasoner(program)
+    answers = reasoner.push([("p", ("c",), 0), ("p", ("d",), 0)], 0)
+    found = {answer.answer: tone_for(reasoner.subject.queries, answer) for answer in answers}
+    assert found == {"a(c)@0": "bad", "a(d)@0": "", "b(c)@0": "good", "b(d)@0": "good"}
+    shown = reasoner._repr_html_()
+    assert "status confirmed bad" in shown and "status confirmed good" in shown
