@@ -34,7 +34,7 @@ unit: $(TEST_ENVIRONMENT)            ## the tests
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 fuzz: $(TEST_ENVIRONMENT)            ## the property tests at length (about ten minutes)
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_roundtrip.py tests/test_errors.py tests/test_strata.py tests/test_engine.py tests/test_lars.py tests/test_ask_and_models.py
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_roundtrip.py tests/test_errors.py tests/test_strata.py tests/test_engine.py tests/test_lars.py tests/test_ask_and_models.py tests/test_cql.py tests/test_rsp.py
 
 agreement: $(TEST_ENVIRONMENT)            ## every way of running random programs, at length (half an hour)
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_agreement.py
