@@ -51,8 +51,10 @@ def table_of(answers: Sequence[Answer], whole_times: bool) -> list[Any]:
 def answers_table(answers: Iterable[Answer], whole_times: bool) -> Any:
     import pyarrow as pa
 
-    schema = _schema(whole_times)
-    rows = [fit_line(answer.to_json(), schema) for answer in answers]
+    schema, told = _schema(whole_times), list(answers)
+    for name in dict.fromkeys(name for answer in told for name, _ in answer.more if name != "key"):
+        schema = schema.append(pa.field(name, pa.string()))
+    rows = [fit_line(answer.to_json(), schema) for answer in told]
     columns = [pa.array([row[field.name] for row in rows], field.type) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
