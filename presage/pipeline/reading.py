@@ -27,7 +27,7 @@ from presage.pipeline.keys import (
     Key,
     key_of,
 )
-from presage.pipeline.secrets import Hidden, has_literal, is_secret, masked, references, resolved
+from presage.pipeline.secrets import Hidden, has_literal, is_secret, is_variable, masked, references, resolved
 from presage.pipeline.toml import Document
 
 AVAILABLE_NOW = "available-now"
@@ -312,7 +312,11 @@ class _Reader:
                 continue
             named = [text] if name.endswith(_ENDING) else references(text)
             for variable in named:
-                if variable not in self.environment:
+                if variable not in self.environment and name.endswith(_ENDING) and not is_variable(variable):
+                    hint = f'write the variable\'s name, as in {name} = "DB_PASSWORD", and put the secret into it'
+                    self.problem("C108", at, f"`{name}` names a variable of the environment; this is none", hint)
+                    fine = False
+                elif variable not in self.environment:
                     said = f"the variable `{variable}` of the environment is not set"
                     self.problem("C107", at, said, f"export {variable}=…, then start the pipeline")
                     fine = False

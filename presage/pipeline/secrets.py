@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 
-_WORD = r"pass(?:word|wd|phrase)|pwd|secret|token|credential|jaas|private[-_.]?key|api[-_.]?key|access[-_.]?key"
+_WORD = (
+    r"pass(?:word|wd|phrase)|(?<![a-z])pass(?![a-z])|pwd|secret|token|credential|jaas|(?<![a-z])auth(?![a-z])"
+    r"|(?:private|api|access|account)[-_.]?key"
+)
 _NAME = re.compile(_WORD, re.IGNORECASE)
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 # `password = …`, as a line of the file or inside a longer text; a value that is cut off is one too.
@@ -22,6 +26,8 @@ _ASSIGNED = re.compile(
     r"|'[^'\n]*'?|\[[^\]\n]*\]?|[^\s,;&}#\"']+)",
     re.IGNORECASE | re.DOTALL,
 )
+_LINE = re.compile(r"^\s*[\"']?(?P<key>[\w.-]+)[\"']?\s*=\s*(?P<value>\"[^\"\n]*\"?|'[^'\n]*'?)", re.MULTILINE)
+_SPELLED = ("password", "passwd", "passphrase", "secret", "token", "credential", "password_env", "token_env")
 _IN_ADDRESS = re.compile(r"://[^/@\s:\"']*:(?P<value>[^/@\s\"']+)@")
 STARS = "***"
 LONG_ENOUGH = 6
@@ -40,6 +46,25 @@ def references(text: str) -> list[str]:
 
 def resolved(text: str, environment: Mapping[str, str]) -> str:
     return _REFERENCE.sub(lambda found: environment.get(found[1], ""), text)
+
+
+def is_variable(text: str) -> bool:
+    """Whether a text can be the name of a variable of the environment, and not the secret itself."""
+    return re.fullmatch(r"[A-Z_][A-Z0-9_]*", text) is not None
+
+
+def _is_nearly_secret(key: str) -> bool:
+    """Whether a key may be one of a secret that somebody misspelled, or names the variable that has it."""
+    last = key.lower().rsplit(".", 1)[-1]
+    return bool(get_close_matches(last, _SPELLED, 1, 0.75)) or (is_secret(key.removesuffix("_env")))
+
+
+def _misplaced(text: str) -> Iterator[tuple[int, int]]:
+    """Where secrets may stand by mistake: as the name of a variable, or below a key that is misspelled."""
+    for found in _LINE.finditer(text):
+        value = found["value"].strip("\"'")
+        if _is_nearly_secret(found["key"]) and not is_variable(value) and _REFERENCE.sub("", value):
+            yield found.span("value")
 
 
 def _literals(text: str) -> Iterator[tuple[int, int]]:
@@ -61,7 +86,7 @@ def has_literal(text: str) -> bool:
 def masked(text: str) -> str:
     """The text of a file as messages may show it: secrets are stars, and everything is where it was."""
     shown = list(text)
-    for start, end in _literals(text):
+    for start, end in (*_literals(text), *_misplaced(text)):
         for place in range(start, end):
             if not shown[place].isspace() and shown[place] not in "\"'":
                 shown[place] = "*"

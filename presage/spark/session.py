@@ -6,10 +6,14 @@ everything stays on the loopback interface, and where the machine has no Java th
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
+import shlex
 import shutil
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,7 +45,7 @@ def local_session(
     so are `more`, with underscores for dots."""
     from pyspark.sql import SparkSession
 
-    home = Path(folder) if folder is not None else Path(tempfile.mkdtemp(prefix="presage-spark-"))
+    home = Path(folder) if folder is not None else temporary_home()
     conf = home / "conf"
     conf.mkdir(parents=True, exist_ok=True)
     (conf / "log4j2.properties").write_text(_LOG, encoding="utf-8")
@@ -70,14 +74,78 @@ def local_session(
         "-Darrow.enable_null_check_for_get=false",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
         **{name.replace("_", "."): value for name, value in more.items()},
-        **(settings or {}),
     }
+    chosen = {name: value for name, value in chosen.items() if name not in (settings or {})}
+    chosen |= keep_private(settings or {}, home)
     builder: Any = SparkSession.builder.master(f"local[{cores}]").appName("presage")
     for name, value in chosen.items():
         builder = builder.config(name, value)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return builder.getOrCreate()
+
+
+_PREFIX = "presage-spark-"
+
+
+def temporary_home() -> Path:
+    """A folder for one run of Spark, that goes with this process; those that were left by processes that were killed go
+    now."""
+    for other in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError, ValueError):
+            if other.lstat().st_uid == os.getuid() and not other.is_symlink() and not _is_alive(other):
+                shutil.rmtree(other, ignore_errors=True)
+    home = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    (home / "pid").write_text(str(os.getpid()), encoding="utf-8")
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    return home
+
+
+def _is_alive(home: Path) -> bool:
+    """Whether the process that made a folder is still there; of one that does not say, whether it is not old."""
+    owner = home / "pid"
+    if not owner.exists():
+        return time.time() - home.lstat().st_mtime < _OLD
+    try:
+        os.kill(int(owner.read_text(encoding="utf-8")), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+_OLD = 24 * 3600
+"""Seconds after which a folder without an owner is taken to be left behind."""
+
+
+def keep_private(settings: Mapping[str, str], home: Path) -> dict[str, str]:
+    """Settings of Spark that may hold secrets go to a file that is this user's alone: what is given to a session's
+    builder stands on Java's command line, which all users of the machine can read. Gives those that a builder may
+    have: all, where Java runs already."""
+    from pyspark import SparkContext
+
+    if not settings or SparkContext._gateway is not None:
+        return dict(settings)
+    lines = [f"{name} {_property(value)}\n" for name, value in settings.items()]
+    own = Path(os.environ.get("SPARK_CONF_DIR") or home / "conf")
+    given = own / "spark-defaults.conf"
+    before = given.read_text(encoding="utf-8") if given.exists() else ""
+    path = home / "presage-defaults.conf"
+    path.touch(mode=0o600)
+    path.write_text(before + "\n" + "".join(lines), encoding="utf-8")
+    said = os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell")
+    if "--properties-file" in said:
+        raise PresageError("PYSPARK_SUBMIT_ARGS names a properties file already: put the settings of [spark] into it")
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--properties-file {shlex.quote(str(path))} {said}"
+    atexit.register(lambda: path.unlink(missing_ok=True))
+    return {}
+
+
+def _property(value: str) -> str:
+    """A value as files of properties write it."""
+    escaped = str(value).replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    return "\\" + escaped if escaped[:1].isspace() else escaped
 
 
 def _quick_python(home: Path) -> str:

@@ -6,13 +6,10 @@ however many there are.
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
-import shutil
 import signal
 import sys
-import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -27,6 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from presage.checking import Report
 from presage.errors import PresageError
 from presage.pipeline.checking import Checked, connector_jars
+from presage.pipeline.holding import Held
 from presage.pipeline.metrics import LOCAL, Measures, Shown
 from presage.pipeline.reading import Pipeline
 from presage.rewrite.units import Units
@@ -35,7 +33,7 @@ from presage.spark.messages import UNTOLD, about_state, is_sparks, own_words, re
 from presage.spark.pipeline.listening import Listener, SparkMetrics, counted
 from presage.spark.pipeline.sinks import Lines, Sinks
 from presage.spark.pipeline.sources import Sources
-from presage.spark.session import local_session
+from presage.spark.session import keep_private, local_session, temporary_home
 
 PATIENCE = 60.0
 """Seconds that a micro-batch gets to end when the pipeline is asked to stop."""
@@ -63,6 +61,7 @@ class Running:
         self.owns_spark = spark is None
         self.failure: BaseException | None = None
         self.warnings: list[str] = []
+        self.held: Held | None = None
 
     def run(self, stop: threading.Event) -> None:
         """Runs to the end, or until it is asked to stop; whatever goes wrong is a `PresageError`, without secrets."""
@@ -74,6 +73,8 @@ class Running:
             self.pipeline.serve.get("token_env", ""), self._health,
         )  # fmt: skip
         try:
+            # Before Spark starts, which takes a while.
+            self.held = Held(self.pipeline.local(str(self.pipeline.values["checkpoint"])))
             self._run(stop, shown)
         except PresageError as found:
             raise PresageError(self.pipeline.hidden(str(found))) from None
@@ -85,6 +86,8 @@ class Running:
             shown.close()
             if self.owns_spark and self.spark is not None:
                 self.spark.stop()
+            if self.held is not None:
+                self.held.let_go()
 
     def _health(self) -> tuple[bool, list[str]]:
         return self.failure is None, [] if self.measures.batches else ["no micro-batch is done yet"]
@@ -222,8 +225,7 @@ def session(pipeline: Pipeline) -> Any:
 
 
 def quiet_session(master: str, shards: int, name: str, given: Mapping[str, str]) -> Any:
-    home = Path(tempfile.mkdtemp(prefix="presage-spark-"))
-    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    home = temporary_home()
     # A configuration of the user's own says what is logged, and where; otherwise what goes wrong is told once, in a
     # sentence, and Spark would add pages.
     if "SPARK_CONF_DIR" in os.environ:
@@ -243,7 +245,7 @@ def _started(master: str, shards: int, name: str, given: Mapping[str, str], home
         cores = master.removeprefix("local").strip("[]") or "1"
         return local_session(cores, shards, home, given)
     builder: Any = SparkSession.builder.master(master).appName(name)
-    for setting, value in given.items():
+    for setting, value in keep_private(given, home).items():
         builder = builder.config(setting, value)
     return builder.getOrCreate()
 

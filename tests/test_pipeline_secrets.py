@@ -1,0 +1,105 @@
+"""Secrets that stand in the wrong place of a pipeline file are refused, and never shown."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from presage.cli import main
+from presage.errors import PresageError
+from presage.pipeline.holding import Held
+from presage.pipeline.secrets import is_secret, masked
+
+FILE = """program = "p.psg"
+checkpoint = "checkpoint"
+[spark]
+%s
+[sources.p]
+format = "jsonl"
+path = "in"
+[sinks.out]
+format = "jsonl"
+path = "out"
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "fs.azure.account.key.x",
+        "pass",
+        "http.auth",
+        "sasl.jaas.config",
+        "token",
+        "api-key",
+        "keystore.password",
+        "AUTH",
+    ],
+)
+def test_names_that_say_secret(name: str) -> None:
+    assert is_secret(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["path", "passes", "bypass", "author", "authenticate", "format", "password_env", "key"]
+)
+def test_names_that_do_not(name: str) -> None:
+    assert not is_secret(name)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'password_env = "hunter2secret"',
+        'pasword = "hunter2secret"',
+        'passwrod_env = "hunter2secret"',
+        '"fs.azure.account.key.store" = "hunter2secret"',
+        'pass = "hunter2secret"',
+        '"http.auth" = "hunter2secret"',
+        'token = "hunter2secret"',
+    ],
+)
+def test_no_value_is_shown(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "p.psg").write_text("input p(x). a(X) :- p(X). query a(X).")
+    (tmp_path / "pipeline.toml").write_text(FILE % line)
+    assert main(["pipeline", str(tmp_path / "pipeline.toml"), "--check"]) == 1
+    out, err = capsys.readouterr()
+    assert "hunter2secret" not in out + err
+    assert "pipeline.toml:4" in err
+
+
+def test_names_of_variables_are_shown() -> None:
+    assert masked('password_env = "DB_PASSWORD"') == 'password_env = "DB_PASSWORD"'
+    assert masked('format = "jsonl"') == 'format = "jsonl"'
+
+
+def test_folders_of_killed_runs_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = pytest.importorskip("presage.spark.session")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for name, pid in (("dead", 2**22 + 1), ("alive", os.getpid())):
+        (tmp_path / f"presage-spark-{name}").mkdir()
+        (tmp_path / f"presage-spark-{name}" / "pid").write_text(str(pid))
+    (tmp_path / "presage-spark-young").mkdir()
+    (tmp_path / "presage-spark-old").mkdir()
+    os.utime(tmp_path / "presage-spark-old", (0, 0))
+    home = session.temporary_home()
+    assert {path.name for path in tmp_path.iterdir()} == {"presage-spark-alive", "presage-spark-young", home.name}
+
+
+def test_two_starts_on_one_checkpoint(tmp_path: Path) -> None:
+    first = Held(str(tmp_path / "checkpoint"))
+    with pytest.raises(PresageError, match=rf"is held by process {os.getpid()} on .*, since 20.*: stop that one first"):
+        Held(f"file://{tmp_path}/checkpoint/")
+    Held(str(tmp_path / "another")).let_go()
+    first.let_go()
+    Held(str(tmp_path / "checkpoint")).let_go()
+    # One that was killed holds nothing.
+    folder = str(tmp_path / "checkpoint")
+    script = f"from presage.pipeline.holding import Held; import os; held = Held({folder!r}); os._exit(9)"
+    assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 9
+    Held(str(tmp_path / "checkpoint")).let_go()
+    Held("s3a://bucket/checkpoint").let_go()
