@@ -32,7 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "engine": {"plan", "kernels", "model", "analysis", "sealed", "errors"},
     "answers": {"model", "notebook"},
     "colours": {"answers", "model"},
-    "io": {"answers", "analysis", "rewrite", "model", "errors"},
+    "io": {"answers", "analysis", "rewrite", "model", "errors", "syntax"},
     "evidence": {"colours", "model", "errors"},
     "reasoner": {
         "analysis",

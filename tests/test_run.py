@@ -125,7 +125,7 @@ def test_timestamps(tmp_path: Path) -> None:
     ]
     status, lines, _ = run(tmp_path, program, facts)
     assert status == 0
-    assert [line["answer"] for line in lines] == ["twice(front)@6"]
+    assert [line["answer"] for line in lines] == ["twice(front)@2026-01-01T00:06:00Z"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from presage.answers import Answer
     from presage.checking import Report
     from presage.io.facts import Fact
+    from presage.io.moments import Moments
     from presage.model.terms import Number
     from presage.models.stepping import AnswerStreamSteps
     from presage.reasoner import Reasoner
@@ -96,6 +97,12 @@ def arguments(command: argparse.ArgumentParser) -> None:
         'then: lines with "supposed": true; files as for --facts, several are supposed together',
     )
     command.add_argument("--json", action="store_true", help="JSON lines on a terminal too (the default when piped)")
+    command.add_argument(
+        "--times",
+        choices=("ticks", "iso"),
+        help="how times are shown: as numbers, or as timestamps (default: as the first fact says its time)",
+    )
+    command.add_argument("--zone", metavar="Z", help="the zone of timestamps, such as Europe/Vienna (default: UTC)")
     command.add_argument(
         "--chase-limit", type=_count, metavar="N", help="run existential rules that may invent values without end"
     )
@@ -177,7 +184,8 @@ def run(options: argparse.Namespace) -> int:
         _tell_what_was_left_out(reasoner)
         return FINE
     more = () if report.program.meaning is None else report.program.meaning.fields
-    with open_output(options.out, whole_times=reasoner.subject.discrete, more=more) as out:
+    shown = _shown_times(reasoner, options)
+    with open_output(options.out, reasoner.subject.discrete, more, shown) as out:
         for answers in watched(stepped(), facts, lambda: reasoner.now):
             if snapshot:
                 for line in snapshots(reasoner, answers):
@@ -189,6 +197,25 @@ def run(options: argparse.Namespace) -> int:
             out.write_line(line)
     _tell_what_was_left_out(reasoner)
     return FINE
+
+
+def _shown_times(reasoner: Reasoner | AnswerStreamSteps, options: argparse.Namespace) -> Callable[[], Moments | None]:
+    """How times are shown, asked when the first line is written: what comes from standard input is read by then."""
+    from presage.io.facts import ISO
+    from presage.io.moments import Moments, zone_called
+
+    checker = reasoner.checker
+    with in_the_call():
+        zone = zone_called(options.zone or "UTC")
+        if (options.times == ISO or options.zone) and checker.units.tick is None:
+            raise PresageError(
+                f"--{'times iso' if options.times == ISO else 'zone'}: times are numbers without a `tick`"
+            )
+
+    def shown() -> Moments | None:
+        return Moments(reasoner.subject, checker.units, zone) if (options.times or checker.times) == ISO else None
+
+    return shown
 
 
 def _check_supposing(reasoner: Reasoner | AnswerStreamSteps, options: argparse.Namespace) -> None:

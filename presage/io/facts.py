@@ -23,6 +23,9 @@ from presage.model.terms import Number, number
 from presage.model.time import Timestamp
 from presage.rewrite.units import Units, duration_in
 
+TICKS, ISO = "ticks", "iso"
+"""How times are written and shown: as numbers, or as timestamps."""
+
 
 class FactError(PresageError):
     """A fact that cannot be taken; the message says where it stands."""
@@ -57,6 +60,8 @@ class Checker:
     def __init__(self, program: Program, predicates: dict[str, Predicate], discrete: bool) -> None:
         self.program, self.predicates, self.discrete = program, predicates, discrete
         self.units = Units(program)
+        self.times: str | None = None
+        """How the facts that were read say their times, `ticks` or `iso`: by the first of them."""
 
     def fact(self, entry: Any, where: str) -> Fact:
         """A fact from the object of a JSON line."""
@@ -135,8 +140,9 @@ class Checker:
         """Start, end, whether they belong to it, and arrival, from the fields that say so."""
         time = entry.get("time")
         if type(time) is int and time >= 0 and not known.is_static and "from" not in entry and "arrives" not in entry:
+            self._note(TICKS, where)
             return time, time, True, True, None
-        arrives = self.time(entry["arrives"], where) if "arrives" in entry else None
+        arrives = self._written(entry["arrives"], where) if "arrives" in entry else None
         if known.is_static:
             if "time" in entry or "from" in entry:
                 raise FactError(f"{where}: `{known.name}` is static: its facts have no time")
@@ -146,12 +152,12 @@ class Checker:
         if "time" in entry:
             if "from" in entry:
                 raise FactError(f"{where}: the fact has both `time` and `from`: give one of them")
-            at = self._on_timeline(self.time(entry["time"], where), where)
+            at = self._on_timeline(self._written(entry["time"], where), where)
             return at, at, True, True, arrives
         if "from" not in entry:
             raise FactError(f"{where}: the fact has no `time` (nor `from` and `to`)")
-        low = self.time(entry["from"], where)
-        high = None if entry.get("to") is None else self.time(entry["to"], where)
+        low = self._written(entry["from"], where)
+        high = None if entry.get("to") is None else self._written(entry["to"], where)
         bounds = entry.get("bounds", "[]" if high is not None else "[)")
         if bounds not in ("[]", "[)", "(]", "()"):
             raise FactError(f"{where}: `bounds` is one of [] [) (] ()")
@@ -183,7 +189,20 @@ class Checker:
 
     def point(self, given: Any, where: str) -> Number:
         """A time of the stream, as written."""
-        return self._on_timeline(self.time(given, where), where)
+        return self._on_timeline(self._written(given, where), where)
+
+    def _written(self, given: Any, where: str) -> Number:
+        """A time of a fact: the first that is read decides how times are shown."""
+        if self.units.tick is not None:
+            is_text = isinstance(given, str) and len(given) <= MOST_DIGITS and exact(given.strip()) is None
+            self._note(ISO if is_text or isinstance(given, datetime) else TICKS, where)
+        return self.time(given, where)
+
+    def _note(self, times: str, where: str) -> None:
+        if self.times is None:
+            self.times = times
+        elif self.times == ISO and times == TICKS:
+            raise FactError(f"{where}: a number among timestamps: facts that come with timestamps all do")
 
     def time(self, given: Any, where: str) -> Number:
         """A time as written: a number, a fraction in text, or with `tick` a timestamp."""

@@ -9,11 +9,13 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 from presage.answers import Answer
 from presage.errors import PresageError
+from presage.io.moments import Moments
 
 ROWS_IN_A_GROUP = 16_384
 
@@ -32,24 +34,51 @@ def check_suffix(path: Path) -> None:
 
 
 @contextmanager
-def open_output(path: Path | None, whole_times: bool = False, more: tuple[str, ...] = ()) -> Iterator[Output]:
+def open_output(
+    path: Path | None,
+    whole_times: bool = False,
+    more: tuple[str, ...] = (),
+    shown: Callable[[], Moments | None] | None = None,
+) -> Iterator[Output]:
     """Standard output, or a file of the kind its suffix names. `whole_times`: all times are whole numbers, as
     those of the discrete timeline are; Parquet then has numbers in its columns of time, and exact text otherwise.
-    `more` are further fields that the lines of the program's language have."""
+    `more` are further fields that the lines of the program's language have. `shown` says how times are shown, once
+    there is something to show: as numbers, or as the moments that they are, which Parquet has as timestamps in UTC."""
     if path is None:
-        yield JsonLines(sys.stdout)
+        yield _with_moments(JsonLines(sys.stdout), shown)
         return
     check_suffix(path)
     beside = path.with_name(path.name + ".tmp")
     try:
-        with WRITERS[path.suffix.lower()](beside, whole_times, more) as out:
-            yield out
+        moments = path.suffix.lower() == ".parquet" and shown is not None and shown() is not None
+        with WRITERS[path.suffix.lower()](beside, whole_times, more, moments) as out:
+            yield _with_moments(out, shown)
         beside.replace(path)
     except OSError as found:
         raise PresageError(f"{path}: cannot be written ({found.strerror or found})") from None
     finally:
         with suppress(OSError):
             beside.unlink()
+
+
+class _Shown:
+    """An output whose lines have moments in place of numbers, where the first line is to have them."""
+
+    def __init__(self, out: Output, shown: Callable[[], Moments | None]) -> None:
+        self.out, self.shown, self.is_known = out, shown, False
+        self.moments: Moments | None = None
+
+    def write(self, answer: Answer) -> None:
+        self.write_line(answer.to_json())
+
+    def write_line(self, line: dict[str, Any]) -> None:
+        if not self.is_known:
+            self.moments, self.is_known = self.shown(), True
+        self.out.write_line(line if self.moments is None else self.moments.line(line))
+
+
+def _with_moments(out: Output, shown: Callable[[], Moments | None] | None) -> Output:
+    return out if shown is None else _Shown(out, shown)
 
 
 class JsonLines:
@@ -64,7 +93,7 @@ class JsonLines:
 
 
 @contextmanager
-def _json_lines(path: Path, whole_times: bool, more: tuple[str, ...]) -> Iterator[JsonLines]:
+def _json_lines(path: Path, whole_times: bool, more: tuple[str, ...], moments: bool) -> Iterator[JsonLines]:
     with path.open("w", encoding="utf-8") as text:
         yield JsonLines(text)
 
@@ -116,18 +145,22 @@ def _fit(value: Any, name: str, kind: Any) -> Any:
         ]
     if pa.types.is_list(kind):
         return value or []
+    if pa.types.is_timestamp(kind) and value is not None:
+        return datetime.fromisoformat(value)
     return str(value) if value is not None and pa.types.is_string(kind) else value
 
 
-def answer_schema(whole_times: bool) -> Any:
-    """The columns of a Parquet file of answers: the fields of an answer line."""
+def answer_schema(whole_times: bool, moments: bool = False) -> Any:
+    """The columns of a Parquet file of answers: the fields of an answer line. Moments between the ticks of dense time
+    may be finer than any type of timestamp, and are text."""
     import pyarrow as pa
 
     def some(kind: Any) -> Any:
         # Readers need not look for missing ones: there are none.
         return pa.list_(pa.field("item", kind, nullable=False))
 
-    time, texts = pa.int64() if whole_times else pa.string(), some(pa.string())
+    texts = some(pa.string())
+    time = pa.string() if not whole_times else pa.timestamp("us", "UTC") if moments else pa.int64()
     way = [
         ("because", texts),
         ("needs", texts),
@@ -153,13 +186,13 @@ def answer_schema(whole_times: bool) -> Any:
 
 
 @contextmanager
-def _parquet_rows(path: Path, whole_times: bool, more: tuple[str, ...]) -> Iterator[ParquetRows]:
+def _parquet_rows(path: Path, whole_times: bool, more: tuple[str, ...], moments: bool) -> Iterator[ParquetRows]:
     try:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
         raise PresageError("Parquet is written with pyarrow: pip install pyarrow") from None
-    schema = answer_schema(whole_times)
+    schema = answer_schema(whole_times, moments)
     for name in more:
         schema = schema.append(pa.field(name, pa.string()))
     with path.open("wb") as raw, parquet.ParquetWriter(raw, schema) as file:
@@ -168,4 +201,7 @@ def _parquet_rows(path: Path, whole_times: bool, more: tuple[str, ...]) -> Itera
         rows.flush()
 
 
-WRITERS: dict[str, Callable[[Path, bool, tuple[str, ...]], Any]] = {".jsonl": _json_lines, ".parquet": _parquet_rows}
+WRITERS: dict[str, Callable[[Path, bool, tuple[str, ...], bool], Any]] = {
+    ".jsonl": _json_lines,
+    ".parquet": _parquet_rows,
+}
