@@ -71,6 +71,8 @@ class Answer:
     confidence: float | None = None
     ways: tuple[dict[str, Any], ...] = field(default=())
     """All ways, where there are several; each has the five fields above."""
+    ways_left_out: int = 0
+    """How many ways there are beside those."""
     open_time: str = ""
     """The name of the answer's time while it is not bound."""
     more: tuple[tuple[str, Any], ...] = ()
@@ -93,6 +95,8 @@ class Answer:
             return f"{atom}@{self.open_time}"
         if self.time is not None:
             return f"{atom}@{show_number(self.time)}"
+        if self.status == "holds" and self.start is not None:
+            return f"{atom}@{'(' if self.bounds[:1] == '(' else ''}{show_number(self.start)}"
         low = "" if self.start is None else show_number(self.start)
         high = "inf" if self.end is None else show_number(self.end)
         return f"{atom}@{self.bounds[:1] or '['}{low},{high}{self.bounds[1:] or ')'}"
@@ -107,7 +111,7 @@ class Answer:
         if self.start is None or self.status == INCONSISTENT:
             return self.answer
         excluded = "(" if self.bounds[:1] == "(" else ""
-        return f"{show_answer_atom(self.predicate, self.arguments)}@{excluded}{show_number(self.start)}"
+        return f"{self.answer.rpartition('@')[0]}@{excluded}{show_number(self.start)}"
 
     def __str__(self) -> str:
         return f"{self.status} {self.answer}".rstrip()
@@ -141,6 +145,8 @@ class Answer:
         line["confidence"] = self.confidence
         if self.ways:
             line["ways"] = [_way_json(way) for way in self.ways]
+        if self.ways_left_out:
+            line["ways_left_out"] = self.ways_left_out
         line.update(self.more)
         return line
 

@@ -14,10 +14,11 @@ from fractions import Fraction
 import numpy as np
 
 from presage.answers import Answer
+from presage.engine.waking import first_step
 from presage.io.facts import Fact
 from presage.io.tables import Columns
 from presage.model.terms import Number, number
-from presage.reasoner import Reasoner, first_step
+from presage.reasoner import Reasoner
 from presage.stepping import Arrival, Pulled, Stepper, walk
 
 

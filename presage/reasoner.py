@@ -15,16 +15,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from presage.analysis.predicates import delay_of
 from presage.analysis.timeline import longest_time
-from presage.answers import NONE, Answer, Answers, LateFact
+from presage.answers import NONE, Answer, Answers, LateFact, shown_name
 from presage.checking import Report, check_program
+from presage.choice import ALL, Choice
 from presage.confirming import Confirming
 from presage.engine.grid import Grid
-from presage.engine.replay import reach_of_memory
+from presage.engine.replay import reach_of_memory, replay
 from presage.engine.runtime import Engine
 from presage.engine.state import fill_engine, save_engine
-from presage.engine.waking import next_wake
+from presage.engine.waking import first_step, next_wake
 from presage.errors import PresageError
 from presage.hypothesis.bulk.engine import Bulk
 from presage.io.facts import Checker, Fact, FactError
@@ -38,17 +38,8 @@ from presage.model.program import Program
 from presage.model.terms import Constant, Number, number
 from presage.plan.parts import Unsupported
 from presage.sealed import Arrays, reading
-from presage.supposing import ALL, Choice
-from presage.supposing_dense import suppose
-
-MOST_EMPTY = 1_000_000
-"""Steps before the first arrival that are gone through."""
-
-
-def first_step(begin: Number | None, arrival: Number | None) -> Number | None:
-    """Where steps begin before the first arrival, if they do. Who counts time from elsewhere, as from 1970, does not
-    wait for what was decided since."""
-    return None if begin is None or (arrival is not None and arrival - begin > MOST_EMPTY) else begin
+from presage.states import States
+from presage.supposing_ranges import suppose
 
 
 def as_pushed(fact: Fact) -> LateFact:
@@ -81,8 +72,8 @@ class Reasoner:
         without hypothetical answers, which `emit="changes"` refuses. `choice` says which open answers are told;
         `report` is the program's check report, for who has it already. With `chase_limit` rules may invent values
         without end: a step that invents more than so many raises `PresageError` and leaves the reasoner as it was."""
-        if emit not in (None, "changes", "confirmed"):
-            raise PresageError(f'emit is "changes" or "confirmed", not {emit!r}')
+        if emit not in (None, "changes", "confirmed", "states"):
+            raise PresageError(f'emit is "changes", "confirmed" or "states", not {emit!r}')
         source = program.source
         if report is None:
             report = check_program(program, chase_limit=chase_limit)
@@ -97,18 +88,28 @@ class Reasoner:
         self.checker = Checker(self.subject.program, self.subject.predicates, self.subject.discrete)
         self.tables, self.tuples = TableReader(self.checker), TupleReader(self.checker)
         self.findings = report.findings
-        possible = all(each.hypothetical.possible for each in report.findings.queries)
-        self._only_confirmed = emit == "confirmed" or (emit is None and not possible)
+        hopeless = {each.query for each in report.findings.queries if not each.hypothetical.possible}
+        possible = not hopeless
+        narrowed = self.subject
+        self._beside: frozenset[str] = frozenset()
+        """Predicates of queries without hypothetical answers, whose confirmed ones are told beside the others'."""
+        if hopeless and emit is None:
+            narrowed = self.subject.narrowed(tuple(each for each in self.subject.queries if each not in hopeless))
+            possible = bool(narrowed.queries)
+            told = {each.atom.predicate for each in narrowed.queries}
+            self._beside = frozenset(each.atom.predicate for each in hopeless) - told
+        self._states = States(self.subject.discrete, self._lag) if emit == "states" else None
+        self._only_confirmed = emit in ("confirmed", "states") or (emit is None and not possible)
         self.chase_limit = chase_limit
         needed = self._only_confirmed and (self.subject.discrete or not possible)
         self._confirming = self._make_confirming(needed)
-        supposes = not self._only_confirmed or self._confirming is None or (possible and self._waits_by_instance())
-        self.supposing = suppose(self.subject, choice) if supposes else None
+        supposes = not self._only_confirmed or self._confirming is None or (possible and self.subject.waits_by_instance)
+        self.supposing = suppose(narrowed, choice) if supposes else None
         self._behind = False
         """Whether the engine was not fed: answers come by columns, and nobody has asked it anything yet."""
         if self._confirming is not None and self.supposing is not None and self.supposing.columns is not None:
             self.supposing.columns.remember = reach_of_memory(self._confirming.engine)
-            self._behind = self.supposing.columns.remember is not None
+            self._behind = self.supposing.columns.remember is not None and not self._beside
         self.now: Number | None = None
         self.late: list[Fact] = []
         self.farthest = longest_time(self.subject.program)
@@ -118,12 +119,6 @@ class Reasoner:
         self._statics: list[Fact] = []
         """What is known before the stream, for rules that come later."""
         self._add_statics(static or {})
-
-    def _waits_by_instance(self) -> bool:
-        """Whether absence is settled earlier for some facts of a predicate than for others. The engine of entailed
-        facts waits for the last of them; judging what can still arrive does not."""
-        delays = [{delay_of(each) for each in known.inputs} for known in self.subject.predicates.values()]
-        return any(len(each) > 1 for each in delays) and any(edge.negative for edge in self.subject.dependencies)
 
     def _make_confirming(self, needed: bool) -> Confirming | None:
         """The engine of entailed facts; with hypothetical answers a program can do without."""
@@ -154,18 +149,7 @@ class Reasoner:
         bulk = self.supposing.columns if columns is None and self.supposing is not None else columns
         assert bulk is not None
         self._behind, bulk.remember = False, None
-        values: Any = bulk.symbols.values
-        while bulk.recent:
-            now, arrivals = bulk.recent.popleft()
-            facts = {}
-            for name, parts in arrivals.items():
-                given, times = (np.concatenate(each) for each in zip(*parts, strict=True))
-                rows = np.zeros(given.shape, np.int32)
-                if self.subject.predicates[name].arity:
-                    used, places = np.unique(given, return_inverse=True)
-                    rows = engine.symbols.number_all([values[each] for each in used])[places].reshape(given.shape)
-                facts[name] = (rows, times, times)
-            engine.advance(now, facts)
+        replay(engine, bulk.recent, bulk.symbols.values)
         if self.now is not None and engine.now != self.now:
             engine.advance(self.now, {})
 
@@ -279,16 +263,36 @@ class Reasoner:
         supposed = None if self.supposing is None else self.supposing.step(taken, now, in_time)
         if supposed is not None and self._only_confirmed:
             kept = [answer for answer in supposed if answer.status == "confirmed"]
-            supposed = Answers(len(kept), lambda: kept)
+            supposed = _made(kept)
         if self._confirming is not None and not self._behind:
             new = self._confirming.step(taken, now, in_time)
             if supposed is None:
                 supposed = self._confirming.answers(new, now)
+            elif self._beside:
+                beside = {shown_name(each) for each in self._beside}
+                known = [each for each in self._confirming.answers(new, now) if each.predicate in beside]
+                supposed = _made([*supposed, *known])
         self.late.extend(late)
         self.now = now
         assert supposed is not None
+        supposed = supposed if self._states is None else _made(self._states.take(supposed, now))
         self._standing, self._restored = supposed, []
         return supposed
+
+    def _lag(self, predicate: str) -> Number:
+        """How long after its time an answer of a predicate is settled."""
+        if self._confirming is not None:
+            lag = self._confirming.engine.lags.lag.get(predicate)
+            if lag is not None and not isinstance(lag, float):
+                return max(0, lag)
+        return self.longest_lag
+
+    def end(self) -> Answers:
+        """What goes on, as far as the run went: with `emit="states"` its last lines. A stream that goes on from a saved
+        state has no end."""
+        if self._states is None or self.now is None:
+            return NONE
+        return _made(self._states.end(self.now))
 
     def _refine(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> None:
         """Makes the grid finer where the data needs it; what is remembered moves with it. Refuses times that
@@ -327,7 +331,9 @@ class Reasoner:
         arrays: dict[str, Any] = {}
         if self.supposing is not None:
             extra["supposing"], arrays = self.supposing.saved()
-            extra["emit"] = "confirmed" if self._only_confirmed else "changes"
+            extra["emit"] = "confirmed" if self._only_confirmed else None if self._beside else "changes"
+        if self._states is not None:
+            extra["emit"], extra["states"] = "states", self._states.saved(saved)
         header: dict[str, Any] = {"extra": extra}
         if self._confirming is not None and not self._behind:
             header |= save_engine(self._confirming.engine, arrays)
@@ -355,6 +361,8 @@ class Reasoner:
             if bulk is not None and self._confirming is not None and not self._behind:
                 self._catch_up(bulk)
         self.farthest = number(Fraction(header["extra"]["farthest"]))
+        if self._states is not None:
+            self._states.load(header["extra"]["states"], again)
         self._restored = [again(each) for each in header["extra"].get("standing", ())]
 
     def _check_recent(self, arrays: Arrays) -> None:
@@ -376,8 +384,7 @@ class Reasoner:
             stands = self.supposing.stands(self._standing, self.now)
         if not self._restored:
             return stands
-        found = [*self._restored, *stands]
-        return Answers(len(found), lambda: found)
+        return _made([*self._restored, *stands])
 
     def _last_confirmed(self) -> Sequence[Answer]:
         if self._restored or self.supposing is None or self.now is None or self._only_confirmed:
@@ -403,6 +410,9 @@ class Reasoner:
     def next_decision(self) -> Number | None:
         """The earliest time after now at which something may be decided though nothing arrives."""
         wake = next_wake(self.engine) if self.supposing is None else self.supposing.next_wake()
+        if self._states is not None and self.now is not None:
+            turn = self._states.next_turn(self.now)
+            wake = turn if wake is None else wake if turn is None else min(wake, turn)
         if wake is None or self.now is None:
             return wake
         wake = max(wake, self.now)
@@ -433,3 +443,7 @@ class Reasoner:
         if self._behind and self.supposing is not None and self.supposing.columns is not None:
             return (self.supposing.grid or self.supposing.columns).remembered
         return self.engine.remembered
+
+
+def _made(answers: list[Answer]) -> Answers:
+    return Answers(len(answers), lambda: answers)

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from presage.answers import NONE, Answer, Answers
 from presage.checking import Report, check_program
+from presage.choice import ALL, MOST_WAYS, Choice
 from presage.comparing import CHANGED, NEW, UNCHANGED, QueryChange, Slices, compared
 from presage.confirming import arrow_column
 from presage.errors import PresageError
@@ -38,7 +39,6 @@ from presage.plan.parts import Unsupported
 from presage.reasoner import Reasoner as OneModelReasoner
 from presage.reasoner import as_pushed
 from presage.sealed import Arrays
-from presage.supposing import ALL, Choice
 
 
 def what_is_told(report: Report, emit: str) -> str:
@@ -58,9 +58,14 @@ class Reasoner(OneModelReasoner):
         choice: Choice = ALL,
         report: Report | None = None,
         chase_limit: int | None = None,
+        everybody: bool = False,
+        ways: int | None = MOST_WAYS,
     ) -> None:
         if not isinstance(program, Program):
             raise PresageError("a reasoner is made of a program: presage.load(path), or presage.parse(text)")
+        choice = replace(
+            choice, everybody=choice.everybody or everybody, ways=ways if ways != MOST_WAYS else choice.ways
+        )
         if report is None:
             report = check_program(program, chase_limit=chase_limit)
         report.or_raise()

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from presage.answers import Answer
 from presage.checking import Report
+from presage.choice import ALL, Choice
+from presage.engine.waking import first_step
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.io.tables import Columns
@@ -17,9 +19,9 @@ from presage.model.terms import Number, number
 from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
 from presage.models.stepping_brave import BraveSteps
 from presage.models.stepping_kept import steps_of
-from presage.reasoner import Reasoner, first_step
+from presage.reasoner import Reasoner
 from presage.several import Reasoner as AnyReasoner
-from presage.supposing import ALL, Choice
+from presage.states import HOLDS
 
 Stepper = Reasoner | AnswerStreamSteps
 
@@ -209,8 +211,9 @@ def _next_step(
 
 
 def clip(answer: Answer, end: Number) -> Answer | None:
-    """What is said of an interval ends with the run; an answer at a single time is told, whenever that is."""
-    if answer.time is not None:
+    """What is said of an interval ends with the run; an answer at a single time, or at an open one, is told, whenever
+    that is, and so is what goes on."""
+    if answer.time is not None or answer.open_time or answer.status == HOLDS:
         return answer
     if answer.start is not None and (answer.start > end or (answer.start == end and answer.bounds[0] == "(")):
         return None

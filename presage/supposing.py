@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from presage.answers import Answer, Answers, bindings_of, shown_name
+from presage.choice import ALL, Choice
 from presage.confirming import numbers_of
 from presage.errors import PresageError
 from presage.hypothesis import saving
@@ -22,6 +22,7 @@ from presage.hypothesis.grid import saving as grid_saving
 from presage.hypothesis.grid.engine import Changed, Grids
 from presage.hypothesis.grid.world import layouts
 from presage.hypothesis.literals import Open, are_asked
+from presage.hypothesis.patterns import Pattern
 from presage.hypothesis.settle import Settle
 from presage.hypothesis.unfold import Unfolder
 from presage.hypothesis.ways import Way, texts
@@ -39,19 +40,6 @@ AT_ONCE = 10_000
 Point = tuple[str, tuple[Value, ...], Number]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Which open answers are told: those at least so likely, so many at most; and when to tell again."""
-
-    min_confidence: float | None = None
-    top: int | None = None
-    max_open: int | None = None
-    confidence_step: float | None = None
-
-
-ALL = Choice()
-
-
 class Supposing:
     """The hypothetical side of a reasoner."""
 
@@ -66,7 +54,7 @@ class Supposing:
         self.bulk = None if simple is None else Bulk(simple)
         """Works off the steps by columns, where the program allows it; then the engine has the patterns only."""
         alike = layouts(self.engine) if simple is None and choice == ALL and self._asks_for_all() else None
-        self.grid = None if alike is None else Grids(alike)
+        self.grid = None if alike is None else Grids(alike, choice.everybody)
         """The same for programs with negation whose individuals have nothing to do with each other."""
         self.last: list[Rows] | list[Changed] = []
         self.teller = None if self.bulk is None else Teller(self.bulk, subject.queries, self.answer)
@@ -87,6 +75,10 @@ class Supposing:
             and all(isinstance(each, Variable) for each in query.atom.arguments)
             and len(set(map(str, query.atom.arguments))) == len(query.atom.arguments)
         }
+
+    def patterns_of(self, predicate: str) -> Sequence[Pattern]:
+        """What must arrive for the answers of a predicate."""
+        return self.engine.patterns.get(predicate, ())
 
     @property
     def columns(self) -> Bulk | None:
@@ -217,7 +209,7 @@ class Supposing:
             return sum(map(len, self._asked(self.bulk.standing())))
         if self.grid is not None:
             return sum(map(len, self.grid.standing()))
-        found = self.engine.standing_answers()
+        found = filter(self._is_asked_of, self.engine.standing_answers())
         return sum(any(asks(query, change) for query in self.subject.queries) for change in found)
 
     # -- memory -----------------------------------------------------------------------------------
@@ -304,7 +296,7 @@ class Supposing:
     def _told(self, change: Change, now: Number) -> Answer | None:
         """The answer line of a change, unless it is not asked for."""
         answer = self.answer(change, now)
-        if answer is None:
+        if answer is None or not self._is_asked_of(change):
             return None
         if not self.selects:
             return answer
@@ -317,6 +309,12 @@ class Supposing:
         elif change.state.status in ("unsupported", "refuted") and key not in self.told:
             return None
         return answer
+
+    def _is_asked_of(self, change: Change) -> bool:
+        """Whether more than absence speaks for an answer, or it is about somebody, or everybody is asked for."""
+        if self.choice.everybody or not any(isinstance(each, Open) for each in change.answer[0]):
+            return True
+        return any(lit.positive for way in change.state.ways for lit in way.because)
 
     def _likely(self, answer: Answer) -> bool:
         least = self.choice.min_confidence
@@ -338,10 +336,11 @@ class Supposing:
         return sorted((answer for answer, _ in self._open_answers(now)), key=_order)
 
     def _open_answers(self, now: Number) -> list[tuple[Answer, Change]]:
-        known = ((self.answer(change, now), change) for change in self.engine.standing_answers())
+        standing = (change for change in self.engine.standing_answers() if self._is_asked_of(change))
+        known = ((self.answer(change, now), change) for change in standing)
         found = [(answer, change) for answer, change in known if answer is not None and self._likely(answer)]
         if self.choice.top is not None:
-            found = sorted(found, key=lambda pair: _likeliest(pair[0]))[: self.choice.top]
+            found = sorted(found, key=lambda pair: likeliest(pair[0]))[: self.choice.top]
         return found
 
     def _shed(self, now: Number, most: int) -> None:
@@ -349,7 +348,7 @@ class Supposing:
         open_answers = [(self.answer(change, now), change) for change in self.engine.standing_answers()]
         if len(open_answers) <= most:
             return
-        ranked = sorted((pair for pair in open_answers if pair[0] is not None), key=lambda pair: _likeliest(pair[0]))  # type: ignore[arg-type]
+        ranked = sorted((pair for pair in open_answers if pair[0] is not None), key=lambda pair: likeliest(pair[0]))  # type: ignore[arg-type]
         for _, change in ranked[most:]:
             self.engine.shed(change)
             self.shed += 1
@@ -380,7 +379,8 @@ class Supposing:
             unless=best.get("unless", ()),
             decided_by=best.get("decided_by"),
             confidence=best.get("confidence") if state.status == "possible" else None,
-            ways=tuple(ways) if len(ways) > 1 else (),
+            ways=tuple(ways[: self.choice.ways]) if len(ways) > 1 else (),
+            ways_left_out=max(0, len(ways) - (self.choice.ways or len(ways))),
         )
 
     def _way(self, way: Way, now: Number) -> dict[str, Any]:
@@ -444,6 +444,6 @@ def _order(answer: Answer) -> tuple[object, ...]:
     return answer.predicate, answer.time is None, answer.time or 0, answer.answer
 
 
-def _likeliest(answer: Answer) -> tuple[object, ...]:
+def likeliest(answer: Answer) -> tuple[object, ...]:
     """The likeliest first; without a probability, the one that needs least."""
     return -(answer.confidence if answer.confidence is not None else -1.0), len(answer.needs), answer.answer

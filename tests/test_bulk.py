@@ -12,8 +12,8 @@ import pytest
 
 import presage
 from presage.answers import Answer, Answers
+from presage.choice import Choice
 from presage.io.lines import answers_table, table_of
-from presage.supposing import Choice
 from presage.telling import Told, pack
 from tests.random_columns import Case, Fact, make_case
 

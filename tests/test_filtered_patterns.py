@@ -7,7 +7,7 @@ import random
 import pytest
 
 import presage
-from presage.supposing import Choice
+from presage.choice import Choice
 
 INPUTS = """
 timeline discrete.

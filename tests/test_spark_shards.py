@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from presage.answers import Answer
 from presage.checking import check_text
+from presage.choice import Choice
 from presage.errors import PresageError
 from presage.io.facts import Fact, FactError
 from presage.io.rows import column_names
@@ -35,7 +36,6 @@ from presage.spark.job import Job, Source
 from presage.spark.packs import Delivery, clock_packer, packer
 from presage.spark.rows import unpacked
 from presage.stepping import steps
-from presage.supposing import Choice
 from tests import random_hypotheses, random_programs
 from tests.random_programs import Case
 

@@ -7,12 +7,12 @@ when first asked for.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from presage.analysis.differences import Bound
 from presage.analysis.graph import component_of, reachable
-from presage.analysis.predicates import Predicate
+from presage.analysis.predicates import Predicate, delay_of
 from presage.analysis.safety import Safety
 from presage.analysis.timing import Occurrence, RuleTiming, time_rule
 from presage.model.formulas import Atom, atoms
@@ -47,6 +47,19 @@ class Subject:
     @property
     def discrete(self) -> bool:
         return self.timeline == "discrete"
+
+    def narrowed(self, queries: tuple[Query, ...]) -> Subject:
+        """The same with fewer queries asked."""
+        found = replace(self)
+        found.__dict__["queries"] = queries
+        return found
+
+    @cached_property
+    def waits_by_instance(self) -> bool:
+        """Whether absence is settled earlier for some facts of a predicate than for others. The engine of entailed
+        facts waits for the last of them; judging what can still arrive does not."""
+        delays = [{delay_of(each) for each in known.inputs} for known in self.predicates.values()]
+        return any(len(each) > 1 for each in delays) and any(edge.negative for edge in self.dependencies)
 
     @cached_property
     def reading(self) -> str:

@@ -46,6 +46,7 @@ def run_on_spark(options: argparse.Namespace) -> int:
         raise PresageError("--every is for the embedded engine: on Spark answers are given at the steps they belong to")
     if options.because:
         raise PresageError("--because is for the embedded engine: on Spark ask `presage explain` for single answers")
+    from presage.cli.run import choice_of
     from presage.io.facts import Checker
     from presage.io.files import read_facts
     from presage.io.output import open_output
@@ -53,7 +54,6 @@ def run_on_spark(options: argparse.Namespace) -> int:
     from presage.spark.pipeline.running import quiet_session
     from presage.spark.pipeline.sinks import lines_of
     from presage.spark.pipeline.sources import when_name
-    from presage.supposing import Choice
 
     report = checked_program(options).or_raise()
     assert report.findings is not None
@@ -78,7 +78,7 @@ def run_on_spark(options: argparse.Namespace) -> int:
             emit=_emit(options.emit, report),
             shards=SHARDS,
             until=options.until,
-            choice=Choice(options.min_confidence, options.top, options.max_open, options.confidence_step),
+            choice=choice_of(options),
         )
         lines = list(lines_of(found))
     finally:

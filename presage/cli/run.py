@@ -16,12 +16,12 @@ from presage.errors import PresageError
 if TYPE_CHECKING:
     from presage.answers import Answer
     from presage.checking import Report
+    from presage.choice import Choice
     from presage.io.facts import Fact
     from presage.io.moments import Moments
     from presage.model.terms import Number
     from presage.models.stepping import AnswerStreamSteps
     from presage.reasoner import Reasoner
-    from presage.supposing import Choice
 
 SUMMARY = "feed facts to a program and print the answers"
 DESCRIPTION = """\
@@ -48,7 +48,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--emit",
-        choices=("changes", "snapshot", "confirmed"),
+        choices=("changes", "snapshot", "confirmed", "states"),
         help="changes: answers whose status, evidence or premises changed (default, where the program has hypothetical "
         "answers); snapshot: at each step all that are possible or just confirmed; confirmed: only what is entailed",
     )
@@ -81,6 +81,18 @@ def arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--confidence-step", type=_share, metavar="S", help="print an answer again when its confidence moves by S"
+    )
+    command.add_argument(
+        "--everybody",
+        action="store_true",
+        help="tell answers about nobody in particular too for which nothing but absence speaks",
+    )
+    command.add_argument(
+        "--ways",
+        type=_ways,
+        metavar="N|all",
+        default=20,
+        help="list at most N ways of an answer, those with fewest premises first (default 20)",
     )
     command.add_argument(
         "--because",
@@ -121,6 +133,28 @@ def _share(text: str) -> float:
     return value
 
 
+def _ways(text: str) -> int | None:
+    if text == "all":
+        return None
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of ways: a whole number from 1 on, or `all`")
+    return int(text)
+
+
+def choice_of(options: argparse.Namespace) -> Choice:
+    """Which open answers are told, and how much of them."""
+    from presage.choice import Choice
+
+    return Choice(
+        options.min_confidence,
+        options.top,
+        options.max_open,
+        options.confidence_step,
+        options.everybody,
+        options.ways,
+    )
+
+
 def _count(text: str) -> int:
     if not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text} is not a whole number")
@@ -143,8 +177,9 @@ def run(options: argparse.Namespace) -> int:
     from presage.incoming import Incoming
     from presage.io.clock import WallClock
     from presage.io.output import open_output
+    from presage.models.stepping import AnswerStreamSteps
+    from presage.states import States
     from presage.stepping import steps
-    from presage.supposing import Choice
 
     if options.because and options.emit != "confirmed":
         wrong_call("--because goes with --emit confirmed: the other answer lines say it anyway")
@@ -154,7 +189,7 @@ def run(options: argparse.Namespace) -> int:
     elif options.clock:
         wrong_call("--clock goes with --facts -: files say themselves when their facts arrive")
     report = checked_program(options, chase_limit=options.chase_limit)
-    choice = Choice(options.min_confidence, options.top, options.max_open, options.confidence_step)
+    choice = choice_of(options)
     reasoner = _stepper(report, options, choice)
     if options.suppose:
         _check_supposing(reasoner, options)
@@ -173,12 +208,24 @@ def run(options: argparse.Namespace) -> int:
     def stepped() -> Iterator[Sequence[Answer]]:
         if is_piped:
             yield from Piped(reasoner, Incoming(reasoner, until, snapshot, pull), clock).steps(facts)
+        else:
+            for answers in steps(reasoner, facts, until, snapshot, pull):
+                yield answers if reasons is None else reasons(answers)
+
+    def told() -> Iterator[Sequence[Answer]]:
+        """What goes on is told once, and ends with the run."""
+        if options.emit != "states" or not isinstance(reasoner, AnswerStreamSteps):
+            yield from stepped()
+            if options.emit == "states" and not isinstance(reasoner, AnswerStreamSteps):
+                yield reasoner.end()
             return
-        for answers in steps(reasoner, facts, until, snapshot, pull):
-            yield answers if reasons is None else reasons(answers)
+        states = States(reasoner.subject.discrete, lambda name: reasoner.longest_lag)
+        for answers in stepped():
+            yield states.take(answers, reasoner.now or 0)
+        yield states.end(reasoner.now or 0)
 
     if wants_table(options):
-        show_table(stepped(), facts, lambda: reasoner.now, reasoner.subject.queries)
+        show_table(told(), facts, lambda: reasoner.now, reasoner.subject.queries)
         for line in _what_would_be(reasoner, supposed, bool(options.suppose)):
             print(f"supposed: {line['status']} {line['answer']}")
         _tell_what_was_left_out(reasoner)
@@ -186,7 +233,7 @@ def run(options: argparse.Namespace) -> int:
     more = () if report.program.meaning is None else report.program.meaning.fields
     shown = _shown_times(reasoner, options)
     with open_output(options.out, reasoner.subject.discrete, more, shown) as out:
-        for answers in watched(stepped(), facts, lambda: reasoner.now):
+        for answers in watched(told(), facts, lambda: reasoner.now):
             if snapshot:
                 for line in snapshots(reasoner, answers):
                     out.write_line(line)
@@ -262,22 +309,37 @@ def _check_pipe(options: argparse.Namespace) -> None:
 
 def _stepper(report: Report, options: argparse.Namespace, choice: Choice) -> Reasoner | AnswerStreamSteps:
     """What runs the program. Who has not said what to tell is told what there is: where a construct has no premise
-    patterns, what is confirmed. A query whose premises never end is refused with the rules that are to blame."""
+    patterns, or never an end of them, what is confirmed, with a note that names the rules."""
     from presage.models.stepping import needs_answer_streams
     from presage.several import Reasoner as AnyReasoner
     from presage.stepping import make_stepper
     from presage.supposing import NoHypotheses
 
-    emit = "confirmed" if options.emit == "confirmed" else "changes"
+    emit = {"snapshot": "changes"}.get(options.emit, options.emit)
+    if emit is None:
+        _tell_what_is_only_confirmed(report)
     if options.suppose and not options.brave and needs_answer_streams(report):
         return AnyReasoner(report.program, report=report)
     try:
         return make_stepper(report, emit, choice, options.chase_limit, brave=options.brave)
     except NoHypotheses as found:
-        if options.emit is not None or found.endless:
+        if options.emit is not None:
             raise
         print(f"note: only confirmed answers are told: {found.reason}", file=sys.stderr)
         return make_stepper(report, "confirmed", choice, options.chase_limit, brave=options.brave)
+
+
+def _tell_what_is_only_confirmed(report: Report) -> None:
+    """A note for each query without hypothetical answers."""
+    found = report.findings
+    if found is None or found.route.engine != "interval":
+        return
+    for each in found.queries:
+        if not each.hypothetical.possible:
+            lines = ", ".join(found.subject.place(rule) for rule in each.hypothetical.rules)
+            where = f" ({lines})" if lines else ""
+            told = f"of {each.query.atom.predicate} only confirmed answers are told"
+            print(f"note: {told}: {each.hypothetical.reason}{where}", file=sys.stderr)
 
 
 def take_facts(
@@ -300,7 +362,7 @@ def take_facts(
 
 
 def _tell_where_steps_begin(reasoner: Reasoner | AnswerStreamSteps, facts: list[Fact]) -> None:
-    from presage.reasoner import first_step
+    from presage.engine.waking import first_step
 
     first = min((fact.arrival for fact in facts), default=0)
     if reasoner.first_decision is not None and first_step(reasoner.first_decision, first) is None:

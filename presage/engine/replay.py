@@ -6,6 +6,12 @@ facts it would still remember something of are kept instead, and given to it whe
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
 from presage.analysis.differences import INF, Bound
 from presage.engine.runtime import Engine
 from presage.plan.lags import NEVER, offsets
@@ -36,3 +42,18 @@ def reach_of_memory(engine: Engine) -> int | None:
         if not changed:
             return int(max(reach.values(), default=0))
     return None
+
+
+def replay(engine: Engine, recent: deque[Any], values: Sequence[Any]) -> None:
+    """Feeds an engine what arrived before: times with tables of numbers for `values`."""
+    while recent:
+        now, arrivals = recent.popleft()
+        facts = {}
+        for name, parts in arrivals.items():
+            given, times = (np.concatenate(each) for each in zip(*parts, strict=True))
+            rows = np.zeros(given.shape, np.int32)
+            if engine.plan.sources[name].arity:
+                used, places = np.unique(given, return_inverse=True)
+                rows = engine.symbols.number_all([values[each] for each in used])[places].reshape(given.shape)
+            facts[name] = (rows, times, times)
+        engine.advance(now, facts)

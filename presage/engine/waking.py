@@ -11,6 +11,15 @@ from presage.kernels.layout import FAR
 from presage.model.terms import Number
 from presage.plan.nodes import Join
 
+MOST_EMPTY = 1_000_000
+"""Steps before the first arrival that are gone through."""
+
+
+def first_step(begin: Number | None, arrival: Number | None) -> Number | None:
+    """Where steps begin before the first arrival, if they do. Who counts time from elsewhere, as from 1970, does not
+    wait for what was decided since."""
+    return None if begin is None or (arrival is not None and arrival - begin > MOST_EMPTY) else begin
+
 
 def next_wake(engine: Engine) -> Number | None:
     """The earliest time at which something may be decided though nothing arrives."""

@@ -8,11 +8,19 @@ name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count, product
 
 from presage.analysis.timing import offsets, plain
+from presage.hypothesis.asking import (
+    asks_for_facts,
+    is_steady,
+    looks_at_all,
+    matching,
+    remainder,
+    selects_again,
+)
 from presage.hypothesis.clause import (
     RULE_TIME,
     START,
@@ -22,11 +30,23 @@ from presage.hypothesis.clause import (
     Literal,
     NoClauses,
     Reach,
+    Stretch,
     When,
 )
 from presage.hypothesis.edges import Edge
 from presage.hypothesis.instances import alternative_pins, may_begin_early
-from presage.hypothesis.places import Place, check_throughout, later, throughout
+from presage.hypothesis.places import (
+    Place,
+    check_throughout,
+    has_now,
+    later,
+    negative,
+    sides_of,
+    span_of,
+    throughout,
+    until,
+    windowed,
+)
 from presage.model.formulas import (
     And,
     Atom,
@@ -43,10 +63,9 @@ from presage.model.formulas import (
     Reset,
     Top,
     Windowed,
-    children,
 )
 from presage.model.statements import Rule
-from presage.model.terms import Arithmetic, Constant, Now, Number, Term, Variable
+from presage.model.terms import Now, Number
 from presage.model.time import Interval, Pin
 from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow
 
@@ -55,17 +74,23 @@ MOST_POINTS = 1_000
 
 
 def clauses(
-    rule: Rule, discrete: bool, static: frozenset[str] = frozenset(), derived: frozenset[str] = frozenset()
+    rule: Rule,
+    discrete: bool,
+    static: frozenset[str] = frozenset(),
+    derived: frozenset[str] = frozenset(),
+    stretches: bool = False,
+    unsteady: frozenset[str] = frozenset(),
 ) -> list[Clause]:
     """The clauses of a rule, given the predicates that belong to no stream and those that rules derive; raises
-    `NoClauses`."""
+    `NoClauses`. With `stretches` what must hold at all times of a stretch is one literal on discrete time too, except
+    below predicates that are `unsteady`, and a choice of times may have no end."""
     if rule.head is None:
         return []
     if rule.head.choice:
         raise NoClauses("a rule with alternatives in its head has several models")
     if rule.head.exists:
         raise NoClauses("a rule that invents values has no premise patterns")
-    expand = _Expand(discrete, static, derived)
+    expand = _Expand(discrete, static, derived, stretches, unsteady)
     bodies = expand.all(rule.body, Place(When(RULE_TIME)), True)
     instance = tuple(
         Reach(expand.pin(part.pin), START, 0, None) for formula in rule.body for part in alternative_pins(formula)
@@ -82,8 +107,16 @@ def clauses(
 
 
 class _Expand:
-    def __init__(self, discrete: bool, static: frozenset[str], derived: frozenset[str]) -> None:
+    def __init__(
+        self,
+        discrete: bool,
+        static: frozenset[str],
+        derived: frozenset[str],
+        stretches: bool = False,
+        unsteady: frozenset[str] = frozenset(),
+    ) -> None:
         self.discrete, self.static, self.derived = discrete, static, derived
+        self.stretches, self.unsteady = stretches, unsteady
         self.numbers = count(1)
 
     def fresh(self) -> When:
@@ -103,7 +136,7 @@ class _Expand:
             case Metric(operator=operator, interval=interval, formula=inner):
                 low, high = self.distances(interval)
                 if operator == "historically":
-                    low, high = _negative(high), _negative(low)
+                    low, high = negative(high), negative(low)
                 if low == high and low is not None and not isinstance(low, Edge):
                     return self.head(inner, when.later(low))
                 moved = self.fresh()
@@ -147,7 +180,7 @@ class _Expand:
         return found
 
     def one(self, formula: Formula, place: Place, positive: bool) -> list[Body]:
-        if place.stretch is not None:
+        if place.stretch is not None and not self.stretches:
             check_throughout(formula, positive)
         match formula:
             case Atom():
@@ -169,16 +202,16 @@ class _Expand:
             case Metric(operator=operator, interval=interval, formula=inner):
                 low, high = self.distances(interval)
                 if operator in ("once", "historically"):
-                    low, high = _negative(high), _negative(low)
+                    low, high = negative(high), negative(low)
                 some = (operator in ("once", "eventually")) == positive
                 return self.moved(inner, place, low, high, some, operator, positive)
-            case BinaryMetric(operator=operator):
-                raise NoClauses(f"`{operator}` has no premise patterns")
+            case BinaryMetric():
+                return self.lasting(formula, place, positive)
             case Windowed(window=TimeWindow(back=back, ahead=ahead, hop=hop), formula=inner):
                 window = (None if back is None else -plain(back), None if ahead is None else plain(ahead))
                 if hop is not None:
                     return self.hopping(inner, place, window, plain(hop), positive)
-                return self.one(inner, _windowed(place, *window), positive)
+                return self.one(inner, windowed(place, *window), positive)
             case Windowed(window=RowsWindow()):
                 raise NoClauses(
                     "a window of rows has no premise patterns: which times it covers depends on what arrives"
@@ -201,15 +234,15 @@ class _Expand:
             raise NoClauses("a hopping window has premise patterns on whole time points only")
         if place.when.base != RULE_TIME:
             raise NoClauses("a hopping window at a time that an operator or a modality chooses has no premise patterns")
-        if place.windows or _selects_again(inner):
+        if place.windows or selects_again(inner):
             # At a time that a window does not cover, one below it selects nothing anew; and two may share no time.
             raise NoClauses("a hopping window in another, or around one, has no premise patterns")
         if hop > MOST_ALTERNATIVES:
             raise NoClauses(f"a window that hops by {hop} has more cases than {MOST_ALTERNATIVES}")
         found: list[Body] = []
         for ago in range(hop):
-            moved = _windowed(place, None if low is None else low - ago, None if high is None else high - ago)
-            case = Body(comparisons=((_remainder(place.when, hop, ago), True),))
+            moved = windowed(place, None if low is None else low - ago, None if high is None else high - ago)
+            case = Body(comparisons=((remainder(place.when, hop, ago), True),))
             found += [case + body for body in self.one(inner, moved, positive)]
             if len(found) > MOST_ALTERNATIVES:
                 raise NoClauses("the body has too many alternatives")
@@ -217,15 +250,13 @@ class _Expand:
 
     def atom(self, atom: Atom, place: Place, positive: bool, outside: str) -> list[Body]:
         if atom.predicate not in self.static and any(
-            at == place.when and not _has_now(low, high) for at, low, high in place.windows
+            at == place.when and not has_now(low, high) for at, low, high in place.windows
         ):
             # A window that hops may not cover the time it is looked at.
             return [] if positive else [Body()]
         literal = Body((Literal(atom, place.when, positive, outside, place.stretch),), reaches=self.within(place))
         filters = () if atom.predicate in self.static else place.filters
-        selected = [
-            [found for each in patterns if (found := _matching(each, atom)) is not None] for patterns in filters
-        ]
+        selected = [[found for each in patterns if (found := matching(each, atom)) is not None] for patterns in filters]
         if positive:
             # For each filter one of its patterns, with what it asks of the atom.
             return [
@@ -236,19 +267,12 @@ class _Expand:
             Body(reaches=(Reach(place.when, at, *side),))
             for at, low, high in place.windows
             if at != place.when
-            for side in self.sides_of(low, high)
+            for side in sides_of(low, high, self.discrete)
         ]
         # Or the atom is filtered out: of each pattern of a filter, something is not as it asks.
         for options in selected:
             beyond += [Body(comparisons=tuple((each, False) for each in chosen)) for chosen in product(*options)]
         return [literal, *beyond] if all(selected) else [Body()]
-
-    def sides_of(self, low: Number | None, high: Number | None) -> Iterator[tuple[Distance | None, Distance | None]]:
-        """The distances outside a window."""
-        if low is not None:
-            yield None, low - 1 if self.discrete else Edge(low, -1)
-        if high is not None:
-            yield high + 1 if self.discrete else Edge(high, 1), None
 
     def within(self, place: Place) -> tuple[Reach, ...]:
         ends = (place.when,) if place.stretch is None else (place.when, place.stretch.until)
@@ -283,20 +307,51 @@ class _Expand:
     ) -> list[Body]:
         if low is not None and low == high:
             return self.one(inner, later(place, low), positive)
-        if not self.discrete and not positive:
+        if not self.stretches and not self.discrete and not positive:
             raise NoClauses(f"`not` over `{word}` has no premise patterns on dense time")
         if some:
-            if low is None or high is None:
+            if (low is None or high is None) and not self.stretches:
                 raise NoClauses(f"`{word}` without an upper bound opens infinitely many times")
             chosen = self.fresh()
             reach = Body(reaches=(Reach(chosen, place.when, low, high),))
             return [reach + body for body in self.one(inner, replace(place, when=chosen), positive)]
+        if self.stretches and self.is_steady(inner, place, positive):
+            if low is None:
+                # Nothing holds before the start: what had to, does not; what had to be absent, is.
+                if asks_for_facts(inner, positive):
+                    return []
+                begun = replace(place, when=START, stretch=Stretch(place.when))
+                return self.one(inner, until(begun, high, word), positive)
+            return self.one(inner, throughout(place, low, high, word), positive)
         if not self.discrete:
+            if self.stretches:
+                raise NoClauses(f"what `{word}` asks for at all times can come about in several ways")
             return self.one(inner, throughout(place, low, high, word), positive)
         assert not isinstance(low, Edge) and not isinstance(high, Edge)
         return self.every(
             low, high, word, lambda k: self.one(inner, replace(place, when=place.when.later(k)), positive)
         )
+
+    def is_steady(self, formula: Formula, place: Place, positive: bool) -> bool:
+        return is_steady(formula, positive, self.unsteady, bool(place.windows or place.filters))
+
+    def lasting(self, formula: BinaryMetric, place: Place, positive: bool) -> list[Body]:
+        """`since` and `until`: the right side at a time that is chosen, the left side at all times in between."""
+        word = formula.operator
+        if not self.stretches or not positive or place.stretch is not None:
+            raise NoClauses(f"`{'' if positive else 'not … '}{word}` has no premise patterns")
+        if not self.is_steady(formula.left, place, True):
+            raise NoClauses(f"what stands left of `{word}` can hold in several ways: it has no premise patterns")
+        low, high = self.distances(formula.interval)
+        if word == "since":
+            low, high = negative(high), negative(low)
+        chosen = self.fresh()
+        first, last = (chosen, place.when) if word == "since" else (place.when, chosen)
+        between = Stretch(last.later(-1)) if self.discrete else Stretch(last, False, False)
+        held = replace(place, when=first.later(1) if self.discrete else first, stretch=between)
+        reach = Body(reaches=(Reach(chosen, place.when, low, high), Reach(chosen, START, 0, None)))
+        right = self.one(formula.right, replace(place, when=chosen), True)
+        return [reach + one + other for one in right for other in self.one(formula.left, held, True)]
 
     def every(
         self, low: Number | None, high: Number | None, word: str, at: Callable[[Number], list[Body]]
@@ -317,7 +372,7 @@ class _Expand:
 
     def modal(self, inner: Formula, place: Place, some: bool, word: str, positive: bool) -> list[Body]:
         bounds = [(at, low, high) for at, low, high in place.windows]
-        if some and self.discrete and _looks_at_all(inner, positive):
+        if some and self.discrete and looks_at_all(inner, positive):
             return self.at_some(inner, place, word, positive)
         if some:
             chosen = self.fresh()
@@ -326,12 +381,20 @@ class _Expand:
             return [
                 Body(reaches=tuple(reaches)) + body for body in self.one(inner, replace(place, when=chosen), positive)
             ]
-        anchor, low, high = self.span_of(place, word)
+        anchor, low, high = span_of(place, word)
         atom, sign = (inner.formula, not positive) if isinstance(inner, Not) else (inner, positive)
         if not self.discrete:
             if not isinstance(atom, Atom):
                 raise NoClauses(f"`{word}` has premise patterns over an atom only on dense time")
+            if not sign and self.stretches and low is not None and high is not None and not place.filters:
+                return self.atom(
+                    atom, throughout(replace(place, when=anchor, windows=()), low, high, word), False, "true"
+                )
             return self.all_of_window(atom, replace(place, when=anchor, windows=()), (low, high), word, sign)
+        whole = low is not None and high is not None and self.stretches and self.is_steady(atom, place, sign)
+        if whole and isinstance(atom, Atom) and not (sign and atom.predicate in self.derived):
+            held = throughout(replace(place, when=anchor, windows=()), low, high, word)
+            return self.atom(atom, held, sign, "true")
         if isinstance(atom, Atom) and not (sign and atom.predicate in self.derived):
 
             def simple(distance: Number) -> list[Body]:
@@ -352,19 +415,9 @@ class _Expand:
                 raise NoClauses("the body has too many alternatives")
         return found
 
-    def span_of(self, place: Place, word: str) -> tuple[When, Number | None, Number | None]:
-        """A time, and between which distances from it the times lie that are in all of the windows."""
-        bounds = place.windows
-        if len({at.base for at, _, _ in bounds}) != 1:
-            raise NoClauses(f"`{word}` has premise patterns in a bounded window only")
-        anchor = bounds[0][0]
-        lows = [at.offset - anchor.offset + low for at, low, _ in bounds if low is not None]
-        highs = [at.offset - anchor.offset + high for at, _, high in bounds if high is not None]
-        return anchor, max(lows, default=None), min(highs, default=None)
-
     def at_some(self, inner: Formula, place: Place, word: str, positive: bool) -> list[Body]:
         """Some time of a window, by cases: what must hold at all times of a window around it is another for each."""
-        anchor, low, high = self.span_of(place, word)
+        anchor, low, high = span_of(place, word)
         if low is None or high is None or high - low >= MOST_ALTERNATIVES:
             raise NoClauses(f"`{word}` over all times of windows has premise patterns in a bounded window only")
         found: list[Body] = []
@@ -393,57 +446,3 @@ class _Expand:
                 for body in self.atom(atom, replace(whole, when=START), True, "false")
             ),
         ]
-
-
-def _windowed(place: Place, low: Number | None, high: Number | None) -> Place:
-    return replace(place, windows=(*place.windows, (place.when, low, high)))
-
-
-def _has_now(low: Number | None, high: Number | None) -> bool:
-    return (low is None or low <= 0) and (high is None or high >= 0)
-
-
-def _selects_again(formula: Formula) -> bool:
-    """Whether a window below looks at the same time, and not at one that a modality has chosen."""
-    if isinstance(formula, (Modal, Reset)):
-        return False
-    return isinstance(formula, Windowed) or any(map(_selects_again, children(formula)))
-
-
-def _remainder(when: When, hop: int, ago: int) -> Comparison:
-    """That a time lies so long after a multiple of a number."""
-    moved: Term = Arithmetic("+", Now(), Constant(when.offset)) if when.offset else Now()
-    return Comparison("=", Arithmetic("%", moved, Constant(hop)), Constant(ago))
-
-
-def _looks_at_all(formula: Formula, positive: bool) -> bool:
-    """Whether something in a formula must hold at all times of a window of its own."""
-    if isinstance(formula, Not):
-        return _looks_at_all(formula.formula, not positive)
-    if isinstance(formula, Implies):
-        return _looks_at_all(formula.left, not positive) or _looks_at_all(formula.right, positive)
-    if isinstance(formula, Modal) and (formula.operator == "some") != positive:
-        return True
-    return any(_looks_at_all(each, positive) for each in children(formula))
-
-
-def _negative(value: Distance | None) -> Distance | None:
-    return None if value is None else -value
-
-
-def _matching(pattern: Atom, atom: Atom) -> tuple[Comparison, ...] | None:
-    """What makes an atom one that a filter's pattern selects; `None` if nothing does. The pattern's variables are its
-    own."""
-    if (pattern.predicate, len(pattern.arguments)) != (atom.predicate, len(atom.arguments)):
-        return None
-    equations: list[Comparison] = []
-    first: dict[str, Term] = {}
-    for wanted, given in zip(pattern.arguments, atom.arguments, strict=True):
-        if isinstance(wanted, Variable):
-            wanted = given if wanted.is_anonymous else first.setdefault(wanted.name, given)
-        if isinstance(wanted, Constant) and isinstance(given, Constant):
-            if wanted.value != given.value:
-                return None
-        elif wanted != given:
-            equations.append(Comparison("=", given, wanted))
-    return tuple(equations)

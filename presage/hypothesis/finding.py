@@ -10,16 +10,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from presage.analysis.strata import Stratification
-from presage.hypothesis.delays import Delays
-from presage.hypothesis.dense.patterns import dense_patterns, uses_stretches
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.patterns import START, Pattern
+from presage.hypothesis.ranges.building import Asking, Entangled
 from presage.hypothesis.unfold import Unfolder
-from presage.model.formulas import Atom
+from presage.model.formulas import Atom, Metric, Modal, Over, walk
 from presage.model.statements import Query, Rule
 from presage.model.terms import Variable
 
 MOST_LITERALS = 400
+ENTANGLED_STRETCHES = "operators over stretches of dense time, beside negation that cannot be judged atom by atom"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ class Hypotheticals:
     def __init__(self, unfolder: Unfolder, strata: Stratification) -> None:
         self.unfolder, self.strata = unfolder, strata
         self.known: dict[str, list[Pattern] | NoPatterns] = {}
+        self.asking = Asking(unfolder.subject)
 
     def of(self, query: Query) -> Hypothetical:
         if not self.strata.stratified:
@@ -52,11 +53,35 @@ class Hypotheticals:
         if self.unfolder.subject.program.reading != "every":
             return Hypothetical(False, "with `reading now` answers belong to the time of evaluation alone")
         try:
+            ranges = self.asking.all([(0, query)])
+            return Hypothetical(True, size=sum(len(each.literals) for found in ranges.values() for each in found))
+        except Entangled:
+            refused = None
+        except NoPatterns as none:
+            refused = none
+            if none.endless:
+                return Hypothetical(False, none.reason, none.rules, none.endless)
+        try:
             found = all_patterns({query.atom.predicate}, self.unfolder, self.known)
         except NoPatterns as none:
-            return Hypothetical(False, none.reason, none.rules, none.endless)
+            first = refused if refused is not None and none.reason == ENTANGLED_STRETCHES else none
+            return Hypothetical(False, first.reason, first.rules, none.endless)
         every = (pattern for patterns in found.values() for pattern in patterns)
         return Hypothetical(True, size=sum(len(each.premises) + len(each.absences) for each in every))
+
+
+def uses_stretches(pattern: Pattern) -> bool:
+    """Whether some rule of a pattern has an operator over more than one time."""
+    return any(map(_uses_stretches, pattern.rules))
+
+
+def _uses_stretches(rule: Rule) -> bool:
+    formulas = [*rule.body, *(() if rule.head is None else rule.head.atoms)]
+    return any(
+        isinstance(part, Modal) or (isinstance(part, (Metric, Over)) and part.interval.low != part.interval.high)
+        for formula in formulas
+        for part in walk(formula)
+    )
 
 
 def _untied(patterns: Iterable[Pattern]) -> Pattern | None:
@@ -90,8 +115,11 @@ def all_patterns(
             raise patterns
         found[name] = patterns
         todo.extend(each.predicate for pattern in patterns for each in pattern.absences)
-    if not unfolder.subject.discrete and any(uses_stretches(each) for patterns in found.values() for each in patterns):
-        dense_patterns(found, Delays(unfolder.subject.predicates))
+    if not unfolder.subject.discrete:
+        stretched = next((each for patterns in found.values() for each in patterns if uses_stretches(each)), None)
+        if stretched is not None:
+            # Where times stay open, negation can be judged atom by atom only.
+            raise NoPatterns(ENTANGLED_STRETCHES, stretched.rules)
     loose = None if unfolder.subject.discrete else _untied(each for name in queries for each in found[name])
     if loose is not None:
         raise NoPatterns("`not` alone holds over stretches of dense time, which have no premise patterns", loose.rules)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from presage.hypothesis.clause import Distance, NoClauses, Stretch, When
@@ -56,3 +57,46 @@ def later(place: Place, distance: Distance) -> Place:
     if stretch is not None:
         stretch = replace(stretch, until=stretch.until.later(distance))
     return replace(place, when=place.when.later(distance), stretch=stretch)
+
+
+def windowed(place: Place, low: Number | None, high: Number | None) -> Place:
+    return replace(place, windows=(*place.windows, (place.when, low, high)))
+
+
+def has_now(low: Number | None, high: Number | None) -> bool:
+    return (low is None or low <= 0) and (high is None or high >= 0)
+
+
+def negative(value: Distance | None) -> Distance | None:
+    return None if value is None else -value
+
+
+def until(place: Place, high: Distance | None, word: str) -> Place:
+    """A stretch that goes on to so much before or after the time it was looked at."""
+    if high is None:
+        raise NoClauses(f"`{word}` without an upper bound asks for infinitely many times")
+    assert place.stretch is not None
+    last = high.value if isinstance(high, Edge) else high
+    end = replace(place.stretch, until=place.stretch.until.later(last), closed_high=not isinstance(high, Edge))
+    return replace(place, stretch=end)
+
+
+def span_of(place: Place, word: str) -> tuple[When, Number | None, Number | None]:
+    """A time, and between which distances from it the times lie that are in all of the windows."""
+    bounds = place.windows
+    if len({at.base for at, _, _ in bounds}) != 1:
+        raise NoClauses(f"`{word}` has premise patterns in a bounded window only")
+    anchor = bounds[0][0]
+    lows = [at.offset - anchor.offset + low for at, low, _ in bounds if low is not None]
+    highs = [at.offset - anchor.offset + high for at, _, high in bounds if high is not None]
+    return anchor, max(lows, default=None), min(highs, default=None)
+
+
+def sides_of(
+    low: Number | None, high: Number | None, discrete: bool
+) -> Iterator[tuple[Distance | None, Distance | None]]:
+    """The distances outside a window."""
+    if low is not None:
+        yield None, low - 1 if discrete else Edge(low, -1)
+    if high is not None:
+        yield high + 1 if discrete else Edge(high, 1), None

@@ -43,22 +43,78 @@ ANSWER_TIME = "T"
 class Unfolder:
     """Unfolds queries over one program; what was unfolded is kept."""
 
-    def __init__(self, subject: Subject) -> None:
-        self.subject = subject
+    def __init__(self, subject: Subject, stretches: bool = False) -> None:
+        """With `stretches`, times stay open and stretches whole in the patterns, on both timelines."""
+        self.subject, self.stretches = subject, stretches
         self.marks = count(1)
         self.spread = 0
-        self.defining: dict[str, list[Clause | NoPatterns]] = {}
+        self.defining = self._define(frozenset())
+        if stretches:
+            unsteady: frozenset[str] = frozenset()
+            while more := self._unsteady() - unsteady:
+                unsteady |= more
+                self.defining = self._define(unsteady)
+
+    def _define(self, unsteady: frozenset[str]) -> dict[str, list[Clause | NoPatterns]]:
+        defining: dict[str, list[Clause | NoPatterns]] = {}
+        subject = self.subject
         static = frozenset(name for name, known in subject.predicates.items() if known.is_static)
         derived = frozenset(name for name, known in subject.predicates.items() if known.kind == "derived")
         for rule in subject.program.rules:
             try:
                 if uses_aggregates(rule):
                     raise NoClauses("an aggregate has no premise patterns yet")
-                for clause in clauses(rule, subject.discrete, static, derived):
-                    self.defining.setdefault(clause.head.predicate, []).append(clause)
+                for clause in clauses(rule, subject.discrete, static, derived, self.stretches, unsteady):
+                    defining.setdefault(clause.head.predicate, []).append(clause)
             except NoClauses as found:
                 for name in {atom.predicate for head in rule.head_atoms for atom in atoms(head)}:
-                    self.defining.setdefault(name, []).append(NoPatterns(str(found), (rule,)))
+                    defining.setdefault(name, []).append(NoPatterns(str(found), (rule,)))
+        return defining
+
+    def _unsteady(self) -> frozenset[str]:
+        """The derived predicates that can hold at the times of a stretch for different reasons, among those that
+        something asks for throughout one."""
+        asked = {
+            literal.atom.predicate
+            for found in self.defining.values()
+            for clause in found
+            if isinstance(clause, Clause)
+            for literal in clause.body.literals
+            if literal.positive and literal.stretch is not None
+        }
+        found: set[str] = set()
+        todo = [name for name in asked if self.subject.predicates[name].kind == "derived"]
+        seen = set(todo)
+        while todo:
+            name = todo.pop()
+            try:
+                self._check_throughout(name)
+            except NoPatterns:
+                found.add(name)
+                continue
+            for clause in self.defining.get(name, ()):
+                assert isinstance(clause, Clause)
+                for literal in clause.body.literals:
+                    below = literal.atom.predicate
+                    if literal.positive and self.subject.predicates[below].kind == "derived" and below not in seen:
+                        seen.add(below)
+                        todo.append(below)
+        # What rests on something unsteady is unsteady too.
+        again = True
+        while again:
+            again = False
+            for name in seen - found:
+                reasons = {
+                    literal.atom.predicate
+                    for clause in self.defining.get(name, ())
+                    if isinstance(clause, Clause)
+                    for literal in clause.body.literals
+                    if literal.positive
+                }
+                if reasons & found:
+                    found.add(name)
+                    again = True
+        return frozenset(found)
 
     def argument_names(self, name: str) -> list[str]:
         """Names for the open arguments of a predicate: a query's where it has them."""
@@ -111,6 +167,9 @@ class Unfolder:
         pattern = finish.pattern(atom, when)
         if pattern is None:
             return
+        if self.stretches:
+            yield pattern
+            return
         answered = node.time(when)
         for name, index in finish.times.items():
             if name == answered.base or all(each.when.base != index for each in pattern.absences):
@@ -161,7 +220,7 @@ class Unfolder:
             rules = tuple(dict.fromkeys(rule for _, rule in returns[-2:]))
             raise NoPatterns("a recursive rule gives ever new premises", rules, endless=True)
         if literal.stretch is not None:
-            self._check_throughout(name, here)
+            self._check_throughout(name)
         for clause in self.defining.get(name, ()):
             if isinstance(clause, NoPatterns):
                 raise clause
@@ -169,7 +228,7 @@ class Unfolder:
             if following is not None:
                 yield following
 
-    def _check_throughout(self, name: str, literal: Literal) -> None:
+    def _check_throughout(self, name: str) -> None:
         """What is derived holds throughout a stretch of time exactly if its reasons do, each at its distance, where
         there is one way to derive it and its reasons bring no values of their own, which could change over time."""
         where = f"`{name}` has no premise patterns below `historically`, `always` or `all` on dense time"

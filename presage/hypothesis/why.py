@@ -15,9 +15,9 @@ from typing import NamedTuple
 from presage.analysis.subject import Subject
 from presage.errors import PresageError
 from presage.hypothesis.confidence import Confidence
-from presage.hypothesis.dense.patterns import uses_stretches
 from presage.hypothesis.engine import Hypotheses
 from presage.hypothesis.failing import Failing, Failure
+from presage.hypothesis.finding import uses_stretches
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.judge import Asker
 from presage.hypothesis.literals import Argument, Lit, Open

@@ -181,6 +181,7 @@ def answer_schema(whole_times: bool, moments: bool = False) -> Any:
             ("bounds", pa.string()),
             *way,
             ("ways", some(pa.struct(way))),
+            ("ways_left_out", pa.int64()),
         ]
     )
 

@@ -54,6 +54,7 @@ def _answer(line: Any, where: str) -> Answer:
         start=_time(line.get("from"), "from", where),
         end=_time(line.get("to"), "to", where),
         bounds=line.get("bounds") or "",
+        ways_left_out=line.get("ways_left_out") or 0,
         ways=tuple(_way(way, where) for way in line.get("ways") or ()),
         open_time=text.rpartition("@")[2] if is_open else "",
         # What is not made of the arguments is kept as it was written.

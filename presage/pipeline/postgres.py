@@ -143,7 +143,7 @@ def _columns(whole_times: bool) -> dict[str, str]:
     time = "bigint" if whole_times else "text"
     found = {"key": "text", "answer": "text", "status": "text", "now": time, "bindings": "jsonb", "time": time}
     found |= {"from": time, "to": time, "bounds": "text", **dict.fromkeys(_LISTS, "jsonb"), "decided_by": time}
-    return found | {"confidence": "double precision", "ways": "jsonb"}
+    return found | {"confidence": "double precision", "ways": "jsonb", "ways_left_out": "bigint"}
 
 
 def _cell(value: Any, name: str) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, Literal, overload
 from pyspark.sql import DataFrame
 
 from presage.checking import Report
+from presage.choice import ALL, Choice
 from presage.errors import PresageError
 from presage.model.program import Program
 from presage.plan.relational import obstacles
@@ -25,7 +26,6 @@ from presage.spark.job import Job
 from presage.spark.relational import relational_rows
 from presage.spark.rows import late_fields
 from presage.spark.streaming import stream_rows
-from presage.supposing import ALL, Choice
 
 
 @overload

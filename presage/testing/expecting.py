@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from presage.answers import INCONSISTENT, Answer
-from presage.io.facts import Fact, FactError
+from presage.io.facts import Fact, FactError, exact
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number, show_term
 from presage.model.terms import Constant, Number, Variable
@@ -229,7 +229,10 @@ class _Judge:
         found = [
             each
             for each in self._standing(self._time(expected))
-            if each.status != "refuted" and _matches(pattern.atom, each) and self._in_time(pattern, each)
+            if each.status != "refuted"
+            and not (each.status == "unsupported" and each.open_time)
+            and _matches(pattern.atom, each)
+            and self._in_time(pattern, each)
         ]
         if not found:
             return None
@@ -238,10 +241,24 @@ class _Judge:
     def _in_time(self, pattern: Literal, answer: Answer) -> bool:
         """A pattern without a time, or with a variable for one, is about all times."""
         wanted = self._span(pattern) if pattern.time is not None else None
-        if wanted is None or answer.open_time:
+        if wanted is None:
             return True
+        if answer.open_time:
+            spans = [self._open_span(answer.open_time, way["unless"]) for way in _ways(answer)]
+            return any(low < wanted[1] and wanted[0] < high for low, high in spans)
         low, high = self._span_of(answer)
         return low < wanted[1] and wanted[0] < high
+
+    def _open_span(self, name: str, unless: Sequence[str]) -> tuple[Edge, Edge]:
+        """Between which times an open one lies, by what it must not be."""
+        low, high, first, last = Fraction(0), None, "[", ")"
+        for clause in unless:
+            match clause.split(" "):
+                case [left, "<" | "<=" as sign, right] if left == name and (at := exact(right)) is not None:
+                    low, first = Fraction(at), "(" if sign == "<=" else "["
+                case [left, ">" | ">=" as sign, right] if left == name and (at := exact(right)) is not None:
+                    high, last = Fraction(at), ")" if sign == ">=" else "]"
+        return self._edges(low, high, first + last)
 
     def _late(self, expected: Expectation) -> list[str] | None:
         assert expected.literal is not None

@@ -9,10 +9,11 @@ from typing import Any
 
 from presage.answers import Answer, shown_name
 from presage.checking import Report, check_file
+from presage.choice import Choice
 from presage.errors import nearest
 from presage.io.facts import Fact
 from presage.io.files import read_facts
-from presage.model.terms import Constant, Number
+from presage.model.terms import Constant, Number, Variable
 from presage.stepping import Stepper, make_stepper, steps
 from presage.testing.cases import Case, GivenFact
 from presage.testing.texts import CaseError, Literal
@@ -32,7 +33,7 @@ class Run:
 def run_case(case: Case) -> Run:
     """Runs a case; a program, a file or a fact that is wrong raises a message with its place."""
     report = _checked(_program_of(case))
-    stepper = make_stepper(report, case.emit)
+    stepper = make_stepper(report, case.emit, Choice(everybody=_is_about_everybody(case)))
     checker = stepper.checker
     facts = [*read_facts(case.fact_files, checker), *(fact_of(stepper, case, given) for given in case.facts)]
     known = [*read_facts(case.static_files, checker), *(fact for fact in facts if fact.low is None)]
@@ -51,6 +52,16 @@ def run_case(case: Case) -> Run:
         end = max([max((fact.arrival for fact in arriving), default=0) + stepper.longest_lag, *times])
     told = [answer for answers in steps(stepper, arriving, end) for answer in answers]
     return Run(stepper, told, list(stepper.late))
+
+
+def _is_about_everybody(case: Case) -> bool:
+    """Whether an answer with an open variable is expected: nothing but absence may speak for it."""
+    return any(
+        isinstance(term, Variable) and not term.is_anonymous
+        for each in case.expectations
+        if each.literal is not None and each.kind != "no"
+        for term in each.literal.atom.arguments
+    )
 
 
 def check_expectations(case: Case, stepper: Stepper) -> list[Number]:

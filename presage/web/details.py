@@ -224,7 +224,7 @@ class Details(Describing):
     def _possible_rules(self, answer: Answer) -> list[Rule]:
         """The rules an open answer may go through: those of the premise patterns that look like its ways, or else
         all that lead to its predicate."""
-        patterns = () if self._supposing is None else self._supposing.engine.patterns.get(self._derived(answer), ())
+        patterns = () if self._supposing is None else self._supposing.patterns_of(self._derived(answer))
         ways = answer.ways or ({"because": answer.because, "needs": answer.needs},)
         wanted = [Counter(map(_predicate, (*way["because"], *way["needs"]))) for way in ways]
         alike = [

@@ -7,7 +7,7 @@ the general engine makes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
@@ -114,8 +114,8 @@ class Changed:
 class Grid:
     """The individuals of one query."""
 
-    def __init__(self, layout: Layout, symbols: Symbols) -> None:
-        self.layout, self.symbols = layout, symbols
+    def __init__(self, layout: Layout, symbols: Symbols, everybody: bool) -> None:
+        self.layout, self.symbols, self.everybody = layout, symbols, everybody
         self.courses = Courses(layout)
         self.common = 0
         """Where nobody is."""
@@ -172,7 +172,11 @@ class Grid:
         lines = list(self._about_everybody(common, courses, live, member, now))
         self.places[live] = places[member]
         self._release(live[self.places[live] == self.common])
-        return Changed(self.layout, groups, lines)
+        return Changed(self.layout, groups, self._asked_of(lines))
+
+    def _asked_of(self, lines: Iterable[Line]) -> list[Line]:
+        """Lines about everybody, where they are asked for; what is about nobody in particular always is."""
+        return [each for each in lines if self.everybody or not each.pieces[0].rule.names]
 
     def _arrivals(self, now: int, arriving: Arrivals) -> tuple[list[frozenset[Fact]], Ints]:
         """The sets of facts that arrive of one individual, and for each row the number of its set."""
@@ -317,7 +321,8 @@ class Grid:
             told = tuple(each for each in self.told(place) if each[2].status == "possible")
             groups.append((self.keys[ordered[begin : begin + count]], told))
             begin += count
-        return Changed(self.layout, groups, [each for each in self.lines.values() if each.status == "possible"])
+        lines = self._asked_of(each for each in self.lines.values() if each.status == "possible")
+        return Changed(self.layout, groups, lines)
 
     def told(self, place: int) -> Iterator[tuple[int, int, State]]:
         """What was told of the individuals at a place."""
@@ -357,10 +362,10 @@ class Grid:
 class Grids:
     """The hypothetical answers of queries whose layouts allow it."""
 
-    def __init__(self, layouts: Sequence[Layout]) -> None:
+    def __init__(self, layouts: Sequence[Layout], everybody: bool) -> None:
         self.intake = Bulk(())
         self.intake.listens = {cell.predicate for layout in layouts for cell in layout.cells}
-        self.grids = [Grid(layout, self.intake.symbols) for layout in layouts]
+        self.grids = [Grid(layout, self.intake.symbols, everybody) for layout in layouts]
         self.most_symbols = FEW_SYMBOLS
 
     @property

@@ -106,7 +106,11 @@ def lines_of(rows: DataFrame) -> Iterator[dict[str, Any]]:
             way["decided_by"] = _time(way["decided_by"])
         for name in _TIMES & row.keys():
             row[name] = _time(row[name])
-        yield {name: value for name, value in row.items() if name not in left_out and (name != "ways" or value)}
+        yield {
+            name: value
+            for name, value in row.items()
+            if name not in left_out and (name not in ("ways", "ways_left_out") or value)
+        }
 
 
 _TIMES = {"now", "time", "from", "to", "decided_by"}

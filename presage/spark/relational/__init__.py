@@ -13,9 +13,9 @@ from functools import reduce
 
 from pyspark.sql import DataFrame
 
+from presage.engine.waking import first_step
 from presage.model.terms import Number
 from presage.plan.relational import needed
-from presage.reasoner import first_step
 from presage.spark.batch import clock_of
 from presage.spark.job import Job, Source
 from presage.spark.messages import told_plainly

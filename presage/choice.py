@@ -1,0 +1,25 @@
+"""Which open answers are told, and how much of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+MOST_WAYS = 20
+"""So many ways of an answer are listed where nothing else is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which open answers are told: those at least so likely, so many at most; and when to tell again."""
+
+    min_confidence: float | None = None
+    top: int | None = None
+    max_open: int | None = None
+    confidence_step: float | None = None
+    everybody: bool = field(default=False, compare=False)
+    """Whether answers with open variables are told for which nothing but absence speaks."""
+    ways: int | None = field(default=MOST_WAYS, compare=False)
+    """So many ways of an answer are listed, those with fewest premises; `None` is all."""
+
+
+ALL = Choice()

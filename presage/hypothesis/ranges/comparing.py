@@ -1,0 +1,118 @@
+"""Comparisons of a pattern: what they say about values and times once some of them are known, and in words before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from presage.analysis.differences import linear
+from presage.hypothesis.patterns import Condition
+from presage.hypothesis.ranges.patterns import Moment, RangePattern, difference
+from presage.hypothesis.ranges.zones import START, Constraint, Zone
+from presage.hypothesis.texts import MIRRORED, OPPOSITES, Clause
+from presage.model.formulas import Comparison
+from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable, number, term_variables
+from presage.model.values import Value, is_true, value_of
+
+
+class Comparing:
+    def __init__(self, pattern: RangePattern) -> None:
+        self.pattern = pattern
+
+    def said(self, condition: Condition, slots: Sequence[Any], zone: Zone) -> list[Constraint] | bool | None:
+        """What a comparison that speaks of times says about them; `None` while that cannot be told."""
+        terms = self.pattern.terms
+
+        def moment(name: str) -> Any:
+            place = terms.get(name)
+            return slots[place] if isinstance(place, int) else place
+
+        found = difference(condition, moment)
+        if found is not None:
+            return found
+        if not all(zone.distance(each, START) is not None for each in self.times(condition)):
+            return None
+        known = self.known(slots, zone)
+        left, right = value_of(condition.left, known), value_of(condition.right, known)
+        return is_true(condition.operator, left, right) == condition.wanted
+
+    def times(self, condition: Condition) -> set[int]:
+        """The variables of the zone that a comparison speaks of."""
+        return {
+            place.base
+            for side in (condition.left, condition.right)
+            for name in _names_in(side)
+            if isinstance(place := self.pattern.terms.get(name), Moment) and place.base != START
+        }
+
+    def known(self, slots: Sequence[Any], zone: Zone) -> Callable[[str], Value | None]:
+        terms = self.pattern.terms
+
+        def value(name: str) -> Value | None:
+            place = terms.get(name)
+            if place is None:
+                return None
+            if isinstance(place, int):
+                return slots[place]  # type: ignore[no-any-return]
+            at = 0 if place.base == START else zone.distance(place.base, START)
+            return None if at is None else number(at + place.offset)
+
+        return value
+
+    def solution(self, condition: Condition, slots: Sequence[Any], zone: Zone, slot: int) -> Value | None:
+        """The value that an equation gives a slot."""
+        known = self.known(slots, zone)
+        for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
+            if isinstance(one, Variable) and self.pattern.terms.get(one.name) == slot:
+                return value_of(other, known)
+        sides = linear(condition.left), linear(condition.right)
+        if sides[0] is None or sides[1] is None:
+            return None
+        share, rest = sides[0][1] * 0, sides[0][1] - sides[1][1]
+        for sign, (shares, _) in ((1, sides[0]), (-1, sides[1])):
+            for name, factor in shares.items():
+                if self.pattern.terms.get(name) == slot:
+                    share += sign * factor
+                    continue
+                value = known(name)
+                if value is None or isinstance(value, str):
+                    return None
+                rest += sign * factor * value
+        return None if share == 0 else number(-rest / share)
+
+    def clause(self, condition: Condition, slots: Sequence[Any], zone: Zone) -> Clause:
+        """The opposite of a condition that is still open, with what is known put in."""
+        operator = OPPOSITES[condition.operator] if condition.wanted else condition.operator
+        known = self.known(slots, zone)
+
+        def shown(term: Term) -> Term:
+            match term:
+                case Variable(name=name):
+                    value = known(name)
+                    place = self.pattern.terms.get(name)
+                    if value is not None:
+                        return Constant(value)
+                    return Variable(self.pattern.names[place]) if isinstance(place, int) else term
+                case Negative(term=inner):
+                    return Negative(shown(inner))
+                case Arithmetic(operator=sign, left=left, right=right):
+                    return Arithmetic(sign, shown(left), shown(right))
+                case _:
+                    return term
+
+        left, right = _worked_out(shown(condition.left)), _worked_out(shown(condition.right))
+        if isinstance(left, Constant) and not isinstance(right, Constant):
+            return (Comparison(MIRRORED[operator], right, left),)
+        return (Comparison(operator, left, right),)
+
+
+def _worked_out(term: Term) -> Term:
+    if isinstance(term, Constant) or any(True for _ in _names_in(term)):
+        return term
+    value = value_of(term, lambda name: None)
+    return term if value is None else Constant(value)
+
+
+def _names_in(term: Term) -> Iterator[str]:
+    for each in term_variables(term):
+        yield each.name

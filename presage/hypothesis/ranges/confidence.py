@@ -1,0 +1,110 @@
+"""How likely a way with open times is to come true: some choice of each open time comes, and of a stretch of absence
+nothing does. Facts are independent, and what is known of single ones is in `hypothesis/confidence.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from presage.hypothesis.confidence import Confidence, Unknown
+from presage.hypothesis.literals import Open
+from presage.hypothesis.ranges.patterns import Need
+from presage.hypothesis.ranges.pieces import Piece, extent
+from presage.hypothesis.ranges.zones import START
+from presage.model.statements import Distribution
+from presage.model.terms import Number
+
+
+def confidence_of(piece: Piece, engine: Any, now: Number) -> float | None:
+    """`None` on dense time, and where values are open or no rates are given."""
+    chances = Confidence(engine.delays)
+    if not chances.given or not engine.line.whole:
+        return None
+    try:
+        return _of(piece, engine, chances, now)
+    except Unknown:
+        return None
+
+
+def _of(piece: Piece, engine: Any, chances: Confidence, now: Number) -> float:
+    total = 1.0
+    seen: set[int] = set()
+    for need in piece.needs:
+        if any(isinstance(each, Open) for each in need.arguments):
+            raise Unknown
+        if not need.positive and need.predicate in engine.matchings:
+            raise Unknown
+        free = {side.base for side in (need.low, need.high) if side.base != START}
+        free = {each for each in free if piece.zone.distance(each, START) is None}
+        if free & seen or (free and (need.throughout or _is_tied(piece, free))):
+            # Choices that hang together have no simple probability.
+            raise Unknown
+        seen |= free
+        total *= _chance(need, piece, chances, now, bool(free))
+    return total
+
+
+def _is_tied(piece: Piece, free: set[int]) -> bool:
+    """Whether an open time is bounded by another one."""
+    (one,) = free
+    zone = piece.zone
+    for other in range(1, zone.size):
+        if other == one or zone.distance(other, START) is not None:
+            continue
+        (low, high), (first, last) = (extent(zone, _at(each)) for each in (one, other))
+        most, least = zone.bound(one, other), zone.bound(other, one)
+        if most is not None and (high is None or first is None or most[0] < high - first):
+            return True
+        if least is not None and (last is None or low is None or least[0] < last - low):
+            return True
+    return False
+
+
+def _at(base: int) -> Any:
+    from presage.hypothesis.ranges.patterns import Moment
+
+    return Moment(base, 0)
+
+
+def _chance(need: Need, piece: Piece, chances: Confidence, now: Number, is_open: bool) -> float:
+    low, high = extent(piece.zone, need.low)[0], extent(piece.zone, need.high)[1]
+    if low is None or high is None:
+        if is_open and low is not None:
+            return _some(need, chances, now, int(low), None)
+        raise Unknown
+    if not is_open and not need.throughout:
+        single = chances.chance((need.predicate, need.arguments, low), now)
+        return single if need.positive else 1 - single
+    none = 1 - _some(need, chances, now, int(low), int(high))
+    if not need.positive:
+        return none
+    if is_open:
+        return 1 - none
+    return _all(need, chances, now, int(low), int(high))
+
+
+def _some(need: Need, chances: Confidence, now: Number, low: int, high: int | None) -> float:
+    """That a fact comes at some time of a range. Far enough ahead all times are alike."""
+    declared = chances.delays.declaration(need.predicate, need.arguments)
+    if declared is None or declared.rate is None:
+        raise Unknown
+    waits = [int(wait) for wait, _ in declared.delay.parts] if isinstance(declared.delay, Distribution) else [0]  # type: ignore[arg-type]
+    alike = max(low, int(now) + 1)
+    none = 1.0
+    for at in range(low, min(alike, alike if high is None else high + 1)):
+        if int(now) - at <= max(waits) or not isinstance(declared.delay, Distribution):
+            none *= 1 - chances.chance((need.predicate, need.arguments, at), now)
+    if high is None:
+        return 1.0 if chances.chance((need.predicate, need.arguments, alike), now) else 1 - none
+    if high >= alike:
+        none *= (1 - chances.chance((need.predicate, need.arguments, alike), now)) ** (high - alike + 1)
+    return 1 - none
+
+
+def _all(need: Need, chances: Confidence, now: Number, low: int, high: int) -> float:
+    total = 1.0
+    alike = max(low, int(now) + 1)
+    for at in range(low, min(alike, high + 1)):
+        total *= chances.chance((need.predicate, need.arguments, at), now)
+    if high >= alike:
+        total *= chances.chance((need.predicate, need.arguments, alike), now) ** (high - alike + 1)
+    return total

@@ -1,0 +1,427 @@
+"""Hypothetical answers whose times may stay open: facts in, what changed about which answers out.
+
+All answers with the same arguments are looked at together, for all times at once, when something happened to them: a
+fact that concerns them arrived, or the last choice of some way is gone. An answer whose time evidence fixes is told by
+itself; where not even evidence fixes the time, one answer with an open time stands for all of them.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+
+from presage.hypothesis.delays import Delays
+from presage.hypothesis.ranges.matching import Matching
+from presage.hypothesis.ranges.memory import Memory, Values
+from presage.hypothesis.ranges.patterns import Need, RangePattern
+from presage.hypothesis.ranges.pieces import Piece, canonical, extent
+from presage.hypothesis.ranges.spans import needed, settled
+from presage.hypothesis.ranges.stretches import ENDLESS, EVER, Line, Stretch, common, minus, union
+from presage.hypothesis.ranges.told import Arguments, Change, Standing, Told, beyond, inside, is_instance, is_open
+from presage.hypothesis.ranges.ways import Outcome, outcome
+from presage.hypothesis.ranges.world import Judged, World
+from presage.hypothesis.ranges.zones import ANSWER
+from presage.hypothesis.statics import StaticRows
+from presage.model.terms import Number
+
+Key = tuple[str, Arguments]
+"""What is asked for, and the arguments of its answers."""
+
+
+class Ranges:
+    """The hypothetical answers of some queries as facts arrive."""
+
+    def __init__(
+        self,
+        line: Line,
+        patterns: dict[str, list[RangePattern]],
+        asked: Sequence[str],
+        delays: Delays,
+        everybody: bool = False,
+    ) -> None:
+        """`patterns` are those of what is asked for, and of the derived predicates that occur negated below."""
+        self.line, self.asked, self.delays, self.everybody = line, tuple(asked), delays, everybody
+        self.statics = StaticRows()
+        self.spans = settled(patterns, delays)
+        self.memory = Memory(needed(patterns, asked, self.spans))
+        hidden = frozenset(patterns) - set(asked)
+        world = World(line, self.memory, delays, self.statics.rows, hidden, self._judge)
+        self.matchings = {name: [Matching(each, world) for each in found] for name, found in patterns.items()}
+        self.listeners: dict[str, list[tuple[str, Matching, Need]]] = {}
+        """Who asks for the facts of an input."""
+        self.above: dict[str, list[tuple[str, Matching, Need]]] = {}
+        """Who asks for the absence of a derived predicate."""
+        for name, found in self.matchings.items():
+            for matching in found:
+                for literal in matching.pattern.literals:
+                    is_hidden = not literal.positive and literal.predicate in hidden
+                    known = self.above if is_hidden else self.listeners
+                    known.setdefault(literal.predicate, []).append((name, matching, literal))
+        self.now: Number | None = None
+        self.since: Number = 0
+        self.told: dict[Key, Told] = {}
+        self.schematic: dict[str, dict[Arguments, None]] = {}
+        """The keys with open arguments that something was told of."""
+        self.seeds: dict[Key, None] = {}
+        """Answers for which absences speak as time passes."""
+        self.due: list[tuple[Number, int, Key]] = []
+        self.wakes: dict[Key, Number] = {}
+        self.flowing: dict[Key, None] = {}
+        """Answers of dense time that are decided little by little: they are looked at whenever there is a step."""
+        self.tickets = count()
+        self.judged: dict[tuple[str, Values], tuple[Judged, Number | None]] = {}
+        self.hidden_wake: Number | None = None
+
+    @property
+    def patterns(self) -> dict[str, list[RangePattern]]:
+        """Of queries and of what is negated below them."""
+        return {name: [each.pattern for each in found] for name, found in self.matchings.items()}
+
+    @property
+    def has_fixed_times(self) -> bool:
+        """Whether all times are at fixed distances from the answer's."""
+        return all(
+            pattern.zone.size == 2 and not any(each.throughout for each in pattern.literals)
+            for found in self.matchings.values()
+            for pattern in (each.pattern for each in found)
+        )
+
+    # -- a step -----------------------------------------------------------------------------------
+
+    def step(self, facts: Iterable[tuple[str, Values, Stretch]], now: Number) -> list[Change]:
+        """Takes the facts that arrive at `now` and gives what changed."""
+        touched: dict[Key, None] = {}
+        begins = self.now is None
+        self.since = 0 if self.now is None else self.now
+        self.now = now
+        self.judged.clear()
+        if begins:
+            self._begin()
+            touched.update(self.seeds)
+        for name, row, times in facts:
+            if self.memory.take(name, row, times):
+                for key in self._touched(name, row, times):
+                    touched[key] = None
+        while self.due and self.due[0][0] <= now:
+            at, _, key = heapq.heappop(self.due)
+            if self.wakes.get(key) == at:
+                del self.wakes[key]
+                touched[key] = None
+        touched.update(self.flowing)
+        changes: list[Change] = []
+        for key in touched:
+            changes += self._look(key)
+        self.memory.forget(now)
+        return changes
+
+    def _begin(self) -> None:
+        """What needs no fact to come up."""
+        for name in self.asked:
+            for matching in self.matchings[name]:
+                if matching.pattern.absences or not matching.pattern.premises:
+                    for arguments in matching.begin():
+                        if self.everybody or not is_open(arguments):
+                            self.seeds[name, arguments] = None
+
+    def _touched(self, name: str, row: Values, times: Stretch, is_fact: bool = True) -> Iterator[Key]:
+        """The keys of the answers that a fact concerns, also through negated atoms."""
+        assert self.now is not None
+        for owner, matching, literal in (self.listeners if is_fact else self.above).get(name, ()):
+            for arguments in matching.touched(literal, row, times, self.now):
+                if owner in self.asked:
+                    if not is_open(arguments) or literal.positive or (owner, arguments) in self.told:
+                        yield owner, arguments
+                    if is_open(arguments):
+                        # What may be so for anybody may be so for those of whom something was told.
+                        yield from self._instances(owner, arguments)
+                    elif self.schematic.get(owner):
+                        yield from self._schemes(owner, arguments)
+                elif is_open(arguments):
+                    yield from list(self.told)
+                else:
+                    yield from self._touched(owner, arguments, EVER, is_fact=False)  # type: ignore[arg-type]
+
+    def _instances(self, owner: str, arguments: Arguments) -> Iterator[Key]:
+        for name, known in list(self.told):
+            if name == owner and known != arguments and not is_open(known) and is_instance(known, arguments):
+                yield name, known
+
+    def _schemes(self, owner: str, arguments: Arguments) -> Iterator[Key]:
+        for known in list(self.schematic[owner]):
+            if is_instance(arguments, known):
+                yield owner, known
+
+    # -- one key ----------------------------------------------------------------------------------
+
+    def pieces(self, key: Key, times: Stretch = EVER) -> list[Piece]:
+        """All that speaks for the answers of a key now."""
+        assert self.now is not None
+        name, arguments = key
+        return [piece for each in self.matchings[name] for piece in each.pieces(arguments, self.now, times)]
+
+    def undecided(self, name: str) -> Stretch:
+        """The times of answers that were not all decided before the last step."""
+        span = self.spans[name]
+        return Stretch((0, 0), ENDLESS) if span is None else Stretch((max(0, self.since - span), 0), ENDLESS)
+
+    def outcome(self, key: Key) -> tuple[Outcome, list[Piece]]:
+        """What is known of a key now, and the pieces that it follows from."""
+        self.hidden_wake = None
+        pieces = self.pieces(key, self.undecided(key[0]))
+        known = self.told.get(key)
+        found = outcome(pieces, self.line)
+        if known is not None and known.confirmed:
+            ways = [part for each in found.ways for part in beyond(each, known.confirmed)]
+            found = found._replace(ways=ways, open=minus(found.open, known.confirmed))
+        return found, pieces
+
+    def _look(self, key: Key) -> Iterator[Change]:
+        arguments = key[1]
+        found, pieces = self.outcome(key)
+        told = self.told.get(key)
+        if told is None:
+            told = Told()
+        yield from self._confirm(key, told, found)
+        scheme = is_open(arguments)
+        ways = [each for each in found.ways if not scheme or each.because or self.everybody]
+        yield from self._at_times(key, told, ways, found.open, scheme)
+        yield from self._open(key, told, [each for each in ways if not each.is_fixed])
+        self._remember(key, told, scheme)
+        self._watch(key, told, pieces)
+
+    def _confirm(self, key: Key, told: Told, found: Outcome) -> Iterator[Change]:
+        assert self.now is not None
+        scheme = is_open(key[1])
+        for piece in sorted(found.confirmed, key=lambda each: (len(each.because), len(each.settled))):
+            if scheme and not piece.because and not self.everybody:
+                continue
+            times = self.line.of_range(piece.zone.range(ANSWER))
+            if times.last == ENDLESS and self.line.whole:
+                # Without end: as time passes.
+                times = Stretch(times.first, self.line.after(self.now))
+                if times.first >= times.last:
+                    continue
+            for part in minus([times], told.confirmed):
+                told.confirmed = union([*told.confirmed, part])
+                for single in self._points(part):
+                    zone = piece.zone.within(single.within(ANSWER))
+                    yield Change(*key, "confirmed", single, (canonical(replace(piece, zone=zone)),))
+        for at in [each for each in told.at if common([self.line.point(each)], told.confirmed)]:
+            del told.at[at]
+
+    def _points(self, times: Stretch) -> Iterator[Stretch]:
+        """Where times are whole numbers every one is an answer of its own."""
+        if not self.line.whole:
+            yield times
+            return
+        for at in range(int(times.first[0]), int(times.last[0])):
+            yield self.line.point(at)
+
+    def _at_times(
+        self, key: Key, told: Told, ways: list[Piece], still: list[Stretch], scheme: bool
+    ) -> Iterator[Change]:
+        fixed: dict[Number, None] = {}
+        for each in ways:
+            if each.is_fixed and each.grounded:
+                at = each.free.range(ANSWER).low
+                assert at is not None
+                fixed[at] = None
+        for at in [*fixed, *(each for each in told.at if each not in fixed)]:
+            point = self.line.point(at)
+            here = []
+            for each in ways:
+                zone = each.zone.within(point.within(ANSWER))
+                if not zone.empty:
+                    here.append(each if zone is each.zone else canonical(replace(each, zone=zone)))
+            before = told.at.get(at)
+            if here:
+                now = Standing("possible", frozenset(each.form for each in here), tuple(here))
+            elif before is None:
+                continue
+            elif scheme:
+                del told.at[at]
+                continue
+            else:
+                now = Standing("unsupported" if common([point], still) else "refuted")
+            if before is None or (before.status, before.forms) != (now.status, now.forms):
+                yield Change(*key, now.status, point, now.ways)
+            if now.status == "refuted":
+                del told.at[at]
+            else:
+                told.at[at] = now
+
+    def _open(self, key: Key, told: Told, ways: list[Piece]) -> Iterator[Change]:
+        before = told.open
+        if any(each.grounded for each in ways):
+            now = Standing("possible", frozenset(each.form for each in ways), tuple(ways))
+        elif before is None or before.status == "unsupported":
+            return
+        else:
+            now = Standing("unsupported")
+        if before is None or (before.status, before.forms) != (now.status, now.forms):
+            yield Change(*key, now.status, None, now.ways)
+        told.open = now
+
+    def _remember(self, key: Key, told: Told, scheme: bool) -> None:
+        span = self.spans[key[0]]
+        if span is not None:
+            # As long as what was confirmed could be found again.
+            assert self.now is not None
+            first = self.now - span - 1
+            told.confirmed = [each for each in told.confirmed if each.last[0] >= first]
+        if told.open is not None and told.open.status == "unsupported" and not told.at and not told.confirmed:
+            told.open = None
+        if told:
+            self.told[key] = told
+            if scheme:
+                self.schematic.setdefault(key[0], {})[key[1]] = None
+        elif key in self.told:
+            del self.told[key]
+            self.schematic.get(key[0], {}).pop(key[1], None)
+
+    # -- time -------------------------------------------------------------------------------------
+
+    def _watch(self, key: Key, told: Told, pieces: Iterable[Piece]) -> None:
+        """When to look again though nothing arrives: when all choices of some premise are gone, and when an absence is
+        settled."""
+        assert self.now is not None
+        self.wakes.pop(key, None)
+        self.flowing.pop(key, None)
+        if not told.at and told.open is None and key not in self.seeds:
+            if told.confirmed and (span := self.spans[key[0]]) is not None:
+                # To forget what was confirmed.
+                self._wake(key, max(self.now, told.confirmed[-1].last[0]) + span + 2)  # type: ignore[arg-type]
+            return
+        times = [at for piece in pieces for at in self._turns(piece) if at > self.now]
+        if self.hidden_wake is not None and self.hidden_wake > self.now:
+            times.append(self.hidden_wake)
+        if times:
+            self._wake(key, min(times))
+        if not self.line.whole and any(self._flows(piece) for piece in pieces):
+            self.flowing[key] = None
+
+    def _flows(self, piece: Piece) -> bool:
+        """Whether time settles an absence of a piece for one time of the answer after the other."""
+        absences = (each for each in piece.needs if not each.positive)
+        return any(first != last for each in absences for first, last in [extent(piece.zone, each.high)])
+
+    def _wake(self, key: Key, at: Number) -> None:
+        self.wakes[key] = at
+        heapq.heappush(self.due, (at, next(self.tickets), key))
+
+    def _turns(self, piece: Piece) -> Iterator[Number]:
+        """The times at which something about a piece changes by time alone."""
+        for need in piece.needs:
+            hidden = not need.positive and need.predicate in self.matchings
+            delay = 0 if hidden else self.delays.of(need.predicate, need.arguments)
+            low, high = extent(piece.zone, need.low)
+            if need.positive:
+                if high is not None:
+                    yield high + delay
+                continue
+            for end in extent(piece.zone, need.high):
+                if end is not None:
+                    yield end + delay
+            if not piece.has_evidence and low is not None:
+                yield max(low, 0) + delay
+        if not piece.needs and self.line.whole and piece.zone.range(ANSWER).high is None and self.now is not None:
+            yield self.now + 1
+
+    def next_wake(self) -> Number | None:
+        """The next time at which something that was told changes though nothing arrives."""
+        while self.due and self.wakes.get(self.due[0][2]) != self.due[0][0]:
+            heapq.heappop(self.due)
+        return self.due[0][0] if self.due else None
+
+    def _judge(self, name: str, arguments: Values) -> Judged:
+        """When a negated derived atom is true, and when it never can be."""
+        key = (name, arguments)
+        found = self.judged.get(key)
+        if found is None:
+            before, self.hidden_wake = self.hidden_wake, None
+            pieces = self.pieces(key)
+            sure: list[Stretch] = []
+            maybe: list[Stretch] = []
+            turns: list[Number] = []
+            for piece in pieces:
+                times = self.line.of_range(piece.zone.range(ANSWER))
+                (maybe if piece.needs or piece.limits else sure).append(times)
+                for need in piece.needs:
+                    hidden = not need.positive and need.predicate in self.matchings
+                    delay = 0 if hidden else self.delays.of(need.predicate, need.arguments)
+                    for end in (need.low, need.high):
+                        turns += [at + delay for at in extent(piece.zone, end) if at is not None]
+            true = union(sure)
+            judged = Judged(true, minus([EVER], [*true, *maybe]))
+            assert self.now is not None
+            next_turn = min((at for at in turns if at > self.now), default=None)
+            found = judged, _earliest(next_turn, self.hidden_wake)
+            self.judged[key] = found
+            self.hidden_wake = before
+        self.hidden_wake = _earliest(self.hidden_wake, found[1])
+        return found[0]
+
+    # -- memory -----------------------------------------------------------------------------------
+
+    def restore(
+        self,
+        now: Number | None,
+        since: Number,
+        facts: Iterable[tuple[str, Values, Stretch]],
+        told: dict[Key, Told],
+    ) -> None:
+        """Puts a saved memory into a new engine. Why answers were possible follows from the facts."""
+        if now is None:
+            return
+        self.now, self.since = now, since
+        self._begin()
+        for name, row, times in facts:
+            self.memory.take(name, row, times)
+        self.told = told
+        for key in [*told, *(each for each in self.seeds if each not in told)]:
+            known = told.get(key, Told())
+            if is_open(key[1]) and known:
+                self.schematic.setdefault(key[0], {})[key[1]] = None
+            found, pieces = self.outcome(key)
+            for at, standing in known.at.items():
+                if standing.status == "possible":
+                    here = tuple(part for each in found.ways for part in inside(each, self.line.point(at)))
+                    known.at[at] = Standing("possible", frozenset(each.form for each in here), here)
+            if known.open is not None and known.open.status == "possible":
+                loose = tuple(each for each in found.ways if not each.is_fixed)
+                known.open = Standing("possible", frozenset(each.form for each in loose), loose)
+            self._watch(key, known, pieces)
+
+    def shed(self, change: Change) -> None:
+        """Forgets an open answer, as if it had never been told."""
+        told = self.told.get((change.asked, change.arguments))
+        if told is None:
+            return
+        if change.times is None:
+            told.open = None
+        else:
+            told.at.pop(change.times.first[0], None)  # type: ignore[arg-type]
+
+    # -- what stands ------------------------------------------------------------------------------
+
+    def standing(self) -> Iterator[Change]:
+        """The answers that are possible now, as of now."""
+        for key in list(self.told):
+            told = self.told[key]
+            if not told.at and (told.open is None or told.open.status != "possible"):
+                continue
+            found, _ = self.outcome(key)
+            for at, known in told.at.items():
+                if known.status == "possible":
+                    point = self.line.point(at)
+                    here = tuple(part for each in found.ways for part in inside(each, point))
+                    yield Change(*key, "possible", point, here or known.ways)
+            if told.open is not None and told.open.status == "possible":
+                loose = tuple(each for each in found.ways if not each.is_fixed)
+                yield Change(*key, "possible", None, loose or told.open.ways)
+
+
+def _earliest(one: Number | None, other: Number | None) -> Number | None:
+    return other if one is None else one if other is None else min(one, other)

@@ -1,0 +1,430 @@
+"""Pieces: all that the facts say about an answer with given values, at all its times at once.
+
+Each literal of a pattern is met where facts that arrived hold (of a negated one, where they can no longer come), and
+open where facts may still arrive; so the pattern's zone falls apart into zones in each of which the same facts are
+evidence and the same premises are missing. Where several facts lead to the same, one of them does: what is no longer
+spoken of is forgotten after each literal, so that the cost follows what is told and not the combinations of evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from presage.hypothesis.literals import Argument, Open
+from presage.hypothesis.patterns import Fixed
+from presage.hypothesis.ranges.absences import MOST_TIMES, Absences
+from presage.hypothesis.ranges.comparing import Comparing
+from presage.hypothesis.ranges.memory import near
+from presage.hypothesis.ranges.partial import Partial, bits, given_of, ordered, slots_of, times_of
+from presage.hypothesis.ranges.patterns import Moment, Need, RangePattern, at_most
+from presage.hypothesis.ranges.pieces import Piece, apart, canonical, equations, overlap
+from presage.hypothesis.ranges.segments import Segment, cells, part_of, reach_of
+from presage.hypothesis.ranges.stretches import BEGINNING, ENDLESS, EVER, Cut, Stretch
+from presage.hypothesis.ranges.world import Values, World
+from presage.hypothesis.ranges.zones import ANSWER, START, Constraint
+from presage.hypothesis.texts import Clause
+from presage.model.formulas import Comparison
+from presage.model.terms import Constant, Number, Variable, number
+from presage.model.values import Value, is_true, value_of
+
+GONE = "\0"
+"""In place of a value that nothing speaks of any more."""
+
+
+class Matching:
+    """Falls one pattern apart, for answers with given values."""
+
+    def __init__(self, pattern: RangePattern, world: World) -> None:
+        self.pattern, self.world, self.line = pattern, world, world.line
+        self.comparing, self.absences = Comparing(pattern), Absences(pattern, world)
+        self.order = ordered(pattern)
+        self.lookups = [each for each in pattern.lookups if each.positive]
+        self.now: Number = 0
+        every = [*(each for each in self.order), *pattern.absences]
+        self.later = [slots_of(every[place + 1 :]) for place in range(len(self.order))]
+        self.later_times = [times_of(every[place + 1 :]) for place in range(len(self.order))]
+        self.answered = {each for each in pattern.arguments if not isinstance(each, Fixed)}
+
+    def pieces(self, arguments: Sequence[Argument], now: Number, times: Stretch = EVER) -> Iterator[Piece]:
+        """The pieces that lead to these arguments; a variable stands for any value that nothing gives."""
+        start = self._bound(arguments, times)
+        if start is None:
+            return
+        state, barred = start
+        self.now = now
+        states = list(self._settled(state, barred))
+        for place, premise in enumerate(self.order):
+            meet = self._throughout if premise.throughout else self._at_a_time
+            states = self._merged((found for each in states for found in meet(each, premise, barred)), place)
+            if not states:
+                return
+        states = [found for each in states for found in self._looked_up(each, barred)]
+        for absence in self.pattern.absences:
+            states = [found for each in states for found in self.absences.judged(each, absence, now)]
+        for each in states:
+            for part in self._timed(each):
+                yield from self._piece(part, arguments)
+
+    def touched(self, literal: Need, row: Values, times: Stretch, now: Number) -> Iterator[tuple[Argument, ...]]:
+        """The arguments of the answers that a fact concerns, as that premise or absence."""
+        slots = self._filled([None] * len(self.pattern.names), literal, row)
+        if slots is None:
+            return
+        if all(slots[each] is not None for each in self.answered):
+            yield self._answer(slots)
+            return
+        self.now = now
+        zone = self.pattern.zone
+        if not literal.throughout:
+            zone = zone.within(times.within(literal.low.base, literal.low.offset))
+        states = [] if zone.empty else list(self._settled(Partial(slots, zone, zone), frozenset()))
+        for place, premise in enumerate(self.order):
+            if premise is literal:
+                continue
+            meet = self._throughout if premise.throughout else self._at_a_time
+            states = self._merged((found for each in states for found in meet(each, premise, frozenset())), place)
+        found: dict[tuple[Argument, ...], None] = {}
+        for state in states:
+            for each in self._looked_up(state, frozenset()):
+                found[self._answer(each.slots)] = None
+        yield from found
+
+    def begin(self) -> Iterator[tuple[Argument, ...]]:
+        """The arguments of the answers for which no fact has to speak."""
+        zone = self.pattern.zone
+        for state in self._settled(Partial([None] * len(self.pattern.names), zone, zone), frozenset()):
+            for each in self._looked_up(state, frozenset()):
+                yield self._answer(each.slots)
+
+    def _answer(self, slots: Sequence[Any]) -> tuple[Argument, ...]:
+        return tuple(self._value(each, slots) for each in self.pattern.arguments)
+
+    def _value(self, argument: Any, slots: Sequence[Any]) -> Any:
+        if isinstance(argument, Fixed):
+            return argument.value
+        value = slots[argument]
+        return Open(self.pattern.names[argument]) if value is None else value
+
+    def _bound(self, arguments: Sequence[Argument], times: Stretch) -> tuple[Partial, frozenset[int]] | None:
+        slots: list[Any] = [None] * len(self.pattern.names)
+        barred: dict[int, str] = {}
+        for asked, given in zip(self.pattern.arguments, arguments, strict=True):
+            if isinstance(given, Open):
+                if isinstance(asked, Fixed) or barred.setdefault(asked, given.name) != given.name:
+                    return None
+            elif isinstance(asked, Fixed):
+                if asked.value != given:
+                    return None
+            elif slots[asked] is None:
+                slots[asked] = given
+            elif slots[asked] != given:
+                return None
+        if any(slots[each] is not None for each in barred) or len(set(barred.values())) < len(barred):
+            return None
+        zone = self.pattern.zone.within(times.within(ANSWER))
+        return None if zone.empty else (Partial(slots, zone, zone), frozenset(barred))
+
+    def _filled(self, slots: Sequence[Any], literal: Need, row: Values) -> list[Any] | None:
+        filled = list(slots)
+        for argument, value in zip(literal.arguments, row, strict=True):
+            if isinstance(argument, Fixed):
+                if argument.value != value:
+                    return None
+            elif filled[argument] is None:
+                filled[argument] = value
+            elif filled[argument] != value:
+                return None
+        return filled
+
+    def _settled(self, state: Partial, barred: frozenset[int]) -> Iterator[Partial]:
+        """The state with all that follows from the values bound so far: by comparisons, and by static facts."""
+        found = self._compared(state, barred)
+        if found is None:
+            return
+        for index, lookup in enumerate(self.lookups):
+            bit = 1 << (len(self.pattern.conditions) + index)
+            given = [each.value if isinstance(each, Fixed) else found.slots[each] for each in lookup.arguments]
+            if found.done & bit or all(each is None for each in given):
+                continue
+            for row in self.world.statics(lookup.predicate, given):
+                slots = self._filled(found.slots, lookup, row)  # type: ignore[arg-type]
+                if slots is None or any(slots[each] is not None for each in barred):
+                    continue
+                grounded = found.grounded | bits(lookup.arguments)
+                yield from self._settled(found.but(slots=slots, done=found.done | bit, grounded=grounded), barred)
+            return
+        yield found
+
+    def _looked_up(self, state: Partial, barred: frozenset[int]) -> Iterator[Partial]:
+        """The state with the static facts that nothing has chosen yet."""
+        for index, lookup in enumerate(self.lookups):
+            bit = 1 << (len(self.pattern.conditions) + index)
+            if state.done & bit:
+                continue
+            given = [each.value if isinstance(each, Fixed) else state.slots[each] for each in lookup.arguments]
+            for row in self.world.statics(lookup.predicate, given):
+                slots = self._filled(state.slots, lookup, row)  # type: ignore[arg-type]
+                if slots is None or any(slots[each] is not None for each in barred):
+                    continue
+                chosen = state.but(slots=slots, done=state.done | bit, grounded=state.grounded | bits(lookup.arguments))
+                for more in self._settled(chosen, barred):
+                    yield from self._looked_up(more, barred)
+            return
+        yield state
+
+    def _compared(self, state: Partial, barred: frozenset[int]) -> Partial | None:
+        slots, zone, free, done, grounded = state.slots, state.zone, state.free, state.done, state.grounded
+        again = True
+        while again:
+            again = False
+            for index, condition in enumerate(self.pattern.conditions):
+                bit = 1 << index
+                if done & bit:
+                    continue
+                missing = [each for each in condition.slots if slots[each] is None]
+                if missing:
+                    if len(missing) == 1 and condition.operator == "=" and condition.wanted:
+                        value = self.comparing.solution(condition, slots, zone, missing[0])
+                        if value is not None:
+                            if missing[0] in barred:
+                                return None
+                            slots = list(slots)
+                            slots[missing[0]] = value
+                            done |= bit
+                            again = True
+                            # What is worked out from given values is given.
+                            if all(grounded >> each & 1 for each in condition.slots if each != missing[0]):
+                                grounded |= 1 << missing[0]
+                    continue
+                if condition.times:
+                    said = self.comparing.said(condition, slots, zone)
+                    if said is None:
+                        continue
+                    if said is not True:
+                        if said is False:
+                            return None
+                        zone, free = zone.within(said), free.within(said)
+                        if zone.empty:
+                            return None
+                else:
+                    known = self.comparing.known(slots, zone)
+                    left, right = value_of(condition.left, known), value_of(condition.right, known)
+                    if is_true(condition.operator, left, right) != condition.wanted:
+                        return None
+                done |= bit
+                again = True
+        if zone is state.zone and slots is state.slots and done == state.done:
+            return state
+        return state.but(slots=slots, zone=zone, free=free, done=done, grounded=grounded)
+
+    def _at_a_time(self, state: Partial, premise: Need, barred: frozenset[int]) -> Iterator[Partial]:
+        given = given_of(premise, state.slots)
+        reach = reach_of(self.line, state.zone, premise)
+        memory, when = self.world.memory, premise.low
+        for row in memory.rows(premise.predicate, given):
+            times = near(memory.times(premise.predicate, row), reach)
+            if not times:
+                continue
+            slots = self._filled(state.slots, premise, row)
+            if slots is None or (barred and any(slots[each] is not None for each in barred)):
+                continue
+            grounded = state.grounded | bits(premise.arguments)
+            for fact in times:
+                there = fact.within(when.base, when.offset)
+                zone = state.zone.within(there)
+                if zone.empty:
+                    continue
+                because = state.because | {(premise.predicate, row, fact)}
+                met = state.but(
+                    slots=slots, zone=zone, free=state.free.within(there), because=because, grounded=grounded
+                )
+                yield from self._settled(met, barred)
+        if premise.outside:
+            before = [at_most(when, Moment(START, 0), (0, -1))]
+            zone = state.zone.within(before)
+            if not zone.empty:
+                yield state.but(zone=zone, free=state.free.within(before))
+        zone = state.zone.within([self._in_time(premise, given)])
+        if not zone.empty:
+            yield state.but(zone=zone, needs=(*state.needs, premise), whole=(*state.whole, premise))
+
+    def _in_time(self, premise: Need, given: Sequence[Value | None]) -> Constraint:
+        """A fact that begins then can still arrive: later than now minus its delay."""
+        delay = self.world.delays.of(premise.predicate, given)
+        return at_most(Moment(START, number(self.now - delay)), premise.low, (0, -1))
+
+    def _throughout(self, state: Partial, premise: Need, barred: frozenset[int]) -> Iterator[Partial]:
+        given = given_of(premise, state.slots)
+        reach = reach_of(self.line, state.zone, premise)
+        memory = self.world.memory
+        settled = number(self.now - self.world.delays.of(premise.predicate, given))
+        if None not in given:
+            known = memory.times(premise.predicate, tuple(given))  # type: ignore[arg-type]
+            yield from self._covered(state, premise, near(known, reach), settled)
+            return
+        for row in memory.rows(premise.predicate, given):
+            times = near(memory.times(premise.predicate, row), reach)
+            slots = self._filled(state.slots, premise, row) if times else None
+            if slots is None or any(slots[each] is not None for each in barred):
+                continue
+            bound = state.but(slots=slots, grounded=state.grounded | bits(premise.arguments))
+            for each in self._settled(bound, barred):
+                yield from (
+                    found for found in self._covered(each, premise, times, settled) if found.because != each.because
+                )
+        yield from self._covered(state, premise, [], settled)
+
+    def _covered(self, state: Partial, premise: Need, facts: list[Stretch], settled: Number) -> Iterator[Partial]:
+        """A stretch, as far as facts cover it; up to a time, what has not come no longer does."""
+        cut = self.line.after(settled)
+        there: list[Stretch] = []
+        source: dict[Stretch, Stretch] = {}
+        for fact in facts:
+            # What one before it has covered already is none of its own.
+            own = fact if not there else Stretch(max(fact.first, there[-1].last), fact.last)
+            there.append(own)
+            source[own] = fact
+        segments: list[Segment] = []
+        start: Cut = (0, 0)
+        edges = [*(each.first for each in there), ENDLESS]
+        before: Cut = BEGINNING
+        for place, edge in enumerate(edges):
+            gap = Stretch(before, edge)
+            if premise.outside and gap.first < start:
+                segments.append(Segment(Stretch(gap.first, min(start, edge)), "before", Stretch(gap.first, start)))
+                gap = Stretch(min(start, edge), edge)
+            later = Stretch(max(gap.first, cut), edge)
+            if later.first < later.last:
+                segments.append(Segment(later, "open", gap))
+            if edge != ENDLESS:
+                segments.append(Segment(there[place], "there", there[place]))
+                before = there[place].last
+        values = tuple(given_of(premise, state.slots))
+        for zone, free, run, first, last in cells(state.zone, state.free, premise, segments):
+            needs = [
+                part_of(self.line, premise, each.times, at == first, at == last)
+                for at, each in run
+                if each.kind == "open"
+            ]
+            whole = [
+                part_of(self.line, premise, each.region, at == first, at == last)
+                for at, each in run
+                if each.kind == "open"
+            ]
+            # Finitely many facts cover a stretch that is missing only if it begins when they still may, open or not.
+            zone = zone.within(at_most(Moment(START, settled), each.low, (0, -1)) for each in needs)
+            if zone.empty:
+                continue
+            because = {(premise.predicate, values, source[each.times]) for _, each in run if each.kind == "there"}
+            yield state.but(
+                zone=zone,
+                free=free,
+                needs=(*state.needs, *needs),
+                whole=(*state.whole, *whole),
+                because=state.because | because,
+                grounded=state.grounded | bits(premise.arguments) if because else state.grounded,
+            )
+
+    def _merged(self, states: Iterable[Partial], place: int) -> list[Partial]:
+        """One state of all those that the rest cannot tell apart, that with least evidence."""
+        best: dict[object, Partial] = {}
+        later, times = self.later[place], self.later_times[place]
+        pattern = self.pattern
+        for state in states:
+            live = set(later)
+            live_times = {ANSWER, *times}
+            for need in state.needs:
+                live.update(each for each in need.arguments if not isinstance(each, Fixed))
+                live_times.update((need.low.base, need.high.base))
+            for need in state.whole:
+                live_times.update((need.low.base, need.high.base))
+            for index, condition in enumerate(pattern.conditions):
+                if not state.done >> index & 1:
+                    live |= condition.slots
+                    live_times |= self.comparing.times(condition)
+            for index, lookup in enumerate(self.lookups):
+                if not state.done >> (len(pattern.conditions) + index) & 1:
+                    live.update(each for each in lookup.arguments if not isinstance(each, Fixed))
+            for lookup in pattern.lookups:
+                if not lookup.positive:
+                    live.update(each for each in lookup.arguments if not isinstance(each, Fixed))
+            slots = [
+                GONE if value is not None and slot not in live and slot not in self.answered else value
+                for slot, value in enumerate(state.slots)
+            ]
+            gone = [each for each in range(1, state.zone.size) if each not in live_times]
+            zone, free = state.zone.forgetting(gone), state.free.forgetting(gone)
+            key = (tuple(slots), zone, free, state.needs, state.whole, state.done, state.grounded)
+            known = best.get(key)
+            if known is None or len(state.because) < len(known.because):
+                best[key] = state.but(slots=slots, zone=zone, free=free)
+        return list(best.values())
+
+    def _timed(self, state: Partial) -> Iterator[Partial]:
+        """Comparisons that only single times can be judged by, at each of them."""
+        for index, condition in enumerate(self.pattern.conditions):
+            if state.done >> index & 1 or any(state.slots[each] is None for each in condition.slots):
+                continue
+            bases = [each for each in self.comparing.times(condition) if state.zone.distance(each, START) is None]
+            if not bases:
+                found = self._compared(state, frozenset())
+                if found is not None:
+                    yield from self._timed(found)
+                return
+            known = state.zone.range(bases[0])
+            if not self.line.whole or known.low is None or known.high is None or known.high - known.low > MOST_TIMES:
+                return
+            for at in range(int(known.low), int(known.high) + 1):
+                fixed = self.line.point(at).within(bases[0])
+                zone = state.zone.within(fixed)
+                if not zone.empty:
+                    yield from self._timed(state.but(zone=zone, free=state.free.within(fixed)))
+            return
+        yield state
+
+    def _piece(self, state: Partial, arguments: Sequence[Argument]) -> Iterator[Piece]:
+        def put(need: Need) -> Need:
+            return replace(need, arguments=tuple(self._value(each, state.slots) for each in need.arguments))
+
+        limits = self._limits(state)
+        if limits is None:
+            return
+        needs = tuple(dict.fromkeys(map(put, state.needs)))
+        whole = tuple(dict.fromkeys(map(put, state.whole)))
+        settled = tuple(dict.fromkeys(map(put, state.settled)))
+        grounded = all(state.grounded >> each & 1 for each in self.answered if state.slots[each] is not None)
+        parts = [(state.zone, limits)]
+        for present in (each for each in needs if each.positive):
+            for absent in (each for each in (*needs, *settled) if not each.positive):
+                same = equations(present, absent)
+                if same is not None:
+                    parts = [
+                        part
+                        for zone, known in parts
+                        for part in apart(zone, known, overlap(zone, present, absent), same)
+                    ]
+        for zone, known in parts:
+            yield canonical(Piece(zone, state.free, needs, whole, state.because, settled, known, grounded))
+
+    def _limits(self, state: Partial) -> tuple[Clause, ...] | None:
+        """What open values must not be or satisfy."""
+        found: list[Clause] = list(state.excluded)
+        for index, condition in enumerate(self.pattern.conditions):
+            if not state.done >> index & 1:
+                found.append(self.comparing.clause(condition, state.slots, state.zone))
+        for lookup in self.pattern.lookups:
+            if lookup.positive:
+                continue
+            given = [each.value if isinstance(each, Fixed) else state.slots[each] for each in lookup.arguments]
+            for row in self.world.statics(lookup.predicate, given):
+                excluded = tuple(
+                    Comparison("=", Variable(self.pattern.names[slot]), Constant(value))
+                    for slot, value, have in zip(lookup.arguments, row, given, strict=True)
+                    if have is None and not isinstance(slot, Fixed)
+                )
+                if not excluded:
+                    return None
+                found.append(excluded)
+        return tuple(dict.fromkeys(found))

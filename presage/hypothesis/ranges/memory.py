@@ -1,0 +1,107 @@
+"""What has arrived: facts by predicate and values, each with the stretches of time over which it holds.
+
+Facts are found by whichever of their values are known. They are forgotten when no answer that is still open can hang
+on them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Iterator, Sequence
+
+from presage.hypothesis.ranges.stretches import Stretch
+from presage.model.terms import Number
+from presage.model.values import Value
+
+Values = tuple[Value, ...]
+Times = list[Stretch]
+"""In order, none inside another."""
+
+NO_TIMES: Times = []
+
+
+class Memory:
+    def __init__(self, needed: dict[str, Number | None]) -> None:
+        """`needed`: for how long after its end a fact of a predicate may matter; `None` is for ever."""
+        self.needed = needed
+        self.facts: dict[str, dict[Values, Times]] = {name: {} for name in needed}
+        self.indexes: dict[str, dict[tuple[int, ...], dict[Values, dict[Values, None]]]] = {name: {} for name in needed}
+        self.swept = self.left = 0
+
+    def take(self, name: str, row: Values, times: Stretch) -> bool:
+        """Whether it says something new."""
+        rows = self.facts.get(name)
+        if rows is None:
+            return False
+        known = rows.get(row)
+        if known is None:
+            rows[row] = [times]
+            for places, index in self.indexes[name].items():
+                index.setdefault(tuple(row[place] for place in places), {})[row] = None
+            return True
+        if any(each.covers(times) for each in near(known, times)):
+            return False
+        known[:] = [each for each in known if not times.covers(each)]
+        insort(known, times)
+        return True
+
+    def times(self, name: str, row: Values) -> Times:
+        return self.facts[name].get(row, NO_TIMES)
+
+    def rows(self, name: str, given: Sequence[Value | None]) -> Iterable[Values]:
+        """The rows that agree with the values known."""
+        rows = self.facts[name]
+        places = tuple(place for place, value in enumerate(given) if value is not None)
+        if len(places) == len(given):
+            row = tuple(given)
+            return (row,) if row in rows else ()  # type: ignore[return-value]
+        if not places:
+            return rows
+        index = self.indexes[name].get(places)
+        if index is None:
+            index = {}
+            for row in rows:
+                index.setdefault(tuple(row[place] for place in places), {})[row] = None
+            self.indexes[name][places] = index
+        return index.get(tuple(given[place] for place in places), ())  # type: ignore[misc]
+
+    def everything(self) -> Iterator[tuple[str, Values, Stretch]]:
+        for name, rows in self.facts.items():
+            for row, known in rows.items():
+                for times in known:
+                    yield name, row, times
+
+    def forget(self, now: Number) -> None:
+        """Looks through what is known when there may be twice as much as is needed."""
+        size = sum(map(len, self.facts.values()))
+        self.swept += 1
+        if self.swept < 16 and size < max(64, 2 * self.left):
+            return
+        self.swept = 0
+        for name, rows in self.facts.items():
+            needed = self.needed[name]
+            if needed is None:
+                continue
+            for row in list(rows):
+                kept = [each for each in rows[row] if each.last[0] + needed >= now]
+                if len(kept) == len(rows[row]):
+                    continue
+                rows[row] = kept
+                if not kept:
+                    del rows[row]
+                    for places, index in self.indexes[name].items():
+                        values = tuple(row[place] for place in places)
+                        group = index[values]
+                        del group[row]
+                        if not group:
+                            del index[values]
+        self.left = sum(map(len, self.facts.values()))
+
+
+def near(known: Times, reach: Stretch) -> Times:
+    """Of stretches in order, those that meet another."""
+    if len(known) < 4:
+        return [each for each in known if each.first < reach.last and reach.first < each.last]
+    first = bisect_right(known, reach.first, key=lambda each: each.last)
+    last = bisect_left(known, reach.last, lo=first, key=lambda each: each.first)
+    return known[first:last]

@@ -1,0 +1,93 @@
+"""A partial match: a pattern with values for some slots, some literals judged, and what that makes of its zone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from presage.hypothesis.patterns import Fixed
+from presage.hypothesis.ranges.patterns import Need, RangePattern
+from presage.hypothesis.ranges.pieces import Evidence
+from presage.hypothesis.ranges.zones import ANSWER, Zone
+from presage.hypothesis.texts import Clause
+from presage.model.values import Value
+
+
+class Partial:
+    __slots__ = ("because", "done", "excluded", "free", "grounded", "needs", "settled", "slots", "whole", "zone")
+
+    def __init__(
+        self,
+        slots: list[Any],
+        zone: Zone,
+        free: Zone,
+        needs: tuple[Need, ...] = (),
+        whole: tuple[Need, ...] = (),
+        because: frozenset[Evidence] = frozenset(),
+        settled: tuple[Need, ...] = (),
+        done: int = 0,
+        grounded: int = 0,
+        excluded: tuple[Clause, ...] = (),
+    ) -> None:
+        self.slots, self.zone, self.free = slots, zone, free
+        self.needs, self.whole, self.because, self.settled = needs, whole, because, settled
+        self.done, self.grounded, self.excluded = done, grounded, excluded
+
+    def but(self, **fields: Any) -> Partial:
+        found = Partial(
+            self.slots,
+            self.zone,
+            self.free,
+            self.needs,
+            self.whole,
+            self.because,
+            self.settled,
+            self.done,
+            self.grounded,
+            self.excluded,
+        )
+        for name, value in fields.items():
+            setattr(found, name, value)
+        return found
+
+
+def bits(arguments: Iterable[Any]) -> int:
+    found = 0
+    for each in arguments:
+        if not isinstance(each, Fixed):
+            found |= 1 << each
+    return found
+
+
+def slots_of(literals: Iterable[Need]) -> frozenset[int]:
+    return frozenset(each for literal in literals for each in literal.arguments if not isinstance(each, Fixed))
+
+
+def times_of(literals: Iterable[Need]) -> frozenset[int]:
+    return frozenset(side.base for literal in literals for side in (literal.low, literal.high))
+
+
+def ordered(pattern: RangePattern) -> list[Need]:
+    """The premises, those first of which most is known when it is their turn."""
+    rest = list(pattern.premises)
+    known = {each for each in pattern.arguments if not isinstance(each, Fixed)}
+    found: list[Need] = []
+    while rest:
+        best = min(
+            rest,
+            key=lambda each: (
+                each.throughout,
+                sum(1 for slot in slots_of([each]) if slot not in known),
+                each.low.base > ANSWER,
+                rest.index(each),
+            ),
+        )
+        rest.remove(best)
+        found.append(best)
+        known |= slots_of([best])
+    return found
+
+
+def given_of(literal: Need, slots: Sequence[Any]) -> list[Value | None]:
+    """The arguments of a literal as far as they are known."""
+    return [each.value if isinstance(each, Fixed) else slots[each] for each in literal.arguments]

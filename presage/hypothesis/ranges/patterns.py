@@ -1,0 +1,333 @@
+"""Premise patterns with open times: literals at times or throughout stretches, and one zone of all their times.
+
+Variable 1 of the zone is the answer's time, whatever it was called; those from 2 on are times that are open, such as
+those `once` brings along. A pattern comes with its *factors*: the patterns in which one fact meets two premises, which
+need less and so are ways of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from presage.analysis.differences import linear
+from presage.hypothesis.edges import parts_of
+from presage.hypothesis.finish import NoPatterns
+from presage.hypothesis.patterns import START as NO_VARIABLE
+from presage.hypothesis.patterns import Argument, Condition, Fixed, Lookup, Pattern, Premise, Time
+from presage.hypothesis.ranges.zones import ANSWER, START, Bound, Constraint, Zone
+from presage.model.statements import Rule
+from presage.model.terms import Constant, Number, Variable, number
+from presage.model.values import Value
+
+MOST_FACTORS = 64
+
+
+class Moment(NamedTuple):
+    """A variable of a zone and a distance from it."""
+
+    base: int
+    offset: Number
+
+    def later(self, distance: Number) -> Moment:
+        return Moment(self.base, number(self.offset + distance))
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A literal: at a time, or throughout a stretch."""
+
+    predicate: str
+    arguments: tuple[Any, ...]
+    """Of a pattern, slots and constants; of a way, values and open variables."""
+    low: Moment
+    high: Moment
+    closed_low: bool = True
+    closed_high: bool = True
+    positive: bool = True
+    outside: bool = False
+    """Whether it is met before the start of the stream."""
+    throughout: bool = False
+    """Whether it asks for a stretch, which may be a single time or none."""
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        return (
+            self.low.base > ANSWER,
+            not self.positive,
+            self.predicate,
+            repr(self.arguments),
+            self.low,
+            self.high,
+            self.closed_low,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RangePattern:
+    arguments: tuple[Argument, ...]
+    """Of the answer."""
+    premises: tuple[Need, ...]
+    absences: tuple[Need, ...]
+    zone: Zone
+    lookups: tuple[Lookup, ...]
+    conditions: tuple[Condition, ...]
+    """Comparisons of values, and of times where more than their distance counts."""
+    terms: dict[str, int | Moment]
+    """What the names in conditions stand for."""
+    names: tuple[str, ...]
+    """Of the slots, as in the rules."""
+    rules: tuple[Rule, ...]
+
+    @property
+    def literals(self) -> tuple[Need, ...]:
+        return self.premises + self.absences
+
+
+def at_most(first: Moment, second: Moment, bound: Bound = (0, 0)) -> Constraint:
+    """first − second is within the bound."""
+    return first.base, second.base, (number(bound[0] + second.offset - first.offset), bound[1])
+
+
+def same(first: Moment, second: Moment) -> list[Constraint]:
+    return [at_most(first, second), at_most(second, first)]
+
+
+def inside(moment: Moment, stretch: Need) -> list[Constraint]:
+    return [
+        at_most(stretch.low, moment, (0, 0 if stretch.closed_low else -1)),
+        at_most(moment, stretch.high, (0, 0 if stretch.closed_high else -1)),
+    ]
+
+
+def range_patterns(found: Iterable[Pattern], whole: bool) -> list[RangePattern]:
+    """Patterns in this form, with their factors; raises `NoPatterns`."""
+    return [factor for pattern in found for factor in _factors(_Reader(pattern, whole).read())]
+
+
+class _Reader:
+    def __init__(self, pattern: Pattern, whole: bool) -> None:
+        self.pattern, self.whole = pattern, whole
+        others = [each for each in range(len(pattern.time_names)) if each != pattern.when.base]
+        self.places = {each: 2 + place for place, each in enumerate(others)}
+
+    def read(self) -> RangePattern:
+        pattern = self.pattern
+        kept: list[Condition] = []
+        constraints = list(self.bounds())
+        for condition in pattern.conditions:
+            found = self.compared(condition)
+            if found is None:
+                kept.append(condition)
+            else:
+                constraints += found
+        return RangePattern(
+            pattern.arguments,
+            tuple(map(self.literal, pattern.premises)),
+            tuple(map(self.literal, pattern.absences)),
+            Zone.of(2 + len(self.places), self.whole, constraints),
+            pattern.lookups,
+            tuple(kept),
+            {name: self.moment(at) if isinstance(at, Time) else at for name, at in pattern.terms.items()},
+            pattern.names,
+            pattern.rules,
+        )
+
+    def moment(self, when: Time) -> Moment:
+        if when.base == NO_VARIABLE:
+            return Moment(START, when.offset)
+        if when.base == self.pattern.when.base:
+            return Moment(ANSWER, number(when.offset - self.pattern.when.offset))
+        return Moment(self.places[when.base], when.offset)
+
+    def literal(self, premise: Premise) -> Need:
+        low, held = self.moment(premise.when), premise.held
+        if held is None:
+            return Need(
+                premise.predicate,
+                premise.arguments,
+                low,
+                low,
+                positive=premise.positive,
+                outside=premise.outside or not premise.positive,
+            )
+        high = self.moment(held.until)
+        if not self.whole and min(low.base, high.base) > ANSWER:
+            raise NoPatterns(
+                "`historically`, `always` or `all` below `once`, `eventually` or `some` has no premise patterns on "
+                "dense time: each moment could do better than any other before it",
+                self.pattern.rules,
+            )
+        return Need(
+            premise.predicate,
+            premise.arguments,
+            low,
+            high,
+            held.closed_low,
+            held.closed_high,
+            premise.positive,
+            premise.outside or not premise.positive,
+            True,
+        )
+
+    def bounds(self) -> Iterator[Constraint]:
+        yield START, ANSWER, (0, 0)
+        if self.pattern.when.base == NO_VARIABLE:
+            yield from same(Moment(ANSWER, 0), Moment(START, self.pattern.when.offset))
+        for (x, y), most in self.pattern.upper.items():
+            limit, side = parts_of(most)
+            yield at_most(self.moment(Time(x, 0)), self.moment(Time(y, 0)), (limit, side))
+
+    def compared(self, condition: Condition) -> list[Constraint] | None:
+        """What a comparison of times says about their distance; `None` if it says something else."""
+        if not condition.times or condition.slots:
+            return None
+        places = {name: at for name, at in self.pattern.terms.items() if isinstance(at, Time)}
+        moments = {name: self.moment(at) for name, at in places.items()}
+        return difference(condition, moments.__getitem__)
+
+
+def difference(condition: Condition, moment: Any) -> list[Constraint] | None:
+    """A comparison of two times, or of one and a number, as constraints; `None` if it is none. `moment` gives the time,
+    or the number, that a name stands for."""
+    operator = condition.operator
+    if not condition.wanted:
+        operator = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "!=", "!=": "="}[operator]
+    left, right = linear(condition.left), linear(condition.right)
+    if left is None or right is None or operator == "!=":
+        return None
+    shares: dict[int, Fraction] = {}
+    rest = left[1] - right[1]
+    for sign, side in ((1, left[0]), (-1, right[0])):
+        for name, share in side.items():
+            at = moment(name)
+            if at is None or isinstance(at, str):
+                return None
+            if not isinstance(at, Moment):
+                rest += sign * share * at
+                continue
+            rest += sign * share * at.offset
+            if at.base != START:
+                shares[at.base] = shares.get(at.base, Fraction(0)) + sign * share
+    terms = {base: share for base, share in shares.items() if share}
+    if len(terms) > 2 or (len(terms) == 2 and sum(terms.values()) != 0):
+        return None
+    bases = sorted(terms, key=lambda base: terms[base], reverse=True) or [START]
+    scale = abs(terms.get(bases[0], Fraction(1)))
+    if terms and terms[bases[0]] < 0:
+        # One time with a negative share: the start is at least so far behind it.
+        first, second = Moment(START, 0), Moment(bases[0], 0)
+    else:
+        first, second = Moment(bases[0], 0), Moment(bases[1] if len(bases) > 1 else START, 0)
+    limit = number(-rest / scale)
+    strict = -1 if operator in "<>" else 0
+    found: list[Constraint] = []
+    if operator in ("<", "<=", "="):
+        found.append(at_most(first, second, (limit, strict)))
+    if operator in (">", ">=", "="):
+        found.append(at_most(second, first, (number(-limit), strict)))
+    return found
+
+
+def _factors(pattern: RangePattern) -> list[RangePattern]:
+    """A pattern, and what it becomes where premises are met by one fact."""
+    found: list[RangePattern] = []
+    todo = [] if pattern.zone.empty else [pattern]
+    seen: set[object] = set()
+    while todo:
+        each = todo.pop()
+        form = (each.arguments, frozenset(each.premises), frozenset(each.absences), each.zone, each.conditions)
+        if form in seen:
+            continue
+        seen.add(form)
+        found.append(each)
+        if len(found) + len(todo) > MOST_FACTORS:
+            raise NoPatterns("one fact can meet too many of the premises", pattern.rules)
+        todo.extend(_factored(each))
+    return found
+
+
+def _factored(pattern: RangePattern) -> Iterator[RangePattern]:
+    for place, point in enumerate(pattern.premises):
+        if point.throughout:
+            continue
+        for other_place, other in enumerate(pattern.premises):
+            if other.predicate != point.predicate or place == other_place:
+                continue
+            if not other.throughout and other_place > place:
+                continue
+            values = unified(point.arguments, other.arguments)
+            zone = pattern.zone.within(inside(point.low, other) if other.throughout else same(point.low, other.low))
+            if values is not None and not zone.empty:
+                factor = _without(replace(pattern, zone=zone), place, values)
+                if not any(_is_hopeless(each, factor.terms) for each in factor.conditions):
+                    yield factor
+
+
+def _is_hopeless(condition: Condition, terms: dict[str, int | Moment]) -> bool:
+    """Whether a comparison of a value with itself cannot come out as it should."""
+    left, right = condition.left, condition.right
+    if not (isinstance(left, Variable) and isinstance(right, Variable)):
+        return False
+    one, other = terms.get(left.name), terms.get(right.name)
+    return isinstance(one, int) and one == other and (condition.operator in ("=", "<=", ">=")) != condition.wanted
+
+
+def unified(first: Iterable[Argument], second: Iterable[Argument]) -> dict[int, Argument] | None:
+    """What slots become that makes arguments the same."""
+    values: dict[int, Argument] = {}
+
+    def known(argument: Argument) -> Argument:
+        while not isinstance(argument, Fixed) and argument in values:
+            argument = values[argument]
+        return argument
+
+    for one, other in zip(first, second, strict=True):
+        a, b = known(one), known(other)
+        if a == b:
+            continue
+        if not isinstance(a, Fixed):
+            values[a] = b
+        elif not isinstance(b, Fixed):
+            values[b] = a
+        else:
+            return None
+    return {slot: known(slot) for slot in values}
+
+
+def _without(pattern: RangePattern, place: int, values: dict[int, Argument]) -> RangePattern:
+    """The pattern without a premise, and with values for slots."""
+
+    def put(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
+        return tuple(each if isinstance(each, Fixed) else values.get(each, each) for each in arguments)
+
+    def placed(literals: Iterable[Need]) -> tuple[Need, ...]:
+        return tuple(dict.fromkeys(replace(each, arguments=put(each.arguments)) for each in literals))
+
+    def slot(old: int) -> int:
+        new = values.get(old, old)
+        return old if isinstance(new, Fixed) else new
+
+    conditions = [replace(each, slots=frozenset(map(slot, each.slots))) for each in pattern.conditions]
+    terms = {name: slot(at) if isinstance(at, int) else at for name, at in pattern.terms.items()}
+    for old, new in values.items():
+        if isinstance(new, Fixed):
+            terms[f"#{old}"] = old
+            known = Constant(new.value)
+            conditions.append(Condition("=", Variable(f"#{old}"), known, True, frozenset({old}), frozenset()))
+    return RangePattern(
+        put(pattern.arguments),
+        placed(each for index, each in enumerate(pattern.premises) if index != place),
+        placed(pattern.absences),
+        pattern.zone,
+        tuple(replace(each, arguments=put(each.arguments)) for each in pattern.lookups),
+        tuple(conditions),
+        terms,
+        pattern.names,
+        pattern.rules,
+    )
+
+
+Slots = tuple[Value | None, ...]

@@ -1,0 +1,150 @@
+"""Pieces: at each choice of times in a zone, the same facts are evidence and the same premises are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from presage.hypothesis.literals import Argument, Open
+from presage.hypothesis.ranges.patterns import Moment, Need, at_most, inside
+from presage.hypothesis.ranges.stretches import Stretch
+from presage.hypothesis.ranges.zones import ANSWER, START, Zone
+from presage.hypothesis.texts import Clause
+from presage.model.formulas import Comparison
+from presage.model.terms import Constant, Number, Variable
+
+Evidence = tuple[str, tuple[Argument, ...], Stretch]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """At each choice of times in a zone: evidence, and what is missing."""
+
+    zone: Zone
+    free: Zone
+    """The same as long as nothing arrives: without what time alone takes away."""
+    needs: tuple[Need, ...]
+    whole: tuple[Need, ...]
+    """The same as long as nothing arrives: with the parts of absences that are settled."""
+    because: frozenset[Evidence]
+    settled: tuple[Need, ...] = ()
+    """Absences, or parts of them, that are evidence."""
+    limits: tuple[Clause, ...] = ()
+    """What open values must not be or satisfy."""
+    grounded: bool = True
+    """Whether evidence and static facts give all the values that the answer has."""
+    cut_by: frozenset[int] = frozenset()
+    """What took a part of it away, so that a change of that is a change of it."""
+
+    @property
+    def has_evidence(self) -> bool:
+        return bool(self.because) or any(self.is_in_stream(each) for each in self.settled)
+
+    def is_in_stream(self, need: Need) -> bool:
+        """Whether an absence says anything: before the start nothing holds."""
+        high = extent(self.zone, need.high)[1]
+        return high is None or high > 0 or (high == 0 and need.closed_high)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether evidence fixes the answer's time."""
+        return self.free.range(ANSWER).is_point
+
+    @property
+    def form(self) -> tuple[object, ...]:
+        """The same as long as nothing arrives."""
+        return self.free, self.whole, self.because, self.limits, self.cut_by
+
+
+def extent(zone: Zone, moment: Moment) -> tuple[Number | None, Number | None]:
+    """Between which times a moment lies."""
+    if moment.base == START:
+        return moment.offset, moment.offset
+    low, high = zone.upper[moment.base], zone.upper[moment.base * zone.size]
+    return None if low is None else moment.offset - low[0], None if high is None else moment.offset + high[0]
+
+
+def canonical(piece: Piece) -> Piece:
+    """The same with as few time variables as there can be: those at a fixed distance from others go, and so do those
+    that nothing missing hangs on."""
+    zone, needs, settled = _renamed(piece.zone, piece.needs, piece.settled)
+    free, whole, _ = _renamed(piece.free, piece.whole, ())
+    return replace(piece, zone=zone, free=free, needs=needs, whole=whole, settled=settled)
+
+
+def _renamed(
+    zone: Zone, needs: tuple[Need, ...], others: tuple[Need, ...]
+) -> tuple[Zone, tuple[Need, ...], tuple[Need, ...]]:
+    moved: list[Moment] = [Moment(START, 0)]
+    for each in range(1, zone.size):
+        found = next(
+            (
+                Moment(other, away)
+                for other in range(each)
+                if moved[other].base == other and (away := zone.distance(each, other)) is not None
+            ),
+            Moment(each, 0),
+        )
+        moved.append(found)
+
+    def put(need: Need) -> Need:
+        low, high = moved[need.low.base].later(need.low.offset), moved[need.high.base].later(need.high.offset)
+        return replace(need, low=low, high=high)
+
+    shown, beside = [put(each) for each in needs], [put(each) for each in others]
+    used = sorted({side.base for each in (*shown, *beside) for side in (each.low, each.high) if side.base > ANSWER})
+    if used != list(range(2, zone.size)):
+        zone = zone.kept([ANSWER, *used])
+        places = {START: START, ANSWER: ANSWER, **{old: 2 + new for new, old in enumerate(used)}}
+
+        def place(need: Need) -> Need:
+            return replace(
+                need,
+                low=Moment(places[need.low.base], need.low.offset),
+                high=Moment(places[need.high.base], need.high.offset),
+            )
+
+        shown, beside = [place(each) for each in shown], [place(each) for each in beside]
+    order = sorted(dict.fromkeys(shown), key=lambda each: each.order)
+    return zone, tuple(order), tuple(dict.fromkeys(beside))
+
+
+def equations(first: Need, second: Need) -> Clause | None:
+    """What makes the atoms of two literals the same; `None` if nothing does."""
+    if first.predicate != second.predicate:
+        return None
+    found = []
+    for one, other in zip(first.arguments, second.arguments, strict=True):
+        if one == other:
+            continue
+        if isinstance(other, Open):
+            one, other = other, one
+        if not isinstance(one, Open):
+            return None
+        term = Variable(other.name) if isinstance(other, Open) else Constant(other)
+        found.append(Comparison("=", Variable(one.name), term))
+    return tuple(found)
+
+
+def apart(
+    zone: Zone, limits: tuple[Clause, ...], overlap: Zone, same: Clause
+) -> Iterator[tuple[Zone, tuple[Clause, ...]]]:
+    """A zone without what would have a fact there and absent: those times, or for those times some values."""
+    for part in zone.without(overlap):
+        yield part, limits
+    both = zone.meet(overlap)
+    if same and not both.empty:
+        yield both, tuple(dict.fromkeys((*limits, same)))
+
+
+def overlap(zone: Zone, first: Need, second: Need) -> Zone:
+    """Where two literals speak of one time."""
+    if not first.throughout:
+        return Zone.of(zone.size, zone.whole, inside(first.low, second))
+    touching = 0 if first.closed_high and second.closed_low else -1
+    other = 0 if second.closed_high and first.closed_low else -1
+    return Zone.of(
+        zone.size,
+        zone.whole,
+        [at_most(second.low, first.high, (0, touching)), at_most(first.low, second.high, (0, other))],
+    )

@@ -1,0 +1,137 @@
+"""Ways in words: premises with their times, and what open times must not be.
+
+The answer's time is called T where it is open; other open times are T1, T2, …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import count
+from typing import Any
+
+from presage.hypothesis.literals import Open, show
+from presage.hypothesis.ranges.patterns import Moment, Need
+from presage.hypothesis.ranges.pieces import Piece, extent
+from presage.hypothesis.ranges.stretches import Line
+from presage.hypothesis.ranges.zones import ANSWER, START, Constraint, Zone
+from presage.hypothesis.texts import show_clause
+from presage.model.formulas import Comparison
+from presage.model.printer import show_number
+from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, number
+
+Order = tuple[Any, ...]
+
+
+class Words:
+    """Words for one way."""
+
+    def __init__(self, piece: Piece, line: Line, taken: Iterable[str] = (), is_open: bool = False) -> None:
+        """`is_open`: the answer's time is open, whatever it is in this way."""
+        self.piece, self.line, self.is_open = piece, line, is_open
+        used = set(taken) | {each.name for need in piece.needs for each in need.arguments if isinstance(each, Open)}
+        names = (name for number_of in count() if (name := f"T{number_of or ''}") not in used)
+        self.names = [next(names) for _ in range(1, piece.zone.size)]
+
+    @property
+    def answer_time(self) -> str:
+        return self.names[0]
+
+    def because(self) -> tuple[str, ...]:
+        found: list[tuple[Order, str]] = []
+        for name, arguments, times in self.piece.because:
+            interval = self.line.interval(times)
+            text = f"{show(name, arguments)}@{interval}"
+            found.append(((False, interval.low, text), text))
+        for need in self.piece.settled:
+            if self.piece.is_in_stream(need):
+                found.append(self._told(self._in_stream(need)))
+        return tuple(dict.fromkeys(text for _, text in sorted(found)))
+
+    def _in_stream(self, need: Need) -> Need:
+        """An absence from the start of the stream on."""
+        low, high = extent(self.piece.zone, need.low)[0], extent(self.piece.zone, need.low)[1]
+        if low is not None and low >= 0:
+            return need
+        if high is not None and high > 0:
+            return need
+        from dataclasses import replace
+
+        start = Moment(START, 0)
+        return replace(need, low=start, closed_low=True, throughout=need.high != start)
+
+    def needs(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(text for _, text in sorted(map(self._told, self.piece.needs))))
+
+    def _told(self, need: Need) -> tuple[Order, str]:
+        atom = show(need.predicate, need.arguments)
+        text = f"{'' if need.positive else 'not '}{atom}@{self._when(need)}"
+        is_open = self._fixed(need.low) is None
+        return (is_open, self._first(need.low), text), text
+
+    def _fixed(self, moment: Moment) -> Number | None:
+        low, high = extent(self.piece.zone, moment)
+        return low if low == high else None
+
+    def _first(self, moment: Moment) -> Number:
+        low = extent(self.piece.zone, moment)[0]
+        return 0 if low is None else low
+
+    def _when(self, need: Need) -> str:
+        if not need.throughout or need.low == need.high:
+            return self._moment(need.low)
+        low, high = self._moment(need.low), self._moment(need.high)
+        if low == high and need.closed_low and need.closed_high:
+            return low
+        first, last = "[" if need.closed_low else "(", "]" if need.closed_high else ")"
+        return f"{first}{low},{high}{last}"
+
+    def _moment(self, moment: Moment) -> str:
+        at = self._fixed(moment)
+        if at is not None:
+            return show_number(at)
+        return str(Open(self.names[moment.base - 1], moment.offset))
+
+    def unless(self) -> tuple[str, ...]:
+        return (
+            *sorted(map(show_clause, self.piece.limits)),
+            *(show_clause((self._opposite(each),)) for each in self._bounds()),
+        )
+
+    def _bounds(self) -> list[Constraint]:
+        """What the zone says of open times that does not follow from the rest, nor from where the stream starts."""
+        zone, size = self.piece.zone, self.piece.zone.size
+        fixed = zone.range(ANSWER).is_point and not self.is_open
+        given: list[Constraint] = [(START, each, (0, 0)) for each in range(1, size)]
+        if fixed:
+            at = zone.range(ANSWER).low
+            assert at is not None
+            given += self.line.point(at).within(ANSWER)
+        told = [each for each in sorted(zone.constraints()) if max(each[:2]) > (ANSWER if fixed else START)]
+        told = [each for each in told if each not in given]
+
+        # Where another bound says as much, those by a fixed time stay where the answer's is known.
+        def first(constraint: Constraint) -> bool:
+            return (min(constraint[:2]) == ANSWER) if fixed else (min(constraint[:2]) != START)
+
+        own = {START, ANSWER}
+        for each in sorted(told, key=lambda each: (not first(each), each)):
+            if self.is_open and set(each[:2]) == own:
+                continue  # between which times the answer lies is always said
+            rest = [other for other in told if other != each]
+            if Zone.of(size, zone.whole, [*given, *rest]) == zone:
+                told = rest
+        return sorted(told, key=lambda each: (max(each[:2]), each[0] > each[1], each))
+
+    def _opposite(self, constraint: Constraint) -> Comparison:
+        x, y, (limit, strict) = constraint
+        if x > y:  # x is at most y + limit
+            return Comparison(">=" if strict else ">", Variable(self.names[x - 1]), self._term(y, limit))
+        return Comparison("<=" if strict else "<", Variable(self.names[y - 1]), self._term(x, number(-limit)))
+
+    def _term(self, base: int, offset: Number) -> Term:
+        if base == START:
+            return Constant(offset)
+        name = Variable(self.names[base - 1])
+        if not offset:
+            return name
+        return Arithmetic("+" if offset > 0 else "-", name, Constant(max(offset, -offset)))

@@ -1,0 +1,244 @@
+"""Which pieces of an answer are its ways, and at which times: minimal premises, with one minimal evidence.
+
+Where the premises of one piece are among those of another, for the same time of the answer, the other is superfluous
+there. Both hang on times that are open, so *there* is a zone: the choices of the larger one's times for which the
+smaller one has a choice. It is taken away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, NamedTuple
+
+from presage.hypothesis.literals import Open
+from presage.hypothesis.ranges.patterns import Moment, Need, at_most, inside, same
+from presage.hypothesis.ranges.pieces import Piece, canonical
+from presage.hypothesis.ranges.stretches import Line, Stretch, minus, union
+from presage.hypothesis.ranges.zones import ANSWER, Constraint, Zone, joined
+from presage.hypothesis.texts import show_clause
+from presage.hypothesis.ways import stands_for
+
+
+class Outcome(NamedTuple):
+    """What is known of the answers with some arguments, by their times."""
+
+    confirmed: list[Piece]
+    ways: list[Piece]
+    """Minimal, with evidence."""
+    open: list[Stretch]
+    """Where they may still come true, with evidence or without."""
+
+
+def outcome(pieces: Iterable[Piece], line: Line) -> Outcome:
+    found = list(dict.fromkeys(pieces))
+    sure = [each for each in found if not each.needs and not each.limits]
+    confirmed = union(line.of_range(each.zone.range(ANSWER)) for each in sure)
+    rest = [each for each in found if each.needs or each.limits]
+    still = minus((line.of_range(each.zone.range(ANSWER)) for each in rest), confirmed)
+    if confirmed:
+        rest = list(_beyond(rest, confirmed))
+    if len(rest) == 1 and not _may_beat_itself(rest[0]):
+        kept = rest if rest[0].has_evidence else []
+    else:
+        kept = _minimal(rest)
+    return Outcome(sure, kept, still)
+
+
+def _beyond(pieces: Iterable[Piece], confirmed: list[Stretch]) -> Iterator[Piece]:
+    """Pieces at times that are not confirmed."""
+    for piece in pieces:
+        zones = [piece.zone]
+        for times in confirmed:
+            taken = Zone.of(piece.zone.size, piece.zone.whole, times.within(ANSWER))
+            zones = [part for zone in zones for part in zone.without(taken)]
+        for zone in zones:
+            yield piece if zone is piece.zone else canonical(replace(piece, zone=zone))
+
+
+def _may_beat_itself(piece: Piece) -> bool:
+    """Whether one choice of times may need less than another."""
+    return any(each.throughout and max(each.low.base, each.high.base) > ANSWER for each in piece.needs)
+
+
+def _minimal(pieces: list[Piece]) -> list[Piece]:
+    """The pieces that are told, without what others make superfluous. Of several evidences for the same premises one
+    stays, the smallest."""
+    ranked = sorted(
+        pieces,
+        key=lambda each: (
+            each.has_evidence,
+            not each.grounded,
+            len(each.because) + len(each.settled),
+            len(each.needs),
+            sorted(map(repr, each.because)),
+            repr(each.settled),
+        ),
+    )
+    found: dict[tuple[object, ...], list[Zone]] = {}
+    forms: dict[tuple[object, ...], Piece] = {}
+    merged = [replace(each, needs=_merged(each)) if len(each.needs) > 1 else each for each in ranked]
+    names = [frozenset((each.predicate, each.positive) for each in piece.needs) for piece in ranked]
+    for place, piece in enumerate(ranked):
+        if not piece.has_evidence:
+            continue
+        zones = [piece.zone]
+        cut_by: set[int] = set()
+        for other_place, other in enumerate(ranked):
+            if not zones:
+                break
+            if not names[other_place] <= names[place] or (place == other_place and not _may_beat_itself(piece)):
+                continue
+            for region in _beaten(merged[place], merged[other_place], other_place < place):
+                left = [part for zone in zones for part in zone.without(region)]
+                if left != zones:
+                    cut_by.add(hash((other.free, other.whole, other.limits)))
+                zones = left
+        for zone in zones:
+            part = piece
+            if cut_by:
+                part = canonical(replace(piece, zone=zone, cut_by=frozenset(cut_by)))
+            key = (part.needs, part.because, part.settled, part.limits, part.zone.size, part.free, part.whole)
+            forms.setdefault(key, part)
+            found.setdefault(key, []).append(part.zone)
+    return [
+        forms[key] if zone is forms[key].zone else canonical(replace(forms[key], zone=zone))
+        for key, zones in found.items()
+        for zone in joined(zones)
+    ]
+
+
+def _merged(piece: Piece) -> tuple[Need, ...]:
+    """The premises with those about one atom whose times overlap or touch as one."""
+    zone = piece.zone
+    groups: dict[tuple[object, ...], list[Need]] = {}
+    for each in piece.needs:
+        groups.setdefault((each.predicate, each.positive, each.arguments), []).append(each)
+    if len(groups) == len(piece.needs):
+        return piece.needs
+    found: list[Need] = []
+    for group in groups.values():
+        rest = list(group)
+        while rest:
+            first = rest.pop()
+            again = True
+            while again:
+                again = False
+                for other in rest:
+                    both = _together(zone, first, other)
+                    if both is not None:
+                        rest.remove(other)
+                        first, again = both, True
+                        break
+            found.append(first)
+    return tuple(found)
+
+
+def _together(zone: Zone, one: Need, other: Need) -> Need | None:
+    """Two premises about one atom as one, where it is clear that their times overlap or touch."""
+    for first, second in ((one, other), (other, one)):
+        starts, gap = _lag(zone, first.low, second.low), _lag(zone, first.high, second.low)
+        ends = _lag(zone, first.high, second.high)
+        if starts is None or gap is None or ends is None or starts < 0:
+            continue
+        if starts == 0 and second.closed_low and not first.closed_low:
+            continue
+        touches = gap < 0 or (gap == 0 and (first.closed_high or second.closed_low)) or (zone.whole and gap == 1)
+        if not touches:
+            continue
+        high, closed = (second.high, second.closed_high) if ends > 0 else (first.high, first.closed_high)
+        if ends == 0:
+            closed = first.closed_high or second.closed_high
+        return replace(first, high=high, closed_high=closed, throughout=first.low != high)
+    return None
+
+
+def _lag(zone: Zone, first: Moment, second: Moment) -> Any:
+    """How much later one moment is than another, if that is fixed."""
+    away = zone.distance(second.base, first.base)
+    return None if away is None else away + second.offset - first.offset
+
+
+def _beaten(piece: Piece, other: Piece, is_preferred: bool) -> Iterator[Zone]:
+    """Where another piece needs less, or the same and is preferred."""
+    size = piece.zone.size
+    places = [ANSWER, *range(size, size + other.zone.size - 2)]
+    both = piece.zone.extended(size + other.zone.size - 2).within(other.zone.placed(places))
+    if both.empty:
+        return
+    needs = [_placed(each, places) for each in other.needs]
+    options = [
+        [each for each in piece.needs if (each.predicate, each.positive) == (need.predicate, need.positive)]
+        for need in needs
+    ]
+    for chosen in product(*options):
+        pairs = list(zip(needs, chosen, strict=True))
+        if not _agree(piece, other, pairs):
+            continue
+        part = both.within(each for need, have in pairs for each in _among(need, have))
+        if part.empty:
+            continue
+        region = part.kept(range(1, size))
+        rest = [region]
+        if not is_preferred:
+            # Where it needs the same, it is none the better.
+            for equal in _equal(part, piece, pairs):
+                rest = [left for each in rest for left in each.without(equal.kept(range(1, size)))]
+        yield from rest
+
+
+def _equal(zone: Zone, piece: Piece, pairs: list[tuple[Need, Need]]) -> Iterator[Zone]:
+    """Where premises that are all among a piece's are all of them: each of those is one of the others."""
+    for chosen in product(*([need for need, have in pairs if _alike(need, have, each)] for each in piece.needs)):
+        equal = zone.within(
+            constraint
+            for need, have in zip(chosen, piece.needs, strict=True)
+            for constraint in (*same(need.low, have.low), *same(need.high, have.high))
+        )
+        if not equal.empty:
+            yield equal
+
+
+def _alike(need: Need, have: Need, wanted: Need) -> bool:
+    """Whether a premise that is among another, the one wanted, may be the same."""
+    return have == wanted and (need.closed_low, need.closed_high) == (have.closed_low, have.closed_high)
+
+
+def _placed(need: Need, places: list[int]) -> Need:
+    def put(moment: Moment) -> Moment:
+        return moment if moment.base == 0 else Moment(places[moment.base - 1], moment.offset)
+
+    return replace(need, low=put(need.low), high=put(need.high))
+
+
+def _among(need: Need, have: Need) -> Iterator[Constraint]:
+    """What makes the times of one premise times of another."""
+    if not have.throughout:
+        yield from (*same(need.low, have.low), *same(need.high, have.high))
+    elif not need.throughout:
+        yield from inside(need.low, have)
+    else:
+        yield at_most(have.low, need.low, (0, -1 if need.closed_low and not have.closed_low else 0))
+        yield at_most(need.high, have.high, (0, -1 if need.closed_high and not have.closed_high else 0))
+
+
+def _agree(piece: Piece, other: Piece, pairs: Sequence[tuple[Need, Need]]) -> bool:
+    """Whether the open data variables of another piece can be what makes its premises premises of this one."""
+    values: dict[Open, object] = {}
+    for need, have in pairs:
+        for want, given in zip(need.arguments, have.arguments, strict=True):
+            if isinstance(want, Open):
+                if values.setdefault(want, given) != given:
+                    return False
+            elif want != given:
+                return False
+    return stands_for(_Limited(other), _Limited(piece), values)
+
+
+class _Limited:
+    """A piece as what compares limits wants it."""
+
+    def __init__(self, piece: Piece) -> None:
+        self.limits: Any = piece.limits
+        self.unless = tuple(map(show_clause, piece.limits))

@@ -1,0 +1,34 @@
+"""What is known: facts, static facts, how late facts may be, and what is known of negated derived atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from presage.hypothesis.delays import Delays
+from presage.hypothesis.ranges.memory import Memory
+from presage.hypothesis.ranges.stretches import Line, Stretch
+from presage.model.values import Value
+
+Values = tuple[Value, ...]
+Rows = Callable[[str, Sequence[Value | None]], Iterable[Values]]
+
+
+class Judged(NamedTuple):
+    """A negated derived atom, by its time."""
+
+    true: list[Stretch]
+    never: list[Stretch]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What is known: facts, static facts, how late facts may be, and what is known of negated derived atoms."""
+
+    line: Line
+    memory: Memory
+    delays: Delays
+    statics: Rows
+    derived: frozenset[str]
+    judge: Callable[[str, Values], Judged]
