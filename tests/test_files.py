@@ -563,3 +563,69 @@ def test_answers_and_bar_share_a_screen(tmp_path: Path) -> None:
 def test_no_bar_where_nobody_waits_or_looks(tmp_path: Path, soon: float, terminal: bool) -> None:
     printed, shown = run_for_a_while(tmp_path, soon, "pipe", terminal)
     assert len(printed.splitlines()) == 100 and shown == ""
+
+
+UNNAMED = """
+timeline discrete.
+input temp(device, level).
+static owner(device, team).
+hot(X) :- temp(X, high).
+query hot(X).
+"""
+
+
+def test_what_the_program_does_not_name_is_passed_over_and_counted(tmp_path: Path) -> None:
+    program = write_csv(tmp_path, "hot.psg", UNNAMED)
+    facts = write_csv(
+        tmp_path,
+        "facts.jsonl",
+        '{"pred": "temp", "args": ["a", "high"], "time": 1}\n{"pred": "wind", "args": [{}], "time": "soon"}\n'
+        '{"pred": "rain", "args": []}\n',
+    )
+    write_csv(tmp_path, "temp.csv", ",device,site,level,time\n0,b,west,high,2\n")
+    write_csv(tmp_path, "humid.csv", "device,time\na,1\n\nb,2\n")
+    write_parquet(tmp_path, "cold.parquet", {"x": [1, 2, 3]})
+    (tmp_path / "more").mkdir()
+    write_parquet(tmp_path / "more", "temp.parquet", {"device": ["c"], "level": ["high"], "site": ["x"], "time": [3]})
+    names = ("facts.jsonl", "temp.csv", "humid.csv", "cold.parquet", "more/temp.parquet")
+    given = [tmp_path / name for name in names]
+    run = command("run", program, "--emit", "confirmed", "--unknown", "ignore", "--facts", *given)
+    assert [json.loads(line)["answer"] for line in run.stdout.splitlines()] == ["hot(a)@1", "hot(b)@2", "hot(c)@3"]
+    said = (
+        "passed over, since the program does not name them: 7 facts of `cold`, `humid`, `rain`, `wind` and 3 columns, "
+    )
+    assert run.stderr.splitlines()[-1] == said + "`temp.1`, `temp.site`"
+    for words in (["ask", "--at", "1", "--json"], ["models", "--at", "1"], ["explain", "--at", "1"]):
+        name, *options = words
+        asked = {"ask": ["hot(X)"], "models": [], "explain": ["hot(a)@1"]}[name]
+        told = command(name, program, "--unknown", "ignore", "--facts", facts, *options, *asked)
+        assert told.returncode == 0, told.stderr
+        assert "2 facts of `rain`, `wind`" in told.stderr
+        assert "hot" in told.stdout or '"a"' in told.stdout
+        refused = command(name, program, "--facts", facts, *options, *asked)
+        assert refused.returncode == 1
+        assert "facts.jsonl:2: the program has no input `wind`" in refused.stderr
+        assert "--unknown ignore" in refused.stderr
+    refused = command("run", program, "--facts", tmp_path / "more" / "temp.parquet")
+    assert "`temp` has no column `site`" in refused.stderr
+    assert "--unknown ignore" in refused.stderr
+    piped = command("run", program, "--unknown", "ignore", "--facts", "-", stdin=facts.read_text())
+    assert "hot(a)@1" in piped.stdout
+    assert "2 facts of `rain`, `wind`" in piped.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("facts.jsonl", '{"pred": "hot", "args": ["a"], "time": 1}\n', ":1: `hot` is derived by rules"),
+        ("facts.jsonl", '{"pred": "temp", "args": ["a"], "time": 1}\n', ":1: `temp` has 2 arguments"),
+        ("facts.jsonl", '{"args": ["a"], "time": 1}\n', ":1: the fact has no `pred`"),
+        ("temp.csv", "device,levl,time\n", "the column `level` is missing"),
+        ("owner.csv", "device,team,time\n", "`owner` is static"),
+    ],
+)
+def test_what_is_named_and_wrong_stays_an_error(tmp_path: Path, name: str, text: str, said: str) -> None:
+    program = write_csv(tmp_path, "hot.psg", UNNAMED)
+    refused = command("run", program, "--unknown", "ignore", "--facts", write_csv(tmp_path, name, text))
+    assert refused.returncode == 1
+    assert said in refused.stderr

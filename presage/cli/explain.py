@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from presage.cli import FINE
-from presage.cli.options import checked_program, in_the_call, program_argument
+from presage.cli.options import (
+    checked_program,
+    in_the_call,
+    program_argument,
+    read_as_asked,
+    tell_what_was_passed_over,
+    unknown_argument,
+)
 from presage.errors import PresageError, nearest
 
 if TYPE_CHECKING:
@@ -50,6 +57,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     program_argument(command)
     command.add_argument("--facts", nargs="+", type=Path, required=True, metavar="F", help="files of facts (.jsonl)")
     command.add_argument("--static", nargs="+", type=Path, default=[], metavar="F", help="files of static facts")
+    unknown_argument(command)
     command.add_argument(
         "--at", required=True, metavar="T", help="the time of the look: what arrives later is not seen"
     )
@@ -248,6 +256,7 @@ def _record(options: argparse.Namespace, subject: Subject, checker: Checker, at:
     facts: list[InputFact] = []
     statics: list[tuple[str, tuple[Value, ...]]] = []
     late = 0
+    read_as_asked(options, checker)
     for fact in read_facts(options.static, checker):
         if fact.low is not None:
             raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")
@@ -258,6 +267,7 @@ def _record(options: argparse.Namespace, subject: Subject, checker: Checker, at:
             continue
         late += fact.arrival <= at and checker.is_late(fact, fact.arrival)
         facts.append(InputFact.of(fact))
+    tell_what_was_passed_over(checker)
     if late:
         print(f"{late} facts arrived too late and are left out", file=sys.stderr)
     return Record(subject.program, subject.discrete, tuple(facts), tuple(statics), at)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from presage.cli import FINE
-from presage.cli.options import checked_program
+from presage.cli.options import checked_program, read_as_asked, tell_what_was_passed_over
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -59,7 +59,9 @@ def run_on_spark(options: argparse.Namespace) -> int:
     assert report.findings is not None
     subject = report.findings.subject
     checker = Checker(subject.program, subject.predicates, subject.discrete)
+    read_as_asked(options, checker)
     facts = [*read_facts(options.facts, checker), *read_facts(options.static, checker)]
+    tell_what_was_passed_over(checker)
     if not any(fact.low is not None for fact in facts):
         raise PresageError("there are no facts of the stream: a run on Spark needs some")
     predicates = subject.predicates

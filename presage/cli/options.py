@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 from presage.cli import WRONG_CALL
 from presage.errors import PresageError, WrongParameter
+from presage.io.unknown import IGNORE, REFUSE, Unknown
 
 if TYPE_CHECKING:
     from presage.checking import Report
+    from presage.io.facts import Checker
 
 DEFAULT_HORIZON = 16
 
@@ -103,7 +105,28 @@ def facts_arguments(command: argparse.ArgumentParser, required: bool = True, pip
         help="files of facts (.jsonl, .csv, .parquet)" + ("; - for JSON lines from standard input" if piped else ""),
     )
     command.add_argument("--static", nargs="+", type=Path, default=[], metavar="F", help="files of static facts")
+    unknown_argument(command)
     command.add_argument("--until", metavar="N", help="the last step (default: when everything is settled)")
+
+
+def unknown_argument(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--unknown",
+        choices=(REFUSE, IGNORE),
+        default=REFUSE,
+        help="facts of predicates, and columns, that the program does not name: refuse them (default), or ignore and "
+        "count them",
+    )
+
+
+def read_as_asked(options: argparse.Namespace, checker: Checker) -> None:
+    """Facts are read as `--unknown` says, where a command has it."""
+    checker.unknown = Unknown(getattr(options, "unknown", REFUSE) == IGNORE)
+
+
+def tell_what_was_passed_over(checker: Checker) -> None:
+    if checker.unknown is not None and checker.unknown.told:
+        print(checker.unknown.told, file=sys.stderr)
 
 
 def positive_count(text: str) -> int:

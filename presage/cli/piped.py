@@ -66,7 +66,9 @@ class Piped:
             if self.clock is None:
                 yield from self.incoming.completed(moment)
             return
-        fact = self.reasoner.checker.fact(entry, where)
+        fact = self.reasoner.checker.fact_if_named(entry, where)
+        if fact is None:
+            return
         if fact.low is None:
             try:
                 self.reasoner.add_static(fact)

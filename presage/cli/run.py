@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from presage.answers import json_value, show_answer_atom, shown_name
 from presage.cli import FINE
-from presage.cli.options import checked_program, facts_arguments, in_the_call, output_path, program_argument, wrong_call
+from presage.cli.options import (
+    checked_program,
+    facts_arguments,
+    in_the_call,
+    output_path,
+    program_argument,
+    read_as_asked,
+    tell_what_was_passed_over,
+    wrong_call,
+)
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -193,6 +202,7 @@ def run(options: argparse.Namespace) -> int:
     reasoner = _stepper(report, options, choice)
     if options.suppose:
         _check_supposing(reasoner, options)
+    read_as_asked(options, reasoner.checker)
     facts, known = take_facts(reasoner, [path for path in options.facts if path != STANDARD_INPUT], options.static)
     with in_the_call():
         until = last_step_asked(reasoner, options.until)
@@ -392,6 +402,7 @@ def _pull_asked(reasoner: Reasoner | AnswerStreamSteps, given: str | None) -> Nu
 
 
 def _tell_what_was_left_out(reasoner: Reasoner | AnswerStreamSteps) -> None:
+    tell_what_was_passed_over(reasoner.checker)
     if reasoner.late:
         print(f"{len(reasoner.late)} facts arrived too late and were left out", file=sys.stderr)
     supposing = getattr(reasoner, "supposing", None)

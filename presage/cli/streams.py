@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from presage.cli.options import checked_program, in_the_call, program_argument
+from presage.cli.options import (
+    checked_program,
+    in_the_call,
+    program_argument,
+    read_as_asked,
+    tell_what_was_passed_over,
+    unknown_argument,
+)
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -20,6 +27,7 @@ def stream_arguments(command: argparse.ArgumentParser, at: str) -> None:
     program_argument(command)
     command.add_argument("--facts", nargs="+", type=Path, default=[], metavar="F", help="files of facts (.jsonl)")
     command.add_argument("--static", nargs="+", type=Path, default=[], metavar="F", help="files of static facts")
+    unknown_argument(command)
     command.add_argument("--at", required=True, metavar="T", help=at)
     command.add_argument(
         "--timeline",
@@ -91,11 +99,13 @@ def given_stream(options: argparse.Namespace, command: str, question: str = "") 
             "declare `timeline discrete.`"
         )
     checker = Checker(subject.program, subject.predicates, subject.discrete)
+    read_as_asked(options, checker)
     static = list(read_facts(options.static, checker))
     for fact in static:
         if fact.low is not None:
             raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")
     facts = (*static, *read_facts(options.facts, checker))
+    tell_what_was_passed_over(checker)
     with in_the_call():
         at = None if options.at == "any" else _time(options.at, "--at", checker)
         timeline = _timeline(options.timeline, checker)

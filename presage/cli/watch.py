@@ -20,6 +20,8 @@ from presage.cli.options import (
     params_of,
     positive_count,
     program_argument,
+    read_as_asked,
+    tell_what_was_passed_over,
     wrong_call,
 )
 from presage.errors import PresageError
@@ -226,7 +228,9 @@ def prepare(options: argparse.Namespace, text: str | None = None) -> tuple[Repla
         below = Folder(Path(options.program).parent, only_below=True)
         report = check_text(text, str(options.program), folder=below, params=params_of(options))
     reasoner = make_stepper(report, options.emit)
+    read_as_asked(options, reasoner.checker)
     facts, statics = take_facts(reasoner, options.facts, options.static)
+    tell_what_was_passed_over(reasoner.checker)
     with in_the_call():
         until = last_step_asked(reasoner, options.until)
     speed = _comfortable_speed(facts, until) if options.speed is None else options.speed

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from presage.cli.explain import Explained
+from presage.cli.options import read_as_asked, tell_what_was_passed_over
 from presage.errors import PresageError
 from presage.evidence.outline import Outline, Sign
 
@@ -23,7 +24,9 @@ def explain_by_run(report: Report, options: argparse.Namespace, at: Number) -> E
     from presage.stepping import make_stepper, steps
 
     stepper = make_stepper(report)
+    read_as_asked(options, stepper.checker)
     facts, _ = take_facts(stepper, options.facts, options.static)
+    tell_what_was_passed_over(stepper.checker)
     wanted = "".join(options.answer.split())
     found: Answer | None = None
     for answers in steps(stepper, [fact for fact in facts if fact.arrival <= at], at):

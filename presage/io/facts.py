@@ -15,6 +15,7 @@ from typing import Any
 from presage.analysis.predicates import Predicate, delay_of, fits
 from presage.answers import Value
 from presage.errors import PresageError, nearest
+from presage.io.unknown import HINT, Unknown
 from presage.model.numerals import MOST_DIGITS
 from presage.model.numerals import exact as exact
 from presage.model.printer import show_number
@@ -62,6 +63,21 @@ class Checker:
         self.units = Units(program)
         self.times: str | None = None
         """How the facts that were read say their times, `ticks` or `iso`: by the first of them."""
+        self.unknown: Unknown | None = None
+        """What is done about what the program does not name, where somebody was asked: otherwise it is refused."""
+
+    def passes_over(self, name: Any, count: int = 1) -> bool:
+        """Whether facts are left aside, and counted, because the program does not name their predicate."""
+        if self.unknown is None or not self.unknown.ignored or not isinstance(name, str) or name in self.predicates:
+            return False
+        self.unknown.facts[name] += count
+        return True
+
+    def fact_if_named(self, entry: Any, where: str) -> Fact | None:
+        """The same as `fact`, of a predicate that the program names; of another nothing, where that is passed over."""
+        if isinstance(entry, dict) and self.passes_over(entry.get("pred")):
+            return None
+        return self.fact(entry, where)
 
     def fact(self, entry: Any, where: str) -> Fact:
         """A fact from the object of a JSON line."""
@@ -100,8 +116,12 @@ class Checker:
             inputs = [each.name for each in self.predicates.values() if each.is_input or each.is_static]
             near = nearest(str(name), inputs)
             hint = f"; did you mean `{near}`?" if near else f" (it has {', '.join(sorted(inputs)) or 'none'})"
-            raise FactError(f"{where}: the program has no input `{name}`{hint}")
+            raise FactError(f"{where}: the program has no input `{name}`{hint}{self.hint_of_unknown}")
         return known
+
+    @property
+    def hint_of_unknown(self) -> str:
+        return "" if self.unknown is None else HINT
 
     def value(self, given: Any, known: Predicate, place: int, where: str) -> Value:
         kind = known.columns[place].type if place < len(known.columns) else "any"

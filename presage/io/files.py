@@ -14,7 +14,7 @@ from typing import Any
 from presage.io.facts import Checker, Fact, FactError, exact
 from presage.io.monpoly import read_log
 from presage.io.rdf import read_rdf
-from presage.io.rows import Rows, check_header, column_names, refuse_other_columns, when_names
+from presage.io.rows import Rows, check_header, column_names, expected_columns, when_names
 from presage.io.written import read_written
 from presage.io.xes import read_xes
 from presage.model.terms import Number
@@ -57,7 +57,9 @@ def _read_jsonl(path: Path, checker: Checker) -> Iterator[Fact]:
             if not line.strip():
                 continue
             where = f"{name}:{index}"
-            yield checker.fact(read_line(line, where), where)
+            fact = checker.fact_if_named(read_line(line, where), where)
+            if fact is not None:
+                yield fact
 
 
 def read_line(line: str, where: str) -> Any:
@@ -88,6 +90,10 @@ _JSON = json.JSONDecoder(parse_float=_decimal, parse_constant=_no_number)
 
 
 def _read_csv(path: Path, checker: Checker) -> Iterator[Fact]:
+    if checker.passes_over(path.stem, 0):
+        with path.open(encoding="utf-8-sig", newline="") as text:
+            checker.passes_over(path.stem, max(0, sum(1 for cells in csv.reader(text) if cells) - 1))
+        return
     known = checker.known(path.stem, f"{path}: the file's name names its predicate")
     with path.open(encoding="utf-8-sig", newline="") as text:
         lines = csv.reader(text, strict=True)
@@ -100,7 +106,7 @@ def _read_csv(path: Path, checker: Checker) -> Iterator[Fact]:
                 expected = ",".join([*column_names(known), *when_names(known)[:1]])
                 raise FactError(f"{where}: the file is empty; its first line names the columns: {expected}")
             _refuse_other_separators(header, where)
-            refuse_other_columns(known, header, where)
+            expected_columns(known, header, where, checker)
             check_header(known, header, where)
             rows, width = Rows(known, header, checker, lambda row: f"{path}:{row}", read_cell), len(header)
             for cells in lines:
@@ -139,16 +145,20 @@ def read_cell(kind: str, cell: str) -> Any:
 def _read_parquet(path: Path, checker: Checker) -> Iterator[Fact]:
     from presage.io.tables import cells_of, pyarrow
 
-    known = checker.known(path.stem, f"{path}: the file's name names its predicate")
+    passed_over = checker.passes_over(path.stem, 0)
+    known = None if passed_over else checker.known(path.stem, f"{path}: the file's name names its predicate")
     pa = pyarrow()
     from pyarrow import parquet
 
     with path.open("rb") as raw:
         try:
             file = parquet.ParquetFile(raw)
+            if known is None:
+                checker.passes_over(path.stem, file.metadata.num_rows)
+                return
             # pandas stores the index of a frame under such names.
             header = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
-            refuse_other_columns(known, header, str(path))
+            header = expected_columns(known, header, str(path), checker)
             check_header(known, header, str(path))
             rows, before = Rows(known, header, checker, lambda row: f"{path}:{row}"), 0
             for batch in file.iter_batches(ROWS_AT_ONCE, columns=header):

@@ -42,7 +42,8 @@ def read_log(path: Path, checker: Checker) -> Iterator[Fact]:
         elif found["args"] is not None:
             if not name:
                 raise FactError(f"{where}: these arguments belong to no predicate")
-            yield _fact(checker, name, found["args"], time, where)
+            if not checker.passes_over(name):
+                yield _fact(checker, name, found["args"], time, where)
         line += text.count("\n", at, found.end())
         at = found.end()
 

@@ -97,7 +97,9 @@ def read_rdf(path: Path, checker: Checker) -> Iterator[Fact]:
         line = f":{found.lineno}" if found.lineno else ""
         raise FactError(f"{path}{line}: this is not {form.name} ({found.msg})") from None
     for entry in entries(quads, str(path)):
-        yield checker.fact(entry, str(path))
+        fact = checker.fact_if_named(entry, str(path))
+        if fact is not None:
+            yield fact
 
 
 def entries(quads: list[Any], where: str) -> Iterator[dict[str, Any]]:

@@ -49,10 +49,15 @@ def check_header(known: Predicate, header: Sequence[str], where: str) -> None:
         raise FactError(f"{where}: there is no `time` (nor `from` and `to`)")
 
 
-def refuse_other_columns(known: Predicate, header: Sequence[str], where: str) -> None:
-    """Refuses columns that mean nothing: a misspelled `arrives` would change the answers unnoticed."""
+def expected_columns(known: Predicate, header: Sequence[str], where: str, checker: Checker) -> list[str]:
+    """The columns of a header that mean something. Others are refused, unless they are to be passed over: a misspelled
+    `arrives` would change the answers unnoticed."""
     expected = [*column_names(known), *when_names(known)]
+    unknown = checker.unknown
     for place, name in enumerate(header):
+        if unknown is not None and unknown.ignored and name not in expected and not (known.is_static and name in WHEN):
+            unknown.columns[f"{known.name}.{name or place + 1}"] += 1
+            continue
         if not name:
             raise FactError(f"{where}: column {place + 1} has no name (an index that pandas wrote? use index=False)")
         if name in header[:place]:
@@ -63,7 +68,8 @@ def refuse_other_columns(known: Predicate, header: Sequence[str], where: str) ->
             raise FactError(f"{where}: `{known.name}` is static: its facts have no `{name}`")
         near = nearest(name, [each for each in expected if each not in header])
         hint = f"; did you mean `{near}`?" if near else f" (they are {', '.join(column_names(known)) or 'none'})"
-        raise FactError(f"{where}: `{known.name}` has no column `{name}`{hint}")
+        raise FactError(f"{where}: `{known.name}` has no column `{name}`{hint}{checker.hint_of_unknown}")
+    return [name for name in header if name in expected]
 
 
 class Rows:

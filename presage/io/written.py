@@ -42,7 +42,9 @@ def read_written(path: Path, checker: Checker) -> Iterator[Fact]:
                     if not endless:
                         entry["to"] = high.strip()
                     entry["bounds"] = found["open"] + (")" if endless else found["close"])
-            yield checker.fact(entry, where)
+            fact = checker.fact_if_named(entry, where)
+            if fact is not None:
+                yield fact
 
 
 def _arguments(text: str, where: str) -> list[Any]:

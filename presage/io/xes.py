@@ -61,9 +61,10 @@ def _trace(trace: ElementTree.Element, where: str, number: str, checker: Checker
                 raise FactError(f"{at}: the event has no `{needed}`")
         time = said.pop(TIME)
         activity = said.pop(NAME)
-        fact = checker.fact({"pred": "event", "args": [case, activity], "time": time}, at)
-        yield fact
-        last = time if last is None or (fact.low or 0) >= checker.time(last, at) else last
+        fact = checker.fact_if_named({"pred": "event", "args": [case, activity], "time": time}, at)
+        if fact is not None:
+            yield fact
+        last = time if last is None or checker.time(time, at) >= checker.time(last, at) else last
         for name, value in said.items() if "data" in known and known["data"].arity == 3 else ():
             yield checker.fact({"pred": "data", "args": [case, name, value], "time": time}, at)
     if last is not None and "complete" in known:
