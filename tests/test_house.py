@@ -159,6 +159,7 @@ ALLOWED: dict[str, set[str]] = {
         "analysis",
         "parser",
         "model",
+        "syntax",
         "errors",
     },
     "spark": {

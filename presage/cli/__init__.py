@@ -37,6 +37,7 @@ COMMANDS = (
     "fmt",
     "translate",
     "examples",
+    "init",
     "repl",
 )
 

@@ -1,0 +1,254 @@
+"""`presage init`: a new project, from the header of a CSV file or from nothing: program, facts, cases, a page."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from presage.cli import FINE
+from presage.errors import PresageError
+
+if TYPE_CHECKING:
+    from presage.cli.table import Table, TableColumn
+
+SUMMARY = "begin a project: program, facts, cases, from a CSV file or from nothing"
+DESCRIPTION = """\
+Makes a folder with a program, its facts, cases and a page that says what to type. With a CSV file the program's input
+has its columns: numbers, texts and the column that says when are told by their cells, and rows with an empty cell are
+left out. Without one it is a small project about readings of devices. The rule it begins with, something high twice in
+a row, is there to be changed. Nothing is overwritten."""
+EXAMPLE = """\
+example:
+  presage init
+  presage init readings.csv
+  presage init readings.csv --into cooling"""
+
+TEMPLATE = """\
+device,value,time
+pump1,18,0
+pump2,21,0
+pump1,34,1
+pump2,22,1
+pump1,36,2
+pump2,33,2
+pump1,19,3
+pump2,20,3
+"""
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("data", type=Path, nargs="?", metavar="DATA", help="a CSV file whose first line names columns")
+    command.add_argument("--into", type=Path, metavar="DIR", help="the folder to make (default: named after the data)")
+
+
+def run(options: argparse.Namespace) -> int:
+    from presage.cli.table import read_table, table_of
+
+    if options.data is None:
+        table, origin = table_of(TEMPLATE, "readings", "the template"), ""
+    else:
+        table, origin = read_table(options.data), options.data.name
+    if not table.columns:
+        raise PresageError(f"{options.data}: there is no column beside the one that says when")
+    folder: Path = options.into or Path(table.name)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise PresageError(f"{folder} is there already, and is not overwritten: say where to with --into DIR")
+    files = Project(table, origin).files()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    except OSError as found:
+        raise PresageError(f"{folder}: cannot be written ({found.strerror or found})") from None
+    for name in files:
+        print(folder / name)
+    for said in _remarks(table, origin):
+        print(f"note: {said}")
+    print(f"\nRead {folder / 'README.md'}, and type, for a start:\n")
+    print(f"  cd {folder}\n  presage run {table.name}.psg --facts {table.name}.csv")
+    return FINE
+
+
+def _remarks(table: Table, origin: str) -> list[str]:
+    """What somebody who knows the data should know was done with it."""
+    found = []
+    if table.left_out:
+        found.append(f"{table.left_out} rows of {origin} have an empty cell, and are no facts")
+    if table.clock == "rows":
+        found.append(f"no column of {origin} says when: its rows are counted, 0, 1, 2, …")
+    return found
+
+
+class Project:
+    """The texts of a project's files."""
+
+    def __init__(self, table: Table, origin: str) -> None:
+        self.table, self.origin = table, origin
+        taken = {table.name}
+        self.high = _free("high" if table.value else "seen", taken)
+        self.again = _free("twice", taken)
+        self.key, self.value = table.key, table.value
+        self.limit = _limit(self.value) if self.value else ""
+        self.variables = _variables(table.columns)
+
+    def files(self) -> dict[str, str]:
+        name = self.table.name
+        return {
+            f"{name}.psg": self.program(),
+            f"{name}.csv": self.facts(),
+            f"{name}.case": self.cases(),
+            "README.md": self.page(),
+        }
+
+    @property
+    def about(self) -> str:
+        """The arguments of what rules derive."""
+        return f"({self.variables[self.key.name]})" if self.key else ""
+
+    def program(self) -> str:
+        from presage.layout import format_text
+
+        table = self.table
+        lines = [f"% {'Made from the columns of ' + self.origin if self.origin else 'Readings of devices'}: change it."]
+        lines.append("timeline discrete.")
+        if table.clock == "timestamps":
+            from presage.cli.table import duration
+
+            lines += [f"tick {duration(table.tick)}.", f"start {self._start()}."]
+        columns = ", ".join(f"{each.name}: {each.kind if each.cells else 'any'}" for each in table.columns)
+        lines += ["", "% Facts that may come late have a `delay`: write it before the full stop, as in `delay 2`."]
+        lines += [f"input {table.name}({columns}).", ""]
+        used = {each.name for each in (self.key, self.value) if each}
+        terms = ", ".join(self.variables[each.name] if each.name in used else "_" for each in table.columns)
+        body = f"{table.name}({terms})"
+        if self.value:
+            lines += [f"param limit = {self.limit}.", ""]
+            body += f", {self.variables[self.value.name]} > $limit"
+        lines.append(f"{self.high}{self.about} :- {body}.")
+        lines += ["", "% At one time and the next."]
+        lines.append(f"{self.again}{self.about}@T+1 :- {self.high}{self.about}@T, {self.high}{self.about}@T+1.")
+        lines += ["", f"query {self.again}{self.about} bad."]
+        return format_text("\n".join(lines) + "\n")
+
+    def _start(self) -> str:
+        first = min(time for time in self.table.times if isinstance(time, datetime))
+        floor = first - (first - datetime(1970, 1, 1, tzinfo=UTC)) % self.table.tick
+        whole = floor - timedelta(microseconds=floor.microsecond)
+        return whole.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def facts(self) -> str:
+        import csv
+        import io
+
+        table = self.table
+        out = io.StringIO()
+        lines = csv.writer(out, lineterminator="\n")
+        lines.writerow([*(column.name for column in table.columns), "time"])
+        for row, time in enumerate(table.times):
+            when = time.isoformat().replace("+00:00", "Z") if isinstance(time, datetime) else str(time)
+            lines.writerow([*(column.cells[row] for column in table.columns), when])
+        return out.getvalue()
+
+    def _example(self) -> tuple[str, str]:
+        """A fact of the case, without its time, and what it is about."""
+        from presage.model.formulas import Atom
+        from presage.model.printer import show_atom
+        from presage.model.terms import Constant
+
+        terms = []
+        about: tuple[Constant, ...] = ()
+        for column in self.table.columns:
+            if column is self.value:
+                terms.append(Constant(_above(column)))
+            elif column.kind == "text":
+                terms.append(Constant(column.cells[0] if column.cells else "a"))
+            else:
+                terms.append(Constant(column.number(0)))
+            if column is self.key:
+                about = (terms[-1],)
+        return show_atom(Atom(self.table.name, tuple(terms))), show_atom(Atom(self.again, about))
+
+    def cases(self) -> str:
+        fact, answer = self._example()
+        return f"""\
+% What the program must say; `presage test .` runs the cases of this folder.
+
+case at one time and the next
+facts
+    {fact}@0
+    {fact}@1
+expect
+    0: possible {answer}@1
+    1: newly confirmed {answer}@1
+
+case once is not enough
+facts
+    {fact}@0
+expect
+    0: possible {answer}@1; needs ... by 1
+    1: newly refuted {answer}@1
+"""
+
+    def page(self) -> str:
+        table, name = self.table, self.table.name
+        came = f"the rows of {self.origin}" if self.origin else "a few readings"
+        when = {
+            "timestamps": f"`time` is its column `{table.time_column}`.",
+            "numbers": f"`time` is its column `{table.time_column}`." if self.origin else "",
+            "rows": "No column says when, so `time` counts the rows.",
+        }[table.clock]
+        return f"""\
+# {name}
+
+| | |
+|---|---|
+| `{name}.psg` | the program: what comes in, the rules, what is asked |
+| `{name}.csv` | the facts: {came}. {when} |
+| `{name}.case` | cases: facts, and what must be said when |
+
+```sh
+presage check {name}.psg                        # what the program is, and what it needs
+presage run {name}.psg --facts {name}.csv       # what may come true, what did, what did not
+presage test .                                  # the cases
+presage watch {name}.psg --facts {name}.csv     # the same run on a page in the browser
+presage repl {name}.psg                         # type facts and rules, see answers change
+```
+"""
+
+
+def _free(name: str, taken: set[str]) -> str:
+    found = name if name not in taken else f"is_{name}"
+    taken.add(found)
+    return found
+
+
+def _variables(columns: tuple[TableColumn, ...]) -> dict[str, str]:
+    """A variable for each column; `T` is the time."""
+    from presage.syntax import starts_like_a_variable
+
+    found: dict[str, str] = {}
+    for column in columns:
+        name = column.name[:1].upper() + column.name[1:]
+        if not starts_like_a_variable(name):
+            name = f"V_{column.name}"
+        while name == "T" or name in found.values():
+            name += "_"
+        found[column.name] = name
+    return found
+
+
+def _limit(column: TableColumn) -> str:
+    """Four of five values are not above it."""
+    from presage.model.printer import show_number
+
+    values = sorted(column.number(row) for row in range(len(column.cells)))
+    return show_number(values[(len(values) - 1) * 4 // 5]) if values else "10"
+
+
+def _above(column: TableColumn) -> int:
+    import math
+
+    values = sorted(column.number(row) for row in range(len(column.cells)))
+    return math.floor(values[(len(values) - 1) * 4 // 5]) + 1

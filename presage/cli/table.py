@@ -1,0 +1,240 @@
+"""A CSV file looked at by its header and cells: what its columns are, which of them says when, what to call them.
+
+`presage init` makes a program of it. Nothing is guessed that the cells do not say: a column is a number if every cell
+of it is, and says when if every cell of it is a timestamp or a whole number.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from presage.errors import PresageError
+from presage.io.facts import exact
+from presage.model.terms import Number
+from presage.syntax import UNITS, is_identifier, is_keyword
+
+# What columns that say when are called, the surest first.
+_TIME_NAMES = (
+    "time",
+    "timestamp",
+    "datetime",
+    "date_time",
+    "event_time",
+    "ts",
+    "at",
+    "when",
+    "date",
+    "t",
+    "tick",
+    "step",
+)
+_SEPARATORS = (",", ";", "\t", "|")
+_SECONDS_SINCE_1970, _MILLISECONDS_SINCE_1970 = 10**9, 10**12
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    name: str
+    kind: str
+    """`text`, `int` or `float`."""
+    cells: tuple[str, ...]
+
+    def number(self, row: int) -> Number:
+        found = exact(self.cells[row])
+        assert found is not None
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a file has: a name for its predicate, its columns without the one that says when, and the times."""
+
+    name: str
+    columns: tuple[TableColumn, ...]
+    times: tuple[int, ...] | tuple[datetime, ...]
+    clock: str
+    """What the times are: `timestamps`, `numbers`, or `rows` where no column says when."""
+    time_column: str
+    left_out: int
+    """Rows with an empty cell, which are no facts."""
+
+    @property
+    def tick(self) -> timedelta:
+        """The commonest distance between one time and the next of the same thing."""
+        key = self.key
+        last: dict[str, datetime] = {}
+        gaps: Counter[timedelta] = Counter()
+        moments = [time for time in self.times if isinstance(time, datetime)]
+        for row in sorted(range(len(moments)), key=lambda row: moments[row]):
+            of = key.cells[row] if key else ""
+            if of in last and moments[row] > last[of]:
+                gaps[moments[row] - last[of]] += 1
+            last[of] = moments[row]
+        whole = {gap: count for gap, count in gaps.items() if gap % timedelta(milliseconds=1) == timedelta(0)}
+        if not whole:
+            return timedelta(seconds=1)
+        return min(whole, key=lambda gap: (-whole[gap], gap))
+
+    @property
+    def key(self) -> TableColumn | None:
+        """What the rows are about: the first text that comes again, or the first text there is."""
+        texts = [column for column in self.columns if column.kind == "text"]
+        again = [column for column in texts if len(set(column.cells)) < len(column.cells)]
+        if again or texts:
+            return (again or texts)[0]
+        whole = [column for column in self.columns if column.kind == "int"]
+        return whole[0] if whole and len(self.columns) > 1 else None
+
+    @property
+    def value(self) -> TableColumn | None:
+        """What is measured: the first number that is not always the same, or the first there is."""
+        numbers = [column for column in self.columns if column.kind != "text" and column is not self.key]
+        moving = [column for column in numbers if len(set(column.cells)) > 1]
+        return next(iter(moving or numbers), None)
+
+
+def duration(length: timedelta) -> str:
+    """A length as programs write it, in the greatest unit that gives a whole number."""
+    milliseconds = length // timedelta(milliseconds=1)
+    for unit, size in sorted(UNITS.items(), key=lambda each: -each[1]):
+        if milliseconds % size == 0:
+            return f"{milliseconds // size}{unit}"
+    raise AssertionError("a length is a whole number of milliseconds")
+
+
+def read_table(path: Path) -> Table:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as found:
+        raise PresageError(f"{path}: cannot be read ({found.strerror or found})") from None
+    except UnicodeDecodeError:
+        raise PresageError(f"{path}: the file is not UTF-8 text") from None
+    return table_of(text, path.stem, str(path))
+
+
+def table_of(text: str, name: str, where: str) -> Table:
+    """The table in a text of CSV; columns may be separated by other signs than commas."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    if not first:
+        raise PresageError(f"{where}: the file is empty; its first line names the columns")
+    separator = max(_SEPARATORS, key=first.count)
+    lines = csv.reader(text.splitlines(), delimiter=separator, strict=True)
+    rows: list[list[str]] = []
+    header: list[str] | None = None
+    try:
+        for cells in lines:
+            if not any(cell.strip() for cell in cells):
+                continue
+            if header is None:
+                header = [cell.strip() for cell in cells]
+            elif len(cells) != len(header):
+                raise PresageError(f"{where}:{lines.line_num}: {len(cells)} cells, and the header has {len(header)}")
+            else:
+                rows.append([cell.strip() for cell in cells])
+    except csv.Error as found:
+        raise PresageError(f"{where}:{lines.line_num}: this is not CSV ({found})") from None
+    assert header is not None
+    if header and all(exact_or_none(cell) is not None for cell in header):
+        raise PresageError(f"{where}:1: the first line has numbers, and should name the columns")
+    used = [place for place in range(len(header)) if not rows or any(row[place] for row in rows)]
+    kept = [row for row in rows if all(row[place] for place in used)]
+    cells_of = {place: tuple(row[place] for row in kept) for place in used}
+    when, times, clock = _times(header, cells_of, len(kept))
+    taken: set[str] = {"time", "from", "to", "arrives", "bounds"}
+    columns = []
+    for place in used:
+        if place != when:
+            title = _name(header[place], f"column_{place + 1}", taken)
+            columns.append(TableColumn(title, _kind(cells_of[place]), cells_of[place]))
+    predicate = _name(name, "reading", set())
+    return Table(predicate, tuple(columns), times, clock, "" if when is None else header[when], len(rows) - len(kept))
+
+
+def exact_or_none(cell: str) -> Number | None:
+    try:
+        return exact(cell)
+    except ValueError:
+        return None
+
+
+def _kind(cells: Sequence[str]) -> str:
+    """A column of numbers is one of which every cell is; `007` is a name, and so is what is not written in digits."""
+    if not cells:
+        return "text"
+    if not all(re.fullmatch(r"-?(0|[1-9]\d{0,30})(\.\d{1,30})?", cell) for cell in cells):
+        return "text"
+    return "float" if any("." in cell for cell in cells) else "int"
+
+
+def _name(title: str, otherwise: str, taken: set[str]) -> str:
+    """A title as an identifier that is neither reserved nor taken."""
+    word = re.sub(r"\W+", "_", title.strip()).strip("_")
+    word = word[:1].lower() + word[1:] if word != word.upper() else word.lower()
+    if word[:1].isdigit():
+        word = f"c_{word}"
+    if not word or not is_identifier(word):
+        word = otherwise
+    if is_keyword(word):
+        word += "_"
+    found, count = word, 2
+    while found in taken:
+        found, count = f"{word}_{count}", count + 1
+    taken.add(found)
+    return found
+
+
+def _times(
+    header: list[str], cells_of: dict[int, tuple[str, ...]], rows: int
+) -> tuple[int | None, tuple[int, ...] | tuple[datetime, ...], str]:
+    """Which column says when, what its cells are, and what kind of times those are."""
+    titles = {place: re.sub(r"\W+", "_", header[place].strip()).lower() for place in cells_of}
+    named = [place for name in _TIME_NAMES for place in cells_of if titles[place] == name]
+    for place in named:
+        if not rows:
+            return place, (), "numbers"
+        whole = _whole(cells_of[place])
+        if whole is not None:
+            moments = _since_1970(whole)
+            return (place, whole, "numbers") if moments is None else (place, moments, "timestamps")
+        stamps = _stamps(cells_of[place])
+        if stamps is not None:
+            return place, stamps, "timestamps"
+    for place, cells in cells_of.items():
+        stamps = _stamps(cells)
+        if rows and stamps is not None:
+            return place, stamps, "timestamps"
+    return None, tuple(range(rows)), "rows"
+
+
+def _whole(cells: Sequence[str]) -> tuple[int, ...] | None:
+    return tuple(map(int, cells)) if all(re.fullmatch(r"\d{1,15}", cell) for cell in cells) else None
+
+
+def _since_1970(times: tuple[int, ...]) -> tuple[datetime, ...] | None:
+    """Numbers so large that they can only be what computers count from 1970 on."""
+    begin = datetime(1970, 1, 1, tzinfo=UTC)
+    if min(times) >= _MILLISECONDS_SINCE_1970:
+        return tuple(begin + timedelta(milliseconds=time) for time in times)
+    if min(times) >= _SECONDS_SINCE_1970 and max(times) < _MILLISECONDS_SINCE_1970:
+        return tuple(begin + timedelta(seconds=time) for time in times)
+    return None
+
+
+def _stamps(cells: Sequence[str]) -> tuple[datetime, ...] | None:
+    """Timestamps, those without a zone taken for UTC."""
+    found = []
+    for cell in cells:
+        if not re.match(r"\d{4}-\d{2}-\d{2}", cell):
+            return None
+        try:
+            moment = datetime.fromisoformat(cell)
+        except ValueError:
+            return None
+        found.append(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC))
+    return tuple(found)

@@ -1,0 +1,120 @@
+"""New projects: whatever the table they are made of, they are accepted, their cases are met and their facts run."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from presage.checking import check_file
+from presage.cli import main
+
+TABLES = {
+    "plain": "device,value,time\na,1,0\na,5,1\nb,2,1\n",
+    "stamps": "Time Stamp,Device ID,Temp (C)\n2026-03-01 10:00:00,M-1,20.5\n2026-03-01 10:05:00,M-1,31.25\n"
+    "2026-03-01 10:00:30,m 2,7.0\n2026-03-01 10:05:30,m 2,8.0\n",
+    "zoned": "timestamp,sensor,level\n2026-03-01T10:00:00+01:00,a,1\n2026-03-01T10:00:00.250+01:00,a,3\n",
+    "seconds": "ts,host,load\n1772359200,web,0.5\n1772359260,web,0.75\n1772359320,web,-1.5\n",
+    "milliseconds": "ts,host,load\n1772359200000,web,0.5\n1772359200500,web,0.75\n",
+    "semicolons": "wer;was;wieviel\nanna;kauf;3\nbert;kauf;4\n",
+    "no numbers": "who,what\nann,in\nann,out\nbob,in\n",
+    "one text": "who\nann\nbob\n",
+    "one number": "value,time\n3,0\n9,1\n",
+    "numbers only": "t,x,y\n0,1,2\n1,3,4\n",
+    "header only": "device,value,time\n",
+    "empty cells": "device,value,time,note\na,1,0,\na,,1,\nb,2,1,\n",
+    "reserved": "from,to,now,rate,time\nx,y,1,2,0\nx,z,2,3,1\n",
+    "twice": "a,a,A\nx,y,z\n",
+    "Upper CASE": "ID,VALUE\n007,1\n008,2\n",
+    "quoted": 'name,text\n"O\'Hara","said ""no"", 3%"\n"O\'Hara",b\n',
+    "éléments": "clé,température\nx,3\ny,4\n",
+    "high": "device,value\na,1\n",
+    "window": "count,T\n1,2\n3,4\n",
+    "2026": "温度,站\n1,甲\n2,乙\n",
+}
+
+
+def made(tmp_path: Path, name: str, text: str) -> Path:
+    (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    assert main(["init", str(tmp_path / f"{name}.csv"), "--into", str(tmp_path / "made")]) == 0
+    return tmp_path / "made"
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_projects_work(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = made(tmp_path, name, TABLES[name])
+    (program,) = folder.glob("*.psg")
+    (facts,) = folder.glob("*.csv")
+    assert facts.stem == program.stem
+    report = check_file(program)
+    assert report.ok and not report.problems
+    assert main(["fmt", "--check", str(program)]) == 0
+    capsys.readouterr()
+    assert main(["test", "--json", str(folder)]) == 0, capsys.readouterr()
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert main(["run", str(program), "--facts", str(facts)]) == 0, capsys.readouterr().err
+    assert "presage run" in (folder / "README.md").read_text(encoding="utf-8")
+
+
+def test_facts_are_the_rows(tmp_path: Path) -> None:
+    folder = made(tmp_path, "stamps", TABLES["stamps"])
+    with (folder / "stamps.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.reader(lines))
+    assert rows[0] == ["device_ID", "temp_C", "time"]
+    assert rows[1] == ["M-1", "20.5", "2026-03-01T10:00:00Z"]
+    assert len(rows) == 5
+    program = (folder / "stamps.psg").read_text(encoding="utf-8")
+    assert "tick 5m." in program and "start 2026-03-01T10:00:00Z." in program
+    assert "input stamps(device_ID: text, temp_C: float)." in program
+
+
+def test_what_is_answered_is_what_the_rows_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Above the limit at one time and the next, counted by hand."""
+    values = [3, 9, 9, 2, 9, *[1] * 11]
+    rows = "".join(f"a,{value},{time}\n" for time, value in enumerate(values))
+    folder = made(tmp_path, "levels", "device,value,time\n" + rows)
+    limit = sorted(values)[(len(values) - 1) * 4 // 5]
+    assert f"param limit = {limit}." in (folder / "levels.psg").read_text(encoding="utf-8")
+    expected = [t for t in range(1, len(values)) if values[t - 1] > limit and values[t] > limit]
+    capsys.readouterr()
+    assert main(["run", str(folder / "levels.psg"), "--facts", str(folder / "levels.csv")]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["time"] for line in lines if line["status"] == "confirmed"] == expected == [2]
+
+
+def test_without_a_table_there_is_a_template(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["init"]) == 0
+    assert main(["check", "readings/readings.psg"]) == 0
+    assert main(["test", "readings"]) == 0
+    capsys.readouterr()
+    assert main(["init"]) == 1
+    assert "readings is there already, and is not overwritten" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("a,b\n1,2,3\n", "data.csv:2: 3 cells, and the header has 2"),
+        ("1,2\n3,4\n", "data.csv:1: the first line has numbers"),
+        ("time\n1\n", "no column beside the one that says when"),
+        ('a,b\n"x,y\n', "not CSV"),
+    ],
+)
+def test_what_is_no_table(text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "data.csv").write_text(text, encoding="utf-8")
+    assert main(["init", str(tmp_path / "data.csv"), "--into", str(tmp_path / "made")]) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "made").exists()
+
+
+def test_files_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", str(tmp_path / "none.csv")]) == 1
+    (tmp_path / "data.csv").write_bytes(b"a,b\n\xff,1\n")
+    assert main(["init", str(tmp_path / "data.csv")]) == 1
+    assert "cannot be read" in (said := capsys.readouterr().err) and "not UTF-8" in said
