@@ -155,7 +155,7 @@ def _few(numbers: range, now: int, mark: str = "x") -> Any:
 def hospital(patients: int, days: int, tables: bool = False) -> tuple[int, int, float]:
     """Facts, changes and seconds for a program with negation, fact by fact or as tables."""
     chance = np.random.default_rng(1)
-    reasoner = presage.Reasoner(presage.parse(HOSPITAL))
+    reasoner = presage.Reasoner(presage.parse(HOSPITAL), everybody=True)
     names = np.array([f"p{index}" for index in range(patients)])
     shares = (("gcm", 0.02), ("gbol", 0.02), ("bca", 0.01))
     found = [{name: names[chance.random(patients) < share] for name, share in shares} for _ in range(days)]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from presage.answers import Answer, Answers, bindings_of, shown_name
+from presage.answers import Answer, Answers, bindings_of, show_answer_atom, shown_name
 from presage.choice import ALL, Choice
+from presage.errors import PresageError
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.literals import Open, are_asked
 from presage.hypothesis.ranges.building import Entangled, label, range_engine
@@ -24,6 +25,9 @@ from presage.io.tables import Columns
 from presage.model.statements import Query
 from presage.model.terms import Number, Variable
 from presage.supposing import NoHypotheses, Supposing, likeliest, no_patterns
+
+MOST_POINTS = 1_000
+"""A fact over more time points than these is one piece of evidence."""
 
 
 def suppose(subject: Any, choice: Choice = ALL) -> Supposing | RangeSupposing:
@@ -69,7 +73,7 @@ class RangeSupposing:
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
         """The changes by what arrives at `now`."""
         given = [*facts, *(fact for table in tables for fact in table.facts())]
-        changes = self.engine.step(map(self._timed, given), now)
+        changes = self.engine.step((each for fact in given for each in self._timed(fact)), now)
         if not self.selects:
             return _made(self._answers(changes, now))
         answers = [each for each in self._answers(changes, now) if self._is_told(each)]
@@ -80,9 +84,15 @@ class RangeSupposing:
             self._shed(now, self.choice.max_open)
         return _made(sorted(answers, key=_order))
 
-    def _timed(self, fact: Fact) -> tuple[str, tuple[Any, ...], Stretch]:
+    def _timed(self, fact: Fact) -> Iterator[tuple[str, tuple[Any, ...], Stretch]]:
+        """A fact with its stretch of time; of whole numbers one by one, each of which may fix the time of an answer,
+        unless there are very many."""
         times = self.line.stretch(fact.low, fact.closed_low, fact.high, fact.closed_high)
-        return fact.predicate, fact.arguments, times
+        if not self.line.whole or times.last[0] - times.first[0] > MOST_POINTS:
+            yield fact.predicate, fact.arguments, times
+            return
+        for at in range(int(times.first[0]), int(times.last[0])):
+            yield fact.predicate, fact.arguments, self.line.point(at)
 
     def patterns_of(self, predicate: str) -> Sequence[RangePattern]:
         """What must arrive for the answers of a predicate."""
@@ -170,8 +180,8 @@ class RangeSupposing:
         bindings = {name: value for name, value in bindings_of(query, shown).items() if not isinstance(value, Variable)}
         taken = [each.name for each in arguments if isinstance(each, Open)]
         is_open = change.times is None
-        ways = [self._way(each, Words(each, self.line, taken, is_open), now) for each in change.ways]
-        ways.sort(key=lambda each: (len(each["needs"]), each["needs"], each["because"], each["unless"]))
+        words = sorted((Words(each, self.line, taken, is_open) for each in change.ways), key=lambda each: each.order)
+        ways = [self._way(each.piece, each, now) for each in words]
         ways = list({(w["needs"], w["because"], w["unless"]): w for w in ways}.values())
         best = ways[0] if ways else {}
         when: dict[str, Any] = {}
@@ -255,7 +265,10 @@ class RangeSupposing:
         }, {}
 
     def load(self, saved: dict[str, Any], arrays: dict[str, Any]) -> None:
-        """Takes what was saved."""
+        """Takes what was saved, here or by columns."""
+        if "ranges" not in saved:
+            self._take_over(saved, arrays)
+            return
         for name, row in saved["static"]:
             self.engine.statics.add(name, tuple(map(read, row)))
         told = {
@@ -270,6 +283,30 @@ class RangeSupposing:
         self.engine.restore(read(saved["now"]), read(saved["since"]), facts, told)
         self.chances = dict(map(tuple, saved["chances"]))
         self.hidden, self.shed = saved["counts"]
+
+    def _take_over(self, saved: dict[str, Any], arrays: dict[str, Any]) -> None:
+        """Takes what was saved by columns, where now something is asked for that they do not give."""
+        columns = Supposing(self.subject)
+        if "bulk" not in saved or columns.bulk is None:
+            raise PresageError("it was saved by an engine that tells other answers: restore it as it was made")
+        bulk = columns.load(saved, arrays)
+        assert bulk is not None
+        places = {
+            query.atom.predicate: label(place) for place, query in reversed(list(enumerate(self.subject.queries)))
+        }
+        told: dict[Any, Told] = {}
+        for change in bulk.told():
+            arguments, at = change.answer
+            known = told.setdefault((places[change.query], arguments), Told())
+            if change.state.status == "confirmed":
+                known.confirmed.append(self.line.point(at))  # type: ignore[arg-type]
+            elif change.state.status in ("possible", "unsupported"):
+                known.at[at] = Standing(change.state.status)  # type: ignore[index]
+                text = show_answer_atom(shown_name(change.query), arguments)  # type: ignore[arg-type]
+                self.chances[f"{text}@{at}"] = None
+        facts = [(name, row, self.line.point(at)) for name, row, at in bulk.facts()]
+        now = 0 if bulk.now is None else bulk.now
+        self.engine.restore(bulk.now, now, facts, told)
 
 
 def _made(answers: list[Answer]) -> Answers:

@@ -191,7 +191,7 @@ def test_no_model(folder: Folder) -> None:
 
 def test_times_as_timestamps(folder: Folder) -> None:
     program = "tick 1m.\nstart 2026-03-02T06:00:00Z.\ninput p(x) delay 2m.\na(X)@T :- p(X)@T, p(X)@T+1.\nquery a(X)."
-    facts = "facts\n    p(x)@2026-03-02T06:10:00Z\n    p(x)@11 arrives 2026-03-02T06:13:00Z\nexpect\n"
+    facts = "facts\n    p(x)@2026-03-02T06:10:00Z\n    p(x)@2026-03-02T06:11:00Z arrives 2026-03-02T06:13:00Z\nexpect\n"
     assert folder.meets("2026-03-02T06:12:00Z: possible a(x)@10; by 2026-03-02T06:13:00Z", facts, program)
     assert folder.meets("13: newly confirmed a(x)@2026-03-02T06:10:00Z", facts, program)
     assert not folder.meets("12: confirmed a(x)@2026-03-02T06:10:00Z", facts, program)

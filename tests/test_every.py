@@ -103,8 +103,8 @@ def test_real_time(tmp_path: Path, capsys: Any) -> None:
     facts = [("up", ["a"], "1970-01-01T00:03:00Z"), ("up", ["b"], "1970-01-01T01:10:00Z")]
     words = ("--every", "0.5h", "--emit", "confirmed", "--until", "100")
     assert short(run(tmp_path, capsys, text, facts, *words)) == [
-        (30, "confirmed", "seen(a)@3"),
-        (90, "confirmed", "seen(b)@70"),
+        ("1970-01-01T00:30:00Z", "confirmed", "seen(a)@1970-01-01T00:03:00Z"),
+        ("1970-01-01T01:30:00Z", "confirmed", "seen(b)@1970-01-01T01:10:00Z"),
     ]
 
 

@@ -33,7 +33,16 @@ def shown(line: dict) -> str:  # type: ignore[type-arg]
 def told(folder: Path, out: Path) -> str:
     until = folder / "until"
     limit = ["--until", until.read_text().strip()] if until.exists() else []
-    words = ["run", str(folder / "program.psg"), "--facts", str(folder / "facts.jsonl"), "--out", str(out), *limit]
+    words = [
+        "run",
+        str(folder / "program.psg"),
+        "--facts",
+        str(folder / "facts.jsonl"),
+        "--out",
+        str(out),
+        "--everybody",
+        *limit,
+    ]
     assert main(words) == 0
     return "".join(shown(json.loads(line)) + "\n" for line in out.read_text().splitlines())
 

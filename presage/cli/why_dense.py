@@ -82,6 +82,8 @@ def _said(subject: Subject, record: Record, atom: Atom, time: Number) -> list[An
         for name, row in record.statics:
             reasoner.add_static(Fact(name, row, None, None))
         told = [each for answers in steps(reasoner, facts, record.at) for each in answers]
+        # What is open is shown as of now, shortened by what time alone has settled.
+        told += [each for each in reasoner.answers() if each.status == "possible"]
     except PresageError:  # no run has hypothetical answers here, or none over such facts
         return []
     return [each for each in told if each.arguments == arguments]

@@ -90,6 +90,8 @@ class Entries:
         need(len(np.unique(free)) == len(free), "an entry that is free twice")
         self.free = np.concatenate([free, np.zeros(size - len(free), np.int32)])
         self.left = len(free)
+        # What a free entry stood for is left over.
+        self.rows[:, free] = _NOWHERE
         for view in views:
             view.latest = state.numbers(f"latest{view.number}", np.int32, least=0, below=size)
             room = min(len(view.latest), int(view.relation.table[ROWS]))

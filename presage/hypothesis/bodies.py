@@ -18,8 +18,6 @@ from presage.hypothesis.asking import (
     is_steady,
     looks_at_all,
     matching,
-    remainder,
-    selects_again,
 )
 from presage.hypothesis.clause import (
     RULE_TIME,
@@ -34,6 +32,7 @@ from presage.hypothesis.clause import (
     When,
 )
 from presage.hypothesis.edges import Edge
+from presage.hypothesis.hopping import check_hopping, hops
 from presage.hypothesis.instances import alternative_pins, may_begin_early
 from presage.hypothesis.places import (
     Place,
@@ -228,24 +227,12 @@ class _Expand:
     def hopping(
         self, inner: Formula, place: Place, window: tuple[Number | None, Number | None], hop: Number, positive: bool
     ) -> list[Body]:
-        """A window that moves every so often, by cases: how long ago it did."""
-        low, high = window
         if not self.discrete or not isinstance(hop, int):
             raise NoClauses("a hopping window has premise patterns on whole time points only")
-        if place.when.base != RULE_TIME:
-            raise NoClauses("a hopping window at a time that an operator or a modality chooses has no premise patterns")
-        if place.windows or selects_again(inner):
-            # At a time that a window does not cover, one below it selects nothing anew; and two may share no time.
-            raise NoClauses("a hopping window in another, or around one, has no premise patterns")
-        if hop > MOST_ALTERNATIVES:
-            raise NoClauses(f"a window that hops by {hop} has more cases than {MOST_ALTERNATIVES}")
-        found: list[Body] = []
-        for ago in range(hop):
-            moved = windowed(place, None if low is None else low - ago, None if high is None else high - ago)
-            case = Body(comparisons=((remainder(place.when, hop, ago), True),))
-            found += [case + body for body in self.one(inner, moved, positive)]
-            if len(found) > MOST_ALTERNATIVES:
-                raise NoClauses("the body has too many alternatives")
+        check_hopping(inner, place, hop, MOST_ALTERNATIVES)
+        found = [case + body for case, moved in hops(place, window, hop) for body in self.one(inner, moved, positive)]
+        if len(found) > MOST_ALTERNATIVES:
+            raise NoClauses("the body has too many alternatives")
         return found
 
     def atom(self, atom: Atom, place: Place, positive: bool, outside: str) -> list[Body]:
@@ -381,7 +368,21 @@ class _Expand:
             return [
                 Body(reaches=tuple(reaches)) + body for body in self.one(inner, replace(place, when=chosen), positive)
             ]
-        anchor, low, high = span_of(place, word)
+        found = self.throughout_window(inner, place, span_of(place, word), word, positive)
+        if positive and place.when.base is not None and (place.when.base != RULE_TIME or place.when.offset < 0):
+            # Nothing holds before the start, not even what a window without times would say.
+            return [Body(reaches=(Reach(place.when, START, 0, None),)) + body for body in found]
+        return found
+
+    def throughout_window(
+        self,
+        inner: Formula,
+        place: Place,
+        span: tuple[When, Number | None, Number | None],
+        word: str,
+        positive: bool,
+    ) -> list[Body]:
+        anchor, low, high = span
         atom, sign = (inner.formula, not positive) if isinstance(inner, Not) else (inner, positive)
         if not self.discrete:
             if not isinstance(atom, Atom):

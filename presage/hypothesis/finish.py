@@ -106,7 +106,7 @@ class Finish:
             for each, positive in sorted(node.lookups, key=lambda pair: not pair[1])
         )
         conditions = [found for each, wanted in relations if (found := self.condition(each, wanted)) is not None]
-        if any(not each.slots and not each.times and not _constant_truth(each) for each in conditions):
+        if any(not each.slots and not each.times and not self.constant_truth(each) for each in conditions):
             return None
         conditions = [each for each in conditions if each.slots or each.times]
         spoken_of = {answered.base, START, *(each.when.base for each in literals)}
@@ -250,6 +250,16 @@ class Finish:
                 slots.add(self.slots.setdefault(variable.name, len(self.slots)))
         return Condition(comparison.operator, left, right, wanted, frozenset(slots), frozenset(times))
 
+    def constant_truth(self, condition: Condition) -> bool:
+        """Whether a comparison of constants, and of times that are fixed, comes out as it should."""
+
+        def known(name: str) -> Number | None:
+            at = self.time(When(name)) if self.is_time(name) else None
+            return at.offset if at is not None and at.base == START else None
+
+        left, right = value_of(condition.left, known), value_of(condition.right, known)
+        return is_true(condition.operator, left, right) == condition.wanted
+
     def term(self, term: Term) -> Term:
         return map_term(term, lambda part: resolve(part, self.node.bindings))
 
@@ -264,11 +274,6 @@ class Finish:
                     if not isinstance(high, float):
                         found[x, y] = high if isinstance(high, Edge) else number(high)
         return found
-
-
-def _constant_truth(condition: Condition) -> bool:
-    left, right = value_of(condition.left, lambda name: None), value_of(condition.right, lambda name: None)
-    return is_true(condition.operator, left, right) == condition.wanted
 
 
 def _names(places: dict[str, int]) -> tuple[str, ...]:

@@ -86,7 +86,8 @@ def _plan(subject: Subject, program: Program) -> Plan:
     plan = builder.build()
     fuse(plan)
     delays = {name: each.delay or 0 for name, each in subject.predicates.items() if each.is_input}
-    lags = compute(plan, delays, 0).lag
+    # A fixed time holds relations up until it is past, not for ever.
+    lags = compute(plan, delays, 0).moving
     for node in plan.nodes:
         if isinstance(node, Join) and node.rule is not None:
             if any(lags[each.relation] == INF and each.at is None for each in node.negated):

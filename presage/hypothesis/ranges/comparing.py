@@ -12,7 +12,7 @@ from presage.hypothesis.ranges.zones import START, Constraint, Zone
 from presage.hypothesis.texts import MIRRORED, OPPOSITES, Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable, number, term_variables
-from presage.model.values import Value, is_true, value_of
+from presage.model.values import Value, is_hopeless, is_true, value_of
 
 
 class Comparing:
@@ -35,6 +35,22 @@ class Comparing:
         known = self.known(slots, zone)
         left, right = value_of(condition.left, known), value_of(condition.right, known)
         return is_true(condition.operator, left, right) == condition.wanted
+
+    def given(self, slots: int) -> int:
+        """The slots that have a value once some have, as bits: equations give one by the others."""
+        again = True
+        while again:
+            again = False
+            for condition in self.pattern.conditions:
+                rest = [each for each in condition.slots if not slots >> each & 1]
+                if len(rest) == 1 and condition.operator == "=" and condition.wanted:
+                    slots |= 1 << rest[0]
+                    again = True
+        return slots
+
+    def is_hopeless(self, condition: Condition, slots: Sequence[Any], zone: Zone) -> bool:
+        """Whether a comparison can never be met, whatever its open values are."""
+        return is_hopeless(condition.operator, condition.left, condition.right, self.known(slots, zone))
 
     def times(self, condition: Condition) -> set[int]:
         """The variables of the zone that a comparison speaks of."""

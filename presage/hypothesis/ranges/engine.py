@@ -289,18 +289,30 @@ class Ranges:
         assert self.now is not None
         self.wakes.pop(key, None)
         self.flowing.pop(key, None)
+        if self.line.whole and any(not each.needs and each.zone.range(ANSWER).high is None for each in pieces):
+            self._wake(key, self.now + 1)  # it goes on, and is told as time passes
+            return
         if not told.at and told.open is None and key not in self.seeds:
             if told.confirmed and (span := self.spans[key[0]]) is not None:
                 # To forget what was confirmed.
                 self._wake(key, max(self.now, told.confirmed[-1].last[0]) + span + 2)  # type: ignore[arg-type]
             return
-        times = [at for piece in pieces for at in self._turns(piece) if at > self.now]
+        looked_at = [*pieces, *(part for each in pieces for part in self._at_told_times(each, told))]
+        times = [at for piece in looked_at for at in self._turns(piece) if at > self.now]
         if self.hidden_wake is not None and self.hidden_wake > self.now:
             times.append(self.hidden_wake)
         if times:
             self._wake(key, min(times))
         if not self.line.whole and any(self._flows(piece) for piece in pieces):
             self.flowing[key] = None
+
+    def _at_told_times(self, piece: Piece, told: Told) -> Iterator[Piece]:
+        """A piece that covers many times, at those of which something was told."""
+        if not piece.zone.range(ANSWER).is_point:
+            for at in told.at:
+                zone = piece.zone.within(self.line.point(at).within(ANSWER))
+                if not zone.empty:
+                    yield replace(piece, zone=zone)
 
     def _flows(self, piece: Piece) -> bool:
         """Whether time settles an absence of a piece for one time of the answer after the other."""
@@ -326,8 +338,6 @@ class Ranges:
                     yield end + delay
             if not piece.has_evidence and low is not None:
                 yield max(low, 0) + delay
-        if not piece.needs and self.line.whole and piece.zone.range(ANSWER).high is None and self.now is not None:
-            yield self.now + 1
 
     def next_wake(self) -> Number | None:
         """The next time at which something that was told changes though nothing arrives."""

@@ -197,6 +197,9 @@ class Matching:
                             # What is worked out from given values is given.
                             if all(grounded >> each & 1 for each in condition.slots if each != missing[0]):
                                 grounded |= 1 << missing[0]
+                            continue
+                    if condition.wanted and self.comparing.is_hopeless(condition, slots, zone):
+                        return None
                     continue
                 if condition.times:
                     said = self.comparing.said(condition, slots, zone)
@@ -394,7 +397,8 @@ class Matching:
         needs = tuple(dict.fromkeys(map(put, state.needs)))
         whole = tuple(dict.fromkeys(map(put, state.whole)))
         settled = tuple(dict.fromkeys(map(put, state.settled)))
-        grounded = all(state.grounded >> each & 1 for each in self.answered if state.slots[each] is not None)
+        given = self.comparing.given(state.grounded)
+        grounded = all(given >> each & 1 for each in self.answered if state.slots[each] is not None)
         parts = [(state.zone, limits)]
         for present in (each for each in needs if each.positive):
             for absent in (each for each in (*needs, *settled) if not each.positive):

@@ -88,4 +88,7 @@ def part_of(line: Line, literal: Need, times: Stretch, is_first: bool, is_last: 
 
 def reach_of(line: Line, zone: Zone, literal: Need) -> Stretch:
     """All times that a literal may be about."""
-    return line.stretch(extent(zone, literal.low)[0], True, extent(zone, literal.high)[1], True)
+    low, high = extent(zone, literal.low)[0], extent(zone, literal.high)[1]
+    first = True if literal.low.base == 0 else zone.range(literal.low.base).closed_low
+    last = True if literal.high.base == 0 else zone.range(literal.high.base).closed_high
+    return line.stretch(low, first and literal.closed_low, high, last and literal.closed_high)

@@ -12,7 +12,8 @@ from typing import Any
 from presage.hypothesis.literals import Open, show
 from presage.hypothesis.ranges.patterns import Moment, Need
 from presage.hypothesis.ranges.pieces import Piece, extent
-from presage.hypothesis.ranges.stretches import Line
+from presage.hypothesis.ranges.segments import reach_of
+from presage.hypothesis.ranges.stretches import ENDLESS, Line, Stretch
 from presage.hypothesis.ranges.zones import ANSWER, START, Constraint, Zone
 from presage.hypothesis.texts import show_clause
 from presage.model.formulas import Comparison
@@ -20,6 +21,7 @@ from presage.model.printer import show_number
 from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, number
 
 Order = tuple[Any, ...]
+IN_STREAM = Stretch((0, 0), ENDLESS)
 
 
 class Words:
@@ -36,7 +38,16 @@ class Words:
     def answer_time(self) -> str:
         return self.names[0]
 
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """Fewest premises first; then by their times, and those of the evidence."""
+        needs = sorted(map(self._told, self.piece.needs))
+        return len({text for _, text in needs}), needs, self._evidence(), self.unless()
+
     def because(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(text for _, text in self._evidence()))
+
+    def _evidence(self) -> list[tuple[Order, str]]:
         found: list[tuple[Order, str]] = []
         for name, arguments, times in self.piece.because:
             interval = self.line.interval(times)
@@ -44,8 +55,14 @@ class Words:
             found.append(((False, interval.low, text), text))
         for need in self.piece.settled:
             if self.piece.is_in_stream(need):
-                found.append(self._told(self._in_stream(need)))
-        return tuple(dict.fromkeys(text for _, text in sorted(found)))
+                found.append(self._told(self._in_stream(need)) if self.piece.needs else self._over(need))
+        return sorted(found)
+
+    def _over(self, need: Need) -> tuple[Order, str]:
+        """An absence over all the times of a confirmed stretch."""
+        interval = self.line.interval(reach_of(self.line, self.piece.zone, need).meet(IN_STREAM) or IN_STREAM)
+        text = f"not {show(need.predicate, need.arguments)}@{interval}"
+        return (False, interval.low, text), text
 
     def _in_stream(self, need: Need) -> Need:
         """An absence from the start of the stream on."""

@@ -17,8 +17,10 @@ from presage.hypothesis.ranges.patterns import Moment, Need, at_most, inside, sa
 from presage.hypothesis.ranges.pieces import Piece, canonical
 from presage.hypothesis.ranges.stretches import Line, Stretch, minus, union
 from presage.hypothesis.ranges.zones import ANSWER, Constraint, Zone, joined
-from presage.hypothesis.texts import show_clause
-from presage.hypothesis.ways import stands_for
+from presage.hypothesis.texts import MIRRORED, Clause, show_clause
+from presage.model.formulas import Comparison
+from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable
+from presage.model.values import is_true, value_of
 
 
 class Outcome(NamedTuple):
@@ -233,12 +235,32 @@ def _agree(piece: Piece, other: Piece, pairs: Sequence[tuple[Need, Need]]) -> bo
                     return False
             elif want != given:
                 return False
-    return stands_for(_Limited(other), _Limited(piece), values)
+    return all(_is_met(clause, piece, values) for clause in other.limits)
 
 
-class _Limited:
-    """A piece as what compares limits wants it."""
+def _is_met(clause: Clause, piece: Piece, values: dict[Open, object]) -> bool:
+    """Whether a piece stands for nothing that a clause excludes, with these values for the clause's variables."""
+    named = tuple(Comparison(each.operator, _put(each.left, values), _put(each.right, values)) for each in clause)
+    for each in named:
+        left, right = value_of(each.left, lambda name: None), value_of(each.right, lambda name: None)
+        if left is not None and right is not None and not is_true(each.operator, left, right):
+            return True  # it does not apply to these values
+    wanted = {show_clause(named), show_clause(tuple(map(_mirrored, named)))}
+    return any(show_clause(known) in wanted for known in piece.limits)
 
-    def __init__(self, piece: Piece) -> None:
-        self.limits: Any = piece.limits
-        self.unless = tuple(map(show_clause, piece.limits))
+
+def _put(term: Term, values: dict[Open, object]) -> Term:
+    match term:
+        case Variable(name=name):
+            value = values.get(Open(name), Open(name))
+            return Variable(value.name) if isinstance(value, Open) else Constant(value)  # type: ignore[arg-type]
+        case Negative(term=inner):
+            return Negative(_put(inner, values))
+        case Arithmetic(operator=sign, left=left, right=right):
+            return Arithmetic(sign, _put(left, values), _put(right, values))
+        case _:
+            return term
+
+
+def _mirrored(comparison: Comparison) -> Comparison:
+    return Comparison(MIRRORED[comparison.operator], comparison.right, comparison.left)

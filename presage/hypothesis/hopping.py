@@ -1,0 +1,30 @@
+"""Windows that move every so often, by cases: how long ago they did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from presage.hypothesis.asking import remainder, selects_again
+from presage.hypothesis.clause import RULE_TIME, Body, NoClauses
+from presage.hypothesis.places import Place, windowed
+from presage.model.formulas import Formula
+from presage.model.terms import Number
+
+
+def check_hopping(inner: Formula, place: Place, hop: int, most: int) -> None:
+    """Refuses what has no such cases."""
+    if place.when.base != RULE_TIME:
+        raise NoClauses("a hopping window at a time that an operator or a modality chooses has no premise patterns")
+    if place.windows or selects_again(inner):
+        # At a time that a window does not cover, one below it selects nothing anew; and two may share no time.
+        raise NoClauses("a hopping window in another, or around one, has no premise patterns")
+    if hop > most:
+        raise NoClauses(f"a window that hops by {hop} has more cases than {most}")
+
+
+def hops(place: Place, window: tuple[Number | None, Number | None], hop: int) -> Iterator[tuple[Body, Place]]:
+    """Each case: what makes it one, and where the window then lies."""
+    low, high = window
+    for ago in range(hop):
+        moved = windowed(place, None if low is None else low - ago, None if high is None else high - ago)
+        yield Body(comparisons=((remainder(place.when, hop, ago), True),)), moved
