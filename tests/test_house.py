@@ -99,7 +99,7 @@ ALLOWED: dict[str, set[str]] = {
     "states": {"answers", "hypothesis", "model"},
     "checking": {"languages", "parser", "rewrite", "analysis", "hypothesis", "model", "notebook", "errors", "cli"},
     "layout": {"parser", "model", "errors"},
-    "pipeline": {"analysis", "answers", "checking", "io", "languages", "several", "errors"},
+    "pipeline": {"analysis", "answers", "checking", "io", "languages", "model", "several", "errors"},
     "serve": {
         "analysis",
         "answers",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from presage.cli import FINE
 from presage.cli.options import (
     checked_program,
+    fact_files_arguments,
     in_the_call,
     program_argument,
     read_as_asked,
@@ -55,7 +56,7 @@ _WIDE = 160
 
 def arguments(command: argparse.ArgumentParser) -> None:
     program_argument(command)
-    command.add_argument("--facts", nargs="+", type=Path, required=True, metavar="F", help="files of facts (.jsonl)")
+    fact_files_arguments(command, True, "files of facts (.jsonl, .csv, .parquet)")
     command.add_argument("--static", nargs="+", type=Path, default=[], metavar="F", help="files of static facts")
     unknown_argument(command)
     command.add_argument(

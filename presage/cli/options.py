@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from presage.cli import WRONG_CALL
 from presage.errors import PresageError, WrongParameter
@@ -16,6 +16,7 @@ from presage.io.unknown import IGNORE, REFUSE, Unknown
 if TYPE_CHECKING:
     from presage.checking import Report
     from presage.io.facts import Checker
+    from presage.io.files import FactsFile
 
 DEFAULT_HORIZON = 16
 
@@ -95,18 +96,41 @@ def checked_program(
 
 def facts_arguments(command: argparse.ArgumentParser, required: bool = True, piped: bool = False) -> None:
     """What a run takes: the facts, and how far to go. `piped`: they may come from standard input."""
-    command.add_argument(
-        "--facts",
-        nargs="+",
-        type=Path,
-        required=required,
-        default=[],
-        metavar="F",
-        help="files of facts (.jsonl, .csv, .parquet)" + ("; - for JSON lines from standard input" if piped else ""),
-    )
+    words = "files of facts (.jsonl, .csv, .parquet)" + ("; - for JSON lines from standard input" if piped else "")
+    fact_files_arguments(command, required, words)
     command.add_argument("--static", nargs="+", type=Path, default=[], metavar="F", help="files of static facts")
     unknown_argument(command)
     command.add_argument("--until", metavar="N", help="the last step (default: when everything is settled)")
+
+
+def fact_files_arguments(command: argparse.ArgumentParser, required: bool, words: str) -> None:
+    command.add_argument(
+        "--map",
+        type=Path,
+        metavar="F.toml",
+        help="how the files of the next --facts become facts: which column or JSON key is which argument, which is the "
+        "time, what to skip",
+    )
+    command.add_argument(
+        "--facts", nargs="+", type=Path, action=_FactFiles, required=required, default=[], metavar="F", help=words
+    )
+
+
+class _FactFiles(argparse.Action):
+    """Collects files; those after a `--map` are read by it."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        files: list[FactsFile] = list(values)
+        if namespace.map is not None:
+            from presage.pipeline.maps import MappedFile
+
+            if Path("-") in files:
+                parser.error("--map is about files: what comes from standard input is facts in JSON lines")
+            files = [MappedFile(path, namespace.map) for path in values]
+            namespace.map = None
+        setattr(namespace, self.dest, [*getattr(namespace, self.dest), *files])
 
 
 def unknown_argument(command: argparse.ArgumentParser) -> None:
@@ -120,13 +144,20 @@ def unknown_argument(command: argparse.ArgumentParser) -> None:
 
 
 def read_as_asked(options: argparse.Namespace, checker: Checker) -> None:
-    """Facts are read as `--unknown` says, where a command has it."""
+    """Facts are read as `--unknown` says, where a command has it; a `--map` is about the files after it."""
+    if getattr(options, "map", None) is not None:
+        wrong_call(f"--map {options.map}: it says how the files of the next --facts become facts; none follows")
     checker.unknown = Unknown(getattr(options, "unknown", REFUSE) == IGNORE)
 
 
 def tell_what_was_passed_over(checker: Checker) -> None:
-    if checker.unknown is not None and checker.unknown.told:
+    if checker.unknown is None:
+        return
+    if checker.unknown.told:
         print(checker.unknown.told, file=sys.stderr)
+    for file, found in checker.unknown.skipped.items():
+        rows = "1 row that is no fact was" if len(found) == 1 else f"{len(found)} rows that are no facts were"
+        print(f"{file}: {rows} skipped; the first, {found[0]}", file=sys.stderr)
 
 
 def positive_count(text: str) -> int:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from presage.checking import Report
     from presage.choice import Choice
     from presage.io.facts import Fact
+    from presage.io.files import FactsFile
     from presage.io.moments import Moments
     from presage.model.terms import Number
     from presage.models.stepping import AnswerStreamSteps
@@ -353,7 +354,7 @@ def _tell_what_is_only_confirmed(report: Report) -> None:
 
 
 def take_facts(
-    reasoner: Reasoner | AnswerStreamSteps, facts: list[Path], static: list[Path]
+    reasoner: Reasoner | AnswerStreamSteps, facts: Sequence[FactsFile], static: Sequence[FactsFile]
 ) -> tuple[list[Fact], list[Fact]]:
     """The facts of the stream, to be fed; and the static ones, which the reasoner has been given already."""
     from presage.io.files import read_facts

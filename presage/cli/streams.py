@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from presage.cli.options import (
     checked_program,
+    fact_files_arguments,
     in_the_call,
     program_argument,
     read_as_asked,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 def stream_arguments(command: argparse.ArgumentParser, at: str) -> None:
     program_argument(command)
-    command.add_argument("--facts", nargs="+", type=Path, default=[], metavar="F", help="files of facts (.jsonl)")
+    fact_files_arguments(command, False, "files of facts (.jsonl, .csv, .parquet)")
     command.add_argument("--static", nargs="+", type=Path, default=[], metavar="F", help="files of static facts")
     unknown_argument(command)
     command.add_argument("--at", required=True, metavar="T", help=at)

@@ -9,7 +9,7 @@ import csv
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from presage.io.facts import Checker, Fact, FactError, exact
 from presage.io.monpoly import read_log
@@ -22,9 +22,21 @@ from presage.model.terms import Number
 ROWS_AT_ONCE = 65_536
 
 
-def read_facts(paths: Iterable[Path], checker: Checker) -> Iterator[Fact]:
-    for path in paths:
-        reader = READERS.get(path.suffix.lower())
+class Mapped(Protocol):
+    """A file of foreign columns, with what says how its rows become facts."""
+
+    @property
+    def path(self) -> Path: ...
+    def read(self, checker: Checker) -> Iterator[Fact]: ...
+
+
+FactsFile = Path | Mapped
+
+
+def read_facts(files: Iterable[FactsFile], checker: Checker) -> Iterator[Fact]:
+    for file in files:
+        path = file if isinstance(file, Path) else file.path
+        reader = READERS.get(path.suffix.lower()) if isinstance(file, Path) else _read_mapped(file)
         if reader is None:
             kinds = ", ".join(sorted(READERS))
             raise FactError(f"{path}: there is no way to read facts from such a file ({kinds})")
@@ -34,6 +46,10 @@ def read_facts(paths: Iterable[Path], checker: Checker) -> Iterator[Fact]:
             raise FactError(f"{path}: cannot be read ({found.strerror or found})") from None
         except UnicodeDecodeError:
             raise FactError(f"{path}:{_undecodable_line(path)}: the file is not UTF-8 text") from None
+
+
+def _read_mapped(file: Mapped) -> Callable[[Path, Checker], Iterator[Fact]]:
+    return lambda _, checker: file.read(checker)
 
 
 def _undecodable_line(path: Path) -> int:

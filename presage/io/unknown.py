@@ -23,6 +23,9 @@ class Unknown:
     columns: Counter[str] = field(default_factory=Counter)
     """In how many files a column was passed over, by predicate and name."""
 
+    skipped: dict[str, list[str]] = field(default_factory=dict)
+    """What is wrong with rows that were skipped, by file."""
+
     @property
     def told(self) -> str:
         """What was passed over, in words; empty where nothing was."""

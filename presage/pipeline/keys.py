@@ -218,6 +218,19 @@ KEYS: dict[str, tuple[Key, ...]] = {
     ),
 }  # fmt: skip
 
+_OF_FILES = ("schema", "columns", "time", "from", "to", "bounds", "arrives", "where", "bad_rows", "options")
+MAP = (
+    Key("predicate", TEXT, "the predicate of the facts", "the file's name", example='"temp"'),
+    Key("format", TEXT, "what the file is", "by its suffix", choices=FILES, example='"csv"'),
+    Key(
+        "time_format", TEXT, "how times are written: `s`, `ms`, `us` or `ns` since 1970, or as for Python's `strptime`",
+        "numbers, or ISO 8601", example='"%d.%m.%Y %H:%M"',
+    ),
+    *(replace(key, formats=()) for key in KEYS["sources"] if key.name in _OF_FILES),
+)  # fmt: skip
+"""The keys of a file for `--map`, which says of one file of facts what `[sources.NAME]` says of a source."""
+OF_MAP = "map"
+
 BY_QUERY = "alerts"
 """The table that holds a table for each query that somebody is alerted by."""
 PLAIN = ("serve", "metrics", "spark")
@@ -227,5 +240,9 @@ NAMED = ("sources", "static", "tables", "sinks")
 REQUIRED_TABLES = ("sources", "sinks")
 
 
+def keys_of(section: str) -> tuple[Key, ...]:
+    return MAP if section == OF_MAP else KEYS[section]
+
+
 def key_of(section: str, name: str) -> Key | None:
-    return next((key for key in KEYS[section] if key.name == name), None)
+    return next((key for key in keys_of(section) if key.name == name), None)

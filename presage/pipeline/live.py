@@ -31,7 +31,7 @@ def check_live(pipeline: Pipeline) -> None:
         if part.section == "tables":
             hint = f"write `[static.{part.name}]` for a table that stays, or run the file with `presage pipeline`"
             pipeline.problem_of_key("C109", path, "tables that change are read again on Spark only", hint)
-        for key, said in _sql(part):
+        for key, said in expressions_in(part):
             hint = "name a column, or let the source say it (a `query`, a view); on Spark expressions are worked out"
             pipeline.problem("C109", (*path, *key.split(".")), f"`{said}` is an expression of SQL", hint)
         package, extra = _PACKAGES.get(part.format, ("", ""))
@@ -65,7 +65,7 @@ def check_clock(pipeline: Pipeline, report: Report | None, live: bool) -> None:
         _needs_token(pipeline, "metrics", host)
 
 
-def _sql(part: Part) -> Iterator[tuple[str, str]]:
+def expressions_in(part: Part) -> Iterator[tuple[str, str]]:
     """Keys whose values are more than the name of a column."""
     if part.section not in ("sources", "static"):
         return

@@ -18,14 +18,15 @@ from presage.pipeline import toml
 from presage.pipeline.keys import (
     BY_QUERY,
     DESCRIBE_THEMSELVES,
-    KEYS,
     NAMED,
+    OF_MAP,
     PLAIN,
     REQUIRED_TABLES,
     TEXT,
     WHOLE,
     Key,
     key_of,
+    keys_of,
 )
 from presage.pipeline.secrets import Hidden, has_literal, is_secret, is_variable, masked, references, resolved
 from presage.pipeline.toml import Document
@@ -151,11 +152,11 @@ def read_pipeline(path: Path, environment: Mapping[str, str]) -> Pipeline:
     text = read_file(path, "a pipeline file (.toml)")
     document = toml.read_document(text, Source.of(masked(text), str(path)))
     pipeline = Pipeline(path, document)
-    _Reader(pipeline, environment).read()
+    Reader(pipeline, environment).read()
     return pipeline
 
 
-class _Reader:
+class Reader:
     def __init__(self, pipeline: Pipeline, environment: Mapping[str, str]) -> None:
         self.pipeline, self.environment = pipeline, environment
         self.problem, self.problem_of_key = pipeline.problem, pipeline.problem_of_key
@@ -217,10 +218,15 @@ class _Reader:
         self.problem("C104", path, f"`{title}` is a table", f"write `{example}`, and its keys below")
         return False
 
+    def map_keys(self, path: toml.Path, given: dict[str, Any]) -> dict[str, Any]:
+        """The keys of a map."""
+        found: dict[str, Any] = self._keys(OF_MAP, path, given)
+        return found
+
     def _keys(self, section: str, path: toml.Path, given: dict[str, Any], other: list[str] | None = None) -> Any:
         """The keys of a table that are as they must be."""
         chosen = given.get("format") if section in NAMED else None
-        known = {key.name: key for key in KEYS[section] if not key.formats or chosen in key.formats}
+        known = {key.name: key for key in keys_of(section) if not key.formats or chosen in key.formats}
         found: dict[str, Any] = {}
         for name, value in given.items():
             key = known.get(name)
@@ -258,7 +264,9 @@ class _Reader:
             hint = f"did you mean `{near}`?"
         else:
             hint = f"the keys here are {', '.join(f'`{each}`' for each in known)}"
-        where = f"[{'.'.join(map(str, path[:-1]))}]" if len(path) > 1 else "a pipeline"
+        where = (
+            f"[{'.'.join(map(str, path[:-1]))}]" if len(path) > 1 else "a map" if section == OF_MAP else "a pipeline"
+        )
         self.problem_of_key("C102", path, f"{where} has no key `{name}`", hint)
 
     def _fits(self, key: Key, path: toml.Path, value: Any) -> bool:
@@ -304,7 +312,7 @@ class _Reader:
         fine = True
         for at, text in self._texts(path, value):
             name = str(at[-1])
-            is_sql = at[2:3] in _SQL
+            is_sql = at[2:3] in _SQL or at[:1] in _SQL  # in a table of a source, or in a map
             if not is_sql and ((is_secret(name) and not references(text)) or has_literal(text)):
                 hint = f'put it into the environment: {name} = "${{NAME}}"'
                 self.problem("C108", at, f"`{name}` has a secret in the file", hint)

@@ -9,11 +9,12 @@ from presage.checking import Report
 from presage.errors import PresageError
 from presage.io.facts import Checker, Fact
 from presage.pipeline.keys import FILES
+from presage.pipeline.mapping import Mapped
 from presage.pipeline.reading import Part, Pipeline
+from presage.pipeline.rows import csv_rows, parquet_rows
 from presage.serve.events import Events
-from presage.serve.mapping import Mapped
 from presage.serve.sinks import Console, FilesInFolder, GrowingFile, Sink
-from presage.serve.sources import Bringing, Source, StandardInput, WatchedFiles, _csv_rows, _parquet_rows, json_line
+from presage.serve.sources import Bringing, Source, StandardInput, WatchedFiles, json_line
 
 if TYPE_CHECKING:
     from presage.serve.running import Serving
@@ -125,7 +126,7 @@ def _static_rows(pipeline: Pipeline, part: Part) -> Any:
                     if line.strip():
                         yield json_line(line, f"{path}:{number}"), f"{path}:{number}"
                 continue
-            rows = _csv_rows(path) if part.format == "csv" else _parquet_rows(path)
+            rows = csv_rows(path) if part.format == "csv" else parquet_rows(path)
             if rows is None:
                 raise PresageError(f"[{part.place}] {path}: this is not a whole Parquet file")
             yield from rows

@@ -17,17 +17,17 @@ from typing import Any, Protocol
 from presage.errors import PresageError
 from presage.io.facts import Fact, FactError
 from presage.io.piped import Pipe
+from presage.pipeline.mapping import Mapped
 from presage.pipeline.reading import Part
+from presage.pipeline.rows import ROWS_AT_ONCE, csv_rows, parquet_rows
 from presage.serve.gate import Closed, Gate
 from presage.serve.log import Entry
-from presage.serve.mapping import Mapped
 from presage.serve.messages import Message, MessageReader
 
 LOOK_AGAIN = 0.2
 """Seconds between two looks at files."""
 LINES_AT_ONCE = 1 << 20
 """Bytes of a growing file that are taken together."""
-ROWS_AT_ONCE = 10_000
 
 
 class Source(Protocol):
@@ -218,7 +218,7 @@ class WatchedFiles:
         taken = -done.get(name, 0)
         if taken < 0 or path.suffix not in (f".{self.kind}", ""):
             return False
-        rows = _csv_rows(path) if self.kind == "csv" else _parquet_rows(path)
+        rows = csv_rows(path) if self.kind == "csv" else parquet_rows(path)
         if rows is None:
             return False  # It is still being written.
         held: list[tuple[Any, str]] = []
@@ -232,43 +232,6 @@ class WatchedFiles:
         done[name] = 1
         self.bringing.rows(held, dict(done))
         return True
-
-
-def _csv_rows(path: Path) -> Iterator[tuple[Any, str]]:
-    import csv
-
-    with path.open(encoding="utf-8-sig", newline="") as text:
-        try:
-            lines = csv.DictReader(text, strict=True)
-            for row in lines:
-                yield row, f"{path}:{lines.line_num}"
-        except csv.Error as found:
-            raise FactError(f"{path}: this is not CSV ({found})") from None
-        except UnicodeDecodeError:
-            raise FactError(f"{path}: the file is not UTF-8 text") from None
-
-
-def _parquet_rows(path: Path) -> Iterator[tuple[Any, str]] | None:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        file = parquet.ParquetFile(path)
-    except (pa.ArrowException, OSError):
-        return None
-
-    def rows() -> Iterator[tuple[Any, str]]:
-        from presage.io.tables import cells_of
-
-        at = 0
-        with file:
-            for batch in file.iter_batches(ROWS_AT_ONCE):
-                columns = [cells_of(column, str(path)) for column in batch.columns]
-                for cells in zip(*columns, strict=True):
-                    at += 1
-                    yield dict(zip(batch.schema.names, cells, strict=True)), f"{path}:{at}"
-
-    return rows()
 
 
 class Working:

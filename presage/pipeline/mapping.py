@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from presage.analysis.predicates import Predicate
@@ -19,8 +19,11 @@ _REAL = ("float", "real", "double", "decimal", "dec", "numeric")
 class Mapped:
     """Makes facts of the rows of one source."""
 
-    def __init__(self, part: Part, known: Predicate, checker: Checker) -> None:
-        self.known, self.checker = known, checker
+    def __init__(
+        self, part: Part, known: Predicate, checker: Checker, time_of: Callable[[Any, str], Any] | None = None
+    ) -> None:
+        """`time_of` reads a time that is written in a way of its own."""
+        self.known, self.checker, self.time_of = known, checker, time_of
         mapped = part.table("columns")
         self.arguments = [(name, mapped.get(name, name)) for name in column_names(known)]
         said = {name: part.text(name, name) for name in WHEN if name in part.values}
@@ -46,12 +49,14 @@ class Mapped:
         for name, column in self.when:
             cell = self._cell(row, column, "text" if name == "bounds" else "time", where)
             if cell is not None:
-                said[name] = cell
+                said[name] = cell if self.time_of is None or name == "bounds" else self.time_of(cell, where)
+            elif name in ("time", "from"):
+                raise FactError(f"{where}: the column `{column}` has no value, which is to be the `{name}`")
         return Fact(self.known.name, tuple(values), *self.checker.when(said, self.known, where))
 
     def _cell(self, row: Mapping[str, Any], column: str, kind: str, where: str) -> Any:
         """The value of a column, of the type that the schema says; nothing where it is empty."""
-        given = row.get(column)
+        given = value_at(row, column)
         if given is None or (self.cells and given == ""):
             return None
         declared = self.schema.get(column)
@@ -65,3 +70,12 @@ class Mapped:
             return read_cell("text" if declared == "string" else kind, given)
         except ValueError as found:
             raise FactError(f"{where}: the column `{column}` has {found}") from None
+
+
+def value_at(row: Mapping[str, Any], column: str) -> Any:
+    """The value of a column or, of nested objects, at a path such as `machine.id`."""
+    if column in row or "." not in column:
+        return row.get(column)
+    first, _, rest = column.partition(".")
+    inner = row.get(first)
+    return value_at(inner, rest) if isinstance(inner, Mapping) else None
