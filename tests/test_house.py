@@ -99,6 +99,7 @@ ALLOWED: dict[str, set[str]] = {
     "states": {"answers", "hypothesis", "model"},
     "checking": {"languages", "parser", "rewrite", "analysis", "hypothesis", "model", "notebook", "errors", "cli"},
     "layout": {"parser", "model", "errors"},
+    "editor": {"analysis", "checking", "hypothesis", "languages", "layout", "model", "parser", "errors", "syntax"},
     "pipeline": {"analysis", "answers", "checking", "io", "languages", "model", "several", "errors"},
     "serve": {
         "analysis",
@@ -134,6 +135,7 @@ ALLOWED: dict[str, set[str]] = {
         "states",
         "several",
         "choice",
+        "editor",
         "engine",
         "notices",
         "colours",
@@ -203,7 +205,7 @@ ALLOWED: dict[str, set[str]] = {
 # The checker of proofs trusts nobody: it knows programs and proofs, and has its own arithmetic.
 CHECKER = sorted((PACKAGE / "evidence").glob("check*.py"))
 CHECKER_MAY_IMPORT = ("presage.model", "presage.evidence.proof", "presage.evidence.check")
-HEAVY = {"numba", "numpy", "pyspark", "pyarrow", "pandas", "clingo", "rich", "starlette", "uvicorn"}
+HEAVY = {"numba", "numpy", "pyspark", "pyarrow", "pandas", "clingo", "rich", "starlette", "uvicorn", "pygls"}
 
 
 def modules() -> list[Path]:

@@ -39,6 +39,7 @@ COMMANDS = (
     "examples",
     "init",
     "repl",
+    "lsp",
 )
 
 
