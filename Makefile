@@ -24,8 +24,8 @@ demo: $(DEMO_ENVIRONMENT)            ## turbines on a Spark of this machine, in 
 test: lint types unit            ## everything that must pass
 
 lint: $(TEST_ENVIRONMENT)            ## style and layout of the code
-	$(BIN)/ruff check presage tests bench docs
-	$(BIN)/ruff format --check presage tests bench docs
+	$(BIN)/ruff check presage tests bench docs editors
+	$(BIN)/ruff format --check presage tests bench docs editors
 
 types: $(TEST_ENVIRONMENT)            ## the type checker
 	$(BIN)/mypy
@@ -60,8 +60,8 @@ kafka: $(TEST_ENVIRONMENT)            ## fetch a Kafka broker and Spark's connec
 	$(BIN)/python -m tests.kafka
 
 fmt: $(TEST_ENVIRONMENT)            ## put the code into its layout
-	$(BIN)/ruff check --fix presage tests bench docs
-	$(BIN)/ruff format presage tests bench docs
+	$(BIN)/ruff check --fix presage tests bench docs editors
+	$(BIN)/ruff format presage tests bench docs editors
 
 clean:            ## remove what was made
 	rm -rf .venv build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
