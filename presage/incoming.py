@@ -46,8 +46,15 @@ class Incoming:
 
     def arrival_of(self, fact: Fact) -> Number:
         """When a fact that comes now arrives."""
+        return self._arriving(fact.arrival)
+
+    def _arriving(self, time: Number) -> Number:
+        """When something arrives that should at a time: then, or when the clock allows it."""
+        if self.clock is None or time > self.clock or (time == self.clock and not self.complete):
+            return time
         earliest = self._earliest()
-        return fact.arrival if earliest is None else max(fact.arrival, earliest)
+        assert earliest is not None
+        return earliest
 
     def _earliest(self) -> Number | None:
         """The first time at which something that comes now may arrive."""
@@ -76,7 +83,7 @@ class Incoming:
         earliest = self._earliest()
         heard = earliest if earliest is not None else 0
         for fact in facts:
-            time = fact.arrival if earliest is None else max(fact.arrival, earliest)
+            time = self._arriving(fact.arrival)
             self._at(time)[0].append(fact)
             heard = max(heard, time)
         for table in tables:

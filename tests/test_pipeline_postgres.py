@@ -38,7 +38,7 @@ def test_tables_are_read_with_their_types(database: Database) -> None:
 
 def line(answer: str, now: Any, status: str) -> dict[str, Any]:
     body = {"bindings": {"X": "ü\t\\N"}, "time": 1, "because": ["p(a)@1"], "needs": [], "unless": []}
-    return {"now": now, "status": status, "answer": answer, **body, "decided_by": 4, "confidence": 0.5}
+    return {"now": now, "status": status, "answer": answer, "key": answer, **body, "decided_by": 4, "confidence": 0.5}
 
 
 def test_the_latest_line_of_an_answer_stays(database: Database) -> None:
