@@ -73,8 +73,9 @@ class Running:
             self.pipeline.serve.get("token_env", ""), self._health,
         )  # fmt: skip
         try:
-            # Before Spark starts, which takes a while.
-            self.held = Held(self.pipeline.local(str(self.pipeline.values["checkpoint"])))
+            # Before Spark starts, which takes a while; a batch run remembers nothing.
+            if (checkpoint := self.pipeline.values.get("checkpoint")) is not None:
+                self.held = Held(self.pipeline.local(str(checkpoint)))
             self._run(stop, shown)
         except PresageError as found:
             raise PresageError(self.pipeline.hidden(str(found))) from None
