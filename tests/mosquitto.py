@@ -21,7 +21,7 @@ def _program() -> str | None:
 def why_not() -> str:
     """Why tests with MQTT cannot run; empty if they can."""
     if find_spec("paho") is None:
-        return "paho-mqtt is not installed: pip install presage[mqtt]"
+        return "paho-mqtt is not installed: pip install presage-streams[mqtt]"
     return "" if _program() else "Mosquitto is not installed: apt-get install mosquitto"
 
 

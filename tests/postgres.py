@@ -53,7 +53,7 @@ def _programs() -> Path | None:
 def why_not() -> str:
     """Why tests with PostgreSQL cannot run; empty if they can."""
     if find_spec("psycopg") is None:
-        return "psycopg is not installed: pip install presage[postgres]"
+        return "psycopg is not installed: pip install presage-streams[postgres]"
     if _programs() is None:
         return "PostgreSQL is not installed: apt-get install postgresql"
     if os.geteuid() == 0 and subprocess.run(["id", "postgres"], capture_output=True).returncode:

@@ -17,7 +17,7 @@ from presage.notebook.html import SIGNS
 from presage.notebook.magic import Mistake
 from tests.conftest import ARTEFACTS
 
-pytest.importorskip("IPython", reason="IPython is not installed: pip install presage[notebook]")
+pytest.importorskip("IPython", reason="IPython is not installed: pip install presage-streams[notebook]")
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 

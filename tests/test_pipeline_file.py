@@ -226,7 +226,7 @@ def test_secrets_in_the_file_are_refused_and_not_shown(place: int, tmp_path: Pat
 
 
 def test_secrets_of_the_environment_are_put_in_and_hidden(tmp_path: Path) -> None:
-    pytest.importorskip("psycopg", reason="psycopg is not installed: pip install presage[postgres]")
+    pytest.importorskip("psycopg", reason="psycopg is not installed: pip install presage-streams[postgres]")
     sinks = (
         '[sinks.db]\nformat = "jdbc"\nurl = "jdbc:postgresql://${HOST}/d"\ntable = "t"\npassword_env = "DB_PASS"\n'
         '[spark]\n"spark.secret" = "${TOKEN}"\n'

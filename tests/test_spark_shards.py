@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pyspark", reason="PySpark is not installed: pip install presage[spark]")
+pytest.importorskip("pyspark", reason="PySpark is not installed: pip install presage-streams[spark]")
 
 import numpy as np
 import pyarrow as pa

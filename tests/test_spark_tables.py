@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pyspark", reason="PySpark is not installed: pip install presage[spark]")
+pytest.importorskip("pyspark", reason="PySpark is not installed: pip install presage-streams[spark]")
 
 import pyarrow as pa
 from pyarrow import parquet

@@ -331,4 +331,4 @@ def test_without_the_extra(missing: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60)
     assert done.returncode == 1
-    assert f"needs {missing}" in done.stderr and "pip install 'presage[watch]'" in done.stderr
+    assert f"needs {missing}" in done.stderr and "pip install 'presage-streams[watch]'" in done.stderr

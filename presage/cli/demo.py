@@ -18,8 +18,8 @@ from presage.errors import PresageError
 SUMMARY = "see turbines on a local Spark, in under a minute"
 DESCRIPTION = """\
 Makes readings of a wind farm, streams them through a program on a Spark of this machine, and shows which failures
-may be coming, which are certain and which were false alarms. Needs PySpark: pip install 'presage[spark]', and where
-the machine has no Java, pip install 'presage[java]'. The folder it leaves is a pipeline to play with."""
+may be coming, which are certain and which were false alarms. Needs PySpark: pip install 'presage-streams[spark]', and
+where the machine has no Java, pip install 'presage-streams[java]'. The folder it leaves is a pipeline to play with."""
 EXAMPLE = """\
 example:
   presage demo

@@ -14,7 +14,7 @@ SUMMARY = "the language server, for editors"
 DESCRIPTION = """\
 Speaks the language server protocol over standard input and output; editors start it. It has messages as you type with
 quick fixes, hover (what a predicate is, when it is settled, what it needs), completion, definitions, uses, renaming,
-outline and formatting. Needs pygls: pip install 'presage[editor]'"""
+outline and formatting. Needs pygls: pip install 'presage-streams[editor]'"""
 EXAMPLE = """\
 example:
   presage lsp"""
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
         import pygls  # noqa: F401
     except ImportError as missing:
         raise PresageError(
-            f"`presage lsp` needs {missing.name}, which is not installed: pip install 'presage[editor]'"
+            f"`presage lsp` needs {missing.name}, which is not installed: pip install 'presage-streams[editor]'"
         ) from None
     from presage.editor.server import make_server
 

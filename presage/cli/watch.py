@@ -40,7 +40,7 @@ Runs a program as `presage run` does, at a pace people can follow, on a page at 
 with its evidence, what it still needs and its deadline, as answers become possible, are confirmed or are refuted.
 The page pauses, steps, goes back, filters, and shows the ways and the proof of an answer. The run begins when
 the page is opened. Without a program, the page lists the examples that come with Presage.
-Needs starlette and uvicorn: pip install 'presage[watch]'"""
+Needs starlette and uvicorn: pip install 'presage-streams[watch]'"""
 EXAMPLE = """\
 example:
   presage watch
@@ -189,7 +189,7 @@ def _refuse_without_server() -> None:
         import uvicorn  # noqa: F401
     except ImportError as missing:
         raise PresageError(
-            f"`presage watch` needs {missing.name}, which is not installed: pip install 'presage[watch]'"
+            f"`presage watch` needs {missing.name}, which is not installed: pip install 'presage-streams[watch]'"
         ) from None
     del starlette
 

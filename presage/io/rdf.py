@@ -82,7 +82,7 @@ def read_rdf(path: Path, checker: Checker) -> Iterator[Fact]:
         import pyoxigraph
     except ImportError:
         raise FactError(
-            f"{path}: RDF is read by pyoxigraph, which is not installed: pip install 'presage[languages]'"
+            f"{path}: RDF is read by pyoxigraph, which is not installed: pip install 'presage-streams[languages]'"
         ) from None
     form = {
         ".nt": pyoxigraph.RdfFormat.N_TRIPLES,

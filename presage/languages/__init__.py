@@ -35,7 +35,7 @@ class Language:
             reader = import_module(self.module)
         except ModuleNotFoundError as missing:
             message = f"{name}: {self.title} is read by {missing.name}, which is not installed"
-            raise PresageError(f"{message}: pip install 'presage[languages]'") from None
+            raise PresageError(f"{message}: pip install 'presage-streams[languages]'") from None
         return cast(Parsed, reader.read(text, name))
 
 

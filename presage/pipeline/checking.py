@@ -389,7 +389,7 @@ def _database(pipeline: Pipeline, part: Part) -> None:
         pipeline.problem_of_key("C103", path, f"[{part.place}] needs a `table` or a `query`", 'add `table = "owners"`')
     if is_postgres and find_spec("psycopg") is None and needs_psycopg(pipeline, part):
         said = "PostgreSQL needs the package psycopg, which is not installed"
-        pipeline.problem("C110", (*path, "format"), said, "pip install presage[postgres]")
+        pipeline.problem("C110", (*path, "format"), said, "pip install presage-streams[postgres]")
 
 
 def needs_psycopg(pipeline: Pipeline, part: Part) -> bool:
@@ -399,7 +399,7 @@ def needs_psycopg(pipeline: Pipeline, part: Part) -> bool:
 
 def _packages(pipeline: Pipeline) -> None:
     if find_spec("pyspark") is None:
-        said, hint = "a pipeline runs on Spark, which is not installed", "pip install presage[spark]"
+        said, hint = "a pipeline runs on Spark, which is not installed", "pip install presage-streams[spark]"
         pipeline.problem_of_key("C110", (), said, hint)
     uses = [part for parts in pipeline.parts.values() for part in parts if part.format == "kafka"]
     brought = {"spark.jars.packages", "spark.jars"} & pipeline.spark.keys() or pipeline.spark.get("jars")

@@ -37,7 +37,7 @@ def check_live(pipeline: Pipeline) -> None:
         package, extra = _PACKAGES.get(part.format, ("", ""))
         if package and find_spec(package) is None:
             said = f"`{part.format}` needs the package {package}, which is not installed"
-            pipeline.problem("C110", (*path, "format"), said, f"pip install 'presage[{extra}]'")
+            pipeline.problem("C110", (*path, "format"), said, f"pip install 'presage-streams[{extra}]'")
         if part.section == "sources" and part.format == "jdbc" and "increasing" not in part.values:
             hint = 'add `increasing = "id"`: a column that is greater in each new row'
             pipeline.problem_of_key(
@@ -48,7 +48,7 @@ def check_live(pipeline: Pipeline) -> None:
             pipeline.problem_of_key("C103", path, "nothing says what is an alert", hint)
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         said = "`presage serve` needs the packages starlette and uvicorn"
-        pipeline.problem_of_key("C110", (), said, "pip install 'presage[serve]'")
+        pipeline.problem_of_key("C110", (), said, "pip install 'presage-streams[serve]'")
     _addresses(pipeline)
 
 

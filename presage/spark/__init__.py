@@ -10,7 +10,7 @@ from presage.errors import PresageError
 try:
     import pyspark  # noqa: F401
 except ImportError:
-    raise PresageError("running on Spark needs PySpark: pip install presage[spark]") from None
+    raise PresageError("running on Spark needs PySpark: pip install presage-streams[spark]") from None
 
 from presage.spark.anew import reread
 from presage.spark.call import answers
