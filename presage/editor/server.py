@@ -95,8 +95,13 @@ def make_server() -> LanguageServer:
     open_documents = Documents(server)
 
     def publish(uri: str) -> None:
-        document = open_documents.document(uri)
-        found = [_diagnostic(open_documents, uri, document, each) for each in document.problems]
+        try:
+            document = open_documents.document(uri)
+            found = [_diagnostic(open_documents, uri, document, each) for each in document.problems]
+        except PresageError as problem:
+            # Such as a language whose reader is not installed.
+            whole = open_documents.range(uri, Span(0, 1))
+            found = [lsp.Diagnostic(whole, str(problem), lsp.DiagnosticSeverity.Error, source=SERVER_NAME)]
         server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, found))
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
