@@ -98,6 +98,15 @@ def test_times_come_out_as_they_went_in() -> None:
     assert "2026-01-01T00:03:00Z: possible cool(a)@2026-01-01T00:04:00Z" in done.stdout, done.stderr
 
 
+def test_what_is_open_is_settled() -> None:
+    rule = "timeline dense.\nalarm(X) :- historically[0,2] hot(X).\n"
+    done = typed(rule + "hot(a)@[1,4].\n:settle\n:now\n")
+    assert "1: possible alarm(a)@T" in done.stdout, done.stderr
+    # It would have to go on without a gap, and does not right after 4.
+    assert "4: unsupported alarm(a)@T" in done.stdout
+    assert done.stdout.endswith("now is 6\n")
+
+
 def test_static_facts_and_unfinished_entries() -> None:
     done = typed("static plan(d).\nok(X) :- temp(X, high), plan(X).\nplan(a).\ntemp(a, high)@0.\nrest(X) :- ok(X)\n")
     assert "0: confirmed ok(a)@0" in done.stdout

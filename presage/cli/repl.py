@@ -34,7 +34,7 @@ HELP = """\
   temp(wt25, high)@0.            a fact of the stream; `… arrives 2.` says when it comes
   :now                           what time it is
   :now 5                         let time pass, up to 5
-  :settle                        let time pass until all is decided that can be
+  :settle                        let time pass until all is decided that is open now
   :answers                       all that was told, as it stands
   :program                       the rules so far; :facts for the facts
   :check                         what `presage check` says about the rules

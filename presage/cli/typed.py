@@ -144,11 +144,19 @@ class Typed:
             raise
 
     def settle(self) -> None:
-        """Lets time pass until all is decided that can be."""
+        """Lets time pass until all is decided that is open now."""
         stepper = self._stepper()[0]
-        if stepper is not None and self.now is not None:
-            self.now += stepper.longest_lag
-            self.run()
+        if stepper is None or self.now is None:
+            return
+        due = [self.now + stepper.longest_lag]
+        for line in self.outcome.lines.values():
+            if line["status"] == "possible":
+                ways = line.get("ways") or [line]
+                due += [
+                    stepper.checker.time(way["decided_by"], ":settle") for way in ways if way["decided_by"] is not None
+                ]
+        self.now = max(due)
+        self.run()
 
     def run(self) -> list[str]:
         """Runs all of it again; gives what is to be said beside the answers."""
