@@ -35,7 +35,7 @@ class Incoming:
         self.complete = False
         """Whether the clock's own time is over: what comes now arrives after it."""
         self.last: Number = 0
-        """The latest time at which a fact arrives."""
+        """The latest time at which a fact arrives, or its interval ends."""
         self.waiting: dict[Number, tuple[list[Fact], list[Columns]]] = {}
         """What has come and whose step has not, by the time at which it arrives."""
 
@@ -73,7 +73,7 @@ class Incoming:
         if is_heard and (self.clock is None or time > self.clock):
             yield from self.advance(time)
         if self.until is None or time <= self.until:
-            self.last = max(self.last, time)
+            self.last = max(self.last, time, fact.last)
             self._at(time)[0].append(fact)
 
     def take_together(
@@ -92,7 +92,7 @@ class Incoming:
                 time = own if earliest is None else max(own, earliest)
                 self._at(time)[1].append(part)
                 heard = max(heard, time)
-        self.last = max(self.last, heard)
+        self.last = max([self.last, heard, *(fact.last for fact in facts)])
         if is_heard and (facts or tables):
             yield from self.advance(heard)
 

@@ -67,7 +67,7 @@ def steps(
     for fact in facts:
         arriving.setdefault(fact.arrival, []).append(fact)
     times = sorted(arriving)
-    end = until if until is not None else (times[-1] if times else 0) + reasoner.longest_lag
+    end = until if until is not None else default_end(reasoner, facts)
     arrivals = (Arrival(time, arriving[time]) for time in times)
     if pull is None:
         yield from walk(reasoner, arrivals, end, every=every)
@@ -75,6 +75,12 @@ def steps(
         pulled = Pulled(reasoner, pull, every)
         yield from pulled.take(walk(reasoner, arrivals, end, pull=pulled.pull))
         yield from pulled.end()
+
+
+def default_end(reasoner: Stepper, facts: Iterable[Fact]) -> Number:
+    """The last step of a run where nobody says which: everything is decided by then, also of what facts say of times
+    after the last arrival."""
+    return max((fact.last for fact in facts), default=0) + reasoner.longest_lag
 
 
 @dataclass

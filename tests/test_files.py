@@ -629,3 +629,12 @@ def test_what_is_named_and_wrong_stays_an_error(tmp_path: Path, name: str, text:
     refused = command("run", program, "--unknown", "ignore", "--facts", write_csv(tmp_path, name, text))
     assert refused.returncode == 1
     assert said in refused.stderr
+
+
+def test_a_run_goes_on_to_the_end_of_the_last_interval(tmp_path: Path) -> None:
+    program = write_csv(tmp_path, "p.psg", "timeline discrete. input p(x) delay 1. q(X) :- p(X). query q(X).")
+    text = '{"pred": "p", "args": ["a"], "from": 1, "to": 5}\n{"pred": "p", "args": ["b"], "from": 2, "to": null}\n'
+    facts = write_csv(tmp_path, "f.jsonl", text)
+    for given, stdin in ((facts, ""), ("-", text)):
+        told = command("run", program, "--emit", "confirmed", "--facts", given, stdin=stdin).stdout.splitlines()
+        assert [json.loads(line)["answer"] for line in told] == ["q(a)@[1,5]", "q(b)@[2,6]"]

@@ -54,6 +54,11 @@ class Fact:
         assert self.low is not None
         return self.low if self.arrives is None else self.arrives
 
+    @property
+    def last(self) -> Number:
+        """How far a run goes for it: to its arrival, or to the end of its interval if that is later."""
+        return self.arrival if self.high is None else max(self.arrival, self.high)
+
 
 class Checker:
     """What a program expects of its facts."""

@@ -39,7 +39,7 @@ from presage.spark.packs import NO_SOURCE, ROWS_IN_A_PACK, Delivery, from_bytes,
 from presage.spark.rows import gathered, row_schema, spark_schema, tables_of
 from presage.stepping import Arrival, walk
 
-TIMES = "predicate string, unit bigint, arrival string, parts bigint"
+TIMES = "predicate string, unit bigint, last bigint, arrival string, parts bigint, dense_last string"
 PACK = "shard int, stretch int, source int, payload binary"
 _SCHEMA = pa.schema([("shard", pa.int32()), ("stretch", pa.int32()), ("source", pa.int32()), ("payload", pa.binary())])
 ROWS_AT_ONCE = 100_000
@@ -108,7 +108,7 @@ def clock_of(job: Job, frames: list[tuple[Source, DataFrame]], until: Number | N
     shares = [place / MOST_STRETCHES for place in range(1, MOST_STRETCHES)]
     found = times.agg(
         F.min("unit").alias("first"),
-        F.max("unit").alias("last"),
+        F.max("unit" if job.state is not None else "last").alias("last"),
         F.count("unit").alias("size"),
         F.percentile_approx("unit", shares, 1000).alias("edges"),
         *(F.count_if(F.col("unit").isNull() & own).alias(f"without {name}") for name, own in names.items()),
@@ -128,23 +128,32 @@ def clock_of(job: Job, frames: list[tuple[Source, DataFrame]], until: Number | N
     if job.discrete:
         end = until if until is not None else (found["last"] or 0) + settling
         return Clock(end if found["first"] is None else found["first"], end, edges=edges)
-    exactly = times.groupBy("arrival").agg(F.collect_set("parts").alias("parts")).toArrow()
+    lasts = F.collect_set("dense_last").alias("lasts")
+    exactly = times.groupBy("arrival").agg(F.collect_set("parts").alias("parts"), lasts).toArrow()
     moments = sorted(
         (_exact(text), math.lcm(*parts))
         for text, parts in zip(exactly.column("arrival").to_pylist(), exactly.column("parts").to_pylist(), strict=True)
     )
-    end = until if until is not None else number((moments[-1][0] if moments else 0) + settling)
+    ends = (
+        [] if job.state is not None else [_exact(text) for each in exactly.column("lasts").to_pylist() for text in each]
+    )
+    last = max([*ends, *(moment for moment, _ in moments[-1:])], default=0)
+    end = until if until is not None else number(last + settling)
     return Clock(moments[0][0] if moments else end, end, tuple(moments), edges)
 
 
 def _times(job: Job, source: Source, frame: DataFrame) -> DataFrame:
     """When the rows of a DataFrame arrive; where that is a number already, no worker need look at it."""
-    column = frame.columns[-1]
-    if source.stays_table(job) and isinstance(frame.schema[column].dataType, T.IntegralType):
-        unit = F.col(column).cast("bigint").alias("unit")
-        name = F.lit(source.predicate).alias("predicate")
+    when = frame.columns[source.arguments :]
+    if source.stays_table(job) and all(isinstance(frame.schema[name].dataType, T.IntegralType) for name in when):
+        units = [F.col(name).cast("bigint") for name in when]
         return frame.select(
-            name, unit, F.lit(None).cast("string").alias("arrival"), F.lit(None).cast("bigint").alias("parts")
+            F.lit(source.predicate).alias("predicate"),
+            units[-1].alias("unit"),
+            (F.greatest(*units) if len(units) > 1 else units[0]).alias("last"),
+            F.lit(None).cast("string").alias("arrival"),
+            F.lit(None).cast("bigint").alias("parts"),
+            F.lit(None).cast("string").alias("dense_last"),
         )
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
@@ -155,10 +164,13 @@ def _times(job: Job, source: Source, frame: DataFrame) -> DataFrame:
                 columns = [
                     pa.array([source.predicate] * size),
                     pa.array(units_of(marked.arrivals)),
+                    pa.array(units_of(marked.lasts)),
                     pa.array([show_number(each) for each in marked.arrivals] if dense else [None] * size, pa.string()),
                     pa.array(marked.parts if dense else [None] * size, pa.int64()),
+                    pa.array([show_number(each) for each in marked.lasts] if dense else [None] * size, pa.string()),
                 ]
-                yield pa.RecordBatch.from_arrays(columns, ["predicate", "unit", "arrival", "parts"])
+                names = ["predicate", "unit", "last", "arrival", "parts", "dense_last"]
+                yield pa.RecordBatch.from_arrays(columns, names)
 
     return frame.mapInArrow(run, TIMES)
 

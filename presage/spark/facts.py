@@ -44,6 +44,8 @@ class Marked:
     shards: Ints
     arrivals: list[Number] | Ints
     parts: list[int] | None
+    lasts: list[Number] | Ints
+    """How far a run goes for each row: to its arrival, or to the end of its interval if that is later."""
 
 
 def mark(batch: Any, source: Source, job: Job) -> Marked:
@@ -61,7 +63,8 @@ def mark(batch: Any, source: Source, job: Job) -> Marked:
         columns["low"] = pa.array(low)
         if rest:
             columns["arrives"] = pa.array(rest[0])
-        return Marked(pa.table(columns), numbered, rest[0] if rest else low, None)
+        lasts = np.maximum(low, rest[0]) if rest else low
+        return Marked(pa.table(columns), numbered, rest[0] if rest else low, None, lasts)
     cells = [
         cells_of(column, f"`{source.predicate}`, the column of its `{name}`")
         for column, name in zip(when, source.when, strict=True)
@@ -82,7 +85,8 @@ def mark(batch: Any, source: Source, job: Job) -> Marked:
     if source.arrives:
         columns["arrives"] = _times(arrivals, kind)
     parts = None if checker.discrete else [_parts(time[0], time[1]) for time in times]
-    return Marked(pa.table(columns), numbered, arrivals, parts)
+    ends = [at if time[1] is None else max(at, time[1]) for at, time in zip(arrivals, times, strict=True)]
+    return Marked(pa.table(columns), numbered, arrivals, parts, ends)
 
 
 def no_nulls(arguments: Sequence[Any], source: Source, known: Predicate) -> None:

@@ -14,7 +14,7 @@ from presage.errors import nearest
 from presage.io.facts import Fact
 from presage.io.files import read_facts
 from presage.model.terms import Constant, Number, Variable
-from presage.stepping import Stepper, make_stepper, steps
+from presage.stepping import Stepper, default_end, make_stepper, steps
 from presage.testing.cases import Case, GivenFact
 from presage.testing.texts import CaseError, Literal
 
@@ -49,7 +49,7 @@ def run_case(case: Case) -> Run:
         if times and max(times) > end:
             raise CaseError(f"{case.file}:{line}: the run ends at {text}, and something is expected after that")
     else:
-        end = max([max((fact.arrival for fact in arriving), default=0) + stepper.longest_lag, *times])
+        end = max([default_end(stepper, arriving), *times])
     told = [answer for answers in steps(stepper, arriving, end) for answer in answers]
     return Run(stepper, told, list(stepper.late))
 
