@@ -8,6 +8,7 @@ from typing import Any
 from presage.answers import Answer, Answers, bindings_of, show_answer_atom, shown_name
 from presage.choice import ALL, Choice
 from presage.errors import PresageError
+from presage.hypothesis.confidence import Confidence
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.literals import Open, are_asked
 from presage.hypothesis.ranges.building import Entangled, label, range_engine
@@ -42,6 +43,9 @@ def suppose(subject: Any, choice: Choice = ALL) -> Supposing | RangeSupposing:
             return Supposing(subject, choice)
         except NoHypotheses:
             raise no_patterns(subject, found) from None
+    if subject.discrete and engine.negates_derived and Confidence(engine.delays).given:
+        # How likely it is that something derived stays away is known evolution by evolution.
+        return Supposing(subject, choice)
     if subject.discrete and choice == ALL and engine.has_fixed_times:
         fast = Supposing(subject, choice)
         if fast.bulk is not None or fast.grid is not None:
@@ -68,15 +72,16 @@ class RangeSupposing:
 
     @property
     def selects(self) -> bool:
-        return self.choice != ALL
+        """Whether it matters how likely answers are."""
+        return self.choice.min_confidence is not None or self.choice.confidence_step is not None
 
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
         """The changes by what arrives at `now`."""
         given = [*facts, *(fact for table in tables for fact in table.facts())]
         changes = self.engine.step((each for fact in given for each in self._timed(fact)), now)
-        if not self.selects:
-            return _made(self._answers(changes, now))
-        answers = [each for each in self._answers(changes, now) if self._is_told(each)]
+        answers = self._answers(changes, now)
+        if self.selects:
+            answers = [each for each in answers if self._is_told(each)]
         if self.choice.confidence_step is not None:
             already = {each.key for each in answers}
             answers += [each for each in self._moved(now, self.choice.confidence_step) if each.key not in already]

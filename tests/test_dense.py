@@ -324,4 +324,4 @@ def test_since_says_what_is_missing_in_between() -> None:
     assert told[0] == (
         "2: possible q(a)@T because p(a)@(2,4] because r(a)@2 needs r(a)@T unless T < 3 unless T > 4 by 4"
     )
-    assert "4: confirmed q(a)@4 because r(a)@2 because p(a)@(2,4] because r(a)@4" in told
+    assert "4: confirmed q(a)@4 because p(a)@(2,4] because r(a)@2 because r(a)@4" in told

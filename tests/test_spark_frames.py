@@ -168,7 +168,7 @@ def test_what_has_lasted_since_is_known_as_early_as_cell_by_cell(seed: int) -> N
         ("d(X) :- p(X) since[0,3] q(X).", None),
         ("d(X) :- q(X), not p(X) since[0,3] q(X).", None),
         ("exists lasting Y: d(Y) :- p(X), q(Z).", "line 5: it invents values"),
-        ("d(X) :- s(X), p(Y), not d(X)@T-1, p(Y)@T.", "a rule with more than one time variable"),
+        ("d(X) :- s(X), p(Y), not d(X)@T-1, p(Y)@T.", "absence that is never final"),
         ("d(X)@T+1 :- s(X), p(Y)@T, not d(X)@T.", "line 5: `d` depends on its own absence"),
         ("d(X) :- once[0,5] (s(X) and not once[0,2] p(X)), q(X).", "line 5: the absence of `what is negated` is asked"),
     ],

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from presage.answers import Answer
 from presage.checking import check_text
 from presage.choice import Choice
 from presage.errors import PresageError
+from presage.hypothesis.ranges.stretches import Line, Stretch, union
 from presage.io.facts import Fact, FactError
 from presage.io.rows import column_names
 from presage.plan.parts import Unsupported
@@ -35,7 +37,7 @@ from presage.spark.facts import mark
 from presage.spark.job import Job, Source
 from presage.spark.packs import Delivery, clock_packer, packer
 from presage.spark.rows import unpacked
-from presage.stepping import steps
+from presage.stepping import default_end, steps
 from tests import random_hypotheses, random_programs
 from tests.random_programs import Case
 
@@ -134,7 +136,7 @@ def in_batch(job: Job, given: Given) -> list[dict[str, Any]]:
             arrivals.setdefault(exact, set()).add(1 if marked.parts is None else marked.parts[place])
     if not arrivals:
         return []
-    end = max(arrivals) + (job.reasoner().longest_lag if job.state is None else 0)
+    end = default_end(job.reasoner(), facts_of(job, given)) if job.state is None else max(arrivals)
     moments = () if job.discrete else tuple((time, batch.math.lcm(*arrivals[time])) for time in sorted(arrivals))
     clock = batch.Clock(min(arrivals), end, moments, edges=(2, 5, 9))
     alone = range(1 if job.state is None else job.shards)
@@ -263,10 +265,24 @@ def test_the_shards_of_a_batch_tell_what_one_reasoner_tells(seed: int, kind: str
     given = given_by(case, early=True)
     if not given:
         pytest.skip("no facts")
-    rows = in_batch(job, given)
-    assert Counter(plain(row) for row in rows if row["late"] is None) == Counter(
-        plain(answer.to_json()) for answer in embedded(job, given)
-    )
+    rows = [row for row in in_batch(job, given) if row["late"] is None]
+    if kind == "dense":
+        # When a shard looks hangs on its own facts, so stretches are cut differently: what they cover is the same.
+        assert covered(rows) == covered([answer.to_json() for answer in embedded(job, given)])
+        return
+    assert Counter(map(plain, rows)) == Counter(plain(answer.to_json()) for answer in embedded(job, given))
+
+
+def covered(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[Stretch]]:
+    """All times at which answers are confirmed, on dense time."""
+    line, found = Line(whole=False), dict[str, list[Stretch]]()
+    for each in lines:
+        assert each["status"] == "confirmed"
+        time, low, high = (None if each.get(name) is None else Fraction(each[name]) for name in ("time", "from", "to"))
+        bounds = each.get("bounds") or "[]"
+        stretch = line.point(time) if time is not None else line.stretch(low, bounds[0] == "[", high, bounds[1] == "]")
+        found.setdefault(each["answer"].rpartition("@")[0], []).append(stretch)
+    return {atom: union(times) for atom, times in found.items()}
 
 
 def confirmed(lines: list[dict[str, Any]], end: int) -> Counter[tuple[str, int]]:

@@ -80,6 +80,11 @@ class Ranges:
         return {name: [each.pattern for each in found] for name, found in self.matchings.items()}
 
     @property
+    def negates_derived(self) -> bool:
+        """Whether a derived atom occurs negated."""
+        return len(self.matchings) > len(self.asked)
+
+    @property
     def has_fixed_times(self) -> bool:
         """Whether all times are at fixed distances from the answer's."""
         return all(

@@ -19,7 +19,7 @@ from presage.hypothesis.ranges.comparing import Comparing
 from presage.hypothesis.ranges.memory import near
 from presage.hypothesis.ranges.partial import Partial, bits, given_of, ordered, slots_of, times_of
 from presage.hypothesis.ranges.patterns import Moment, Need, RangePattern, at_most
-from presage.hypothesis.ranges.pieces import Piece, apart, canonical, equations, overlap
+from presage.hypothesis.ranges.pieces import Evidence, Piece, apart, canonical, equations, overlap
 from presage.hypothesis.ranges.segments import Segment, cells, part_of, reach_of
 from presage.hypothesis.ranges.stretches import BEGINNING, ENDLESS, EVER, Cut, Stretch
 from presage.hypothesis.ranges.world import Values, World
@@ -361,7 +361,7 @@ class Matching:
             zone, free = state.zone.forgetting(gone), state.free.forgetting(gone)
             key = (tuple(slots), zone, free, state.needs, state.whole, state.done, state.grounded)
             known = best.get(key)
-            if known is None or len(state.because) < len(known.because):
+            if known is None or _is_better(state.because, known.because):
                 best[key] = state.but(slots=slots, zone=zone, free=free)
         return list(best.values())
 
@@ -432,3 +432,10 @@ class Matching:
                     return None
                 found.append(excluded)
         return tuple(dict.fromkeys(found))
+
+
+def _is_better(one: frozenset[Evidence], other: frozenset[Evidence]) -> bool:
+    """Whether evidence is less, or the same and first in order: whichever facts came first, the same is told."""
+    if len(one) != len(other):
+        return len(one) < len(other)
+    return sorted(map(repr, one - other)) < sorted(map(repr, other - one))
