@@ -30,6 +30,10 @@ os.environ.setdefault(
 )
 
 
+# Whichever test starts first would be told that kernels are compiled, and what is said is compared.
+os.environ.setdefault("PRESAGE_NOTICES", "off")
+
+
 def skip_without_spark() -> None:
     """Skips a test, or a module of tests, where Spark cannot run, and says why."""
     pytest.importorskip("pyspark", reason="PySpark is not installed: pip install presage-streams[spark]")

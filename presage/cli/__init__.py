@@ -88,7 +88,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return FINE
     warnings.showwarning = _show_warning
-    notices.listen(_say)
+    if os.environ.get("PRESAGE_NOTICES") != "off":
+        # Who compares what is said on standard error wants the same at the first start as at the second.
+        notices.listen(_say)
     try:
         options = parser.parse_args(given)
         status: int = options.run(options)
