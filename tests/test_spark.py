@@ -46,8 +46,8 @@ def test_batch_is_the_embedded_run(spark: Any) -> None:
     answers, late = presage.spark.answers(
         presage.parse(TURBINES), {"temp": frame}, arrives="arrives", shards=3, late=True
     )
-    assert [field.dataType.simpleString() for field in answers.schema][:5] == [
-        "bigint", "string", "string", "map<string,string>", "bigint",
+    assert [field.dataType.simpleString() for field in answers.schema][:6] == [
+        "bigint", "string", "string", "string", "map<string,string>", "bigint",
     ]  # fmt: skip
     assert lines(answers) == told(case, "changes")
     job = job_of(case, "changes", 1, ("time", "arrives"))

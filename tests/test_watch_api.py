@@ -183,7 +183,7 @@ def test_names_are_told_as_they_are(tmp_path: Path) -> None:
 
 def test_programs_without_hypothetical_answers() -> None:
     program, facts = ROOT / "presage/examples/heartbeat/heartbeat.psg", ROOT / "presage/examples/heartbeat/facts.jsonl"
-    with watching(program, facts, "--paused", "--until", "30") as watched:
+    with watching(program, facts, "--paused", "--until", "30", "--emit", "confirmed") as watched:
         watched.state_after(100)
         _, found = watched.get("api/state")
         assert found["rows"] and {row["status"] for row in found["rows"]} == {"confirmed"}
