@@ -18,7 +18,6 @@ from presage.model.formulas import Atom, Metric, Modal, Over, walk
 from presage.model.statements import Query, Rule
 from presage.model.terms import Variable
 
-MOST_LITERALS = 400
 ENTANGLED_STRETCHES = "operators over stretches of dense time, beside negation that cannot be judged atom by atom"
 
 
@@ -31,11 +30,6 @@ class Hypothetical:
     """Whether its premise patterns would never end, rather than being unknown."""
     size: int = 0
     """How many premises and absences its patterns have in all."""
-
-    @property
-    def is_small(self) -> bool:
-        """Whether they are a quicker way to what is confirmed than looking at the whole stream at each step."""
-        return self.size <= MOST_LITERALS
 
 
 class Hypotheticals:
