@@ -62,6 +62,7 @@ class RangeSupposing:
     def __init__(self, subject: Any, engine: Ranges, choice: Choice = ALL) -> None:
         self.subject, self.engine, self.choice = subject, engine, choice
         self.line, self.delays = engine.line, engine.delays
+        self.confidence = Confidence(engine.delays)
         self.hidden = self.shed = 0
         self.chances: dict[str, float | None] = {}
         """How likely the answers that were told are, where only some are."""
@@ -78,6 +79,7 @@ class RangeSupposing:
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
         """The changes by what arrives at `now`."""
         given = [*facts, *(fact for table in tables for fact in table.facts())]
+        self.confidence.learned.take(given, now)
         changes = self.engine.step((each for fact in given for each in self._timed(fact)), now)
         answers = self._answers(changes, now)
         if self.selects:
@@ -222,7 +224,7 @@ class RangeSupposing:
             "needs": words.needs(),
             "unless": words.unless() if piece.needs else tuple(map(show_clause, piece.limits)),
             "decided_by": self.decided_by(piece),
-            "confidence": confidence_of(piece, self.engine, now),
+            "confidence": confidence_of(piece, self.engine, self.confidence, now),
         }
 
     def decided_by(self, piece: Piece) -> Number | None:
@@ -267,6 +269,7 @@ class RangeSupposing:
             ],
             "chances": [[key, chance] for key, chance in self.chances.items()],
             "counts": [self.hidden, self.shed],
+            "learned": self.confidence.learned.saved(written),
         }, {}
 
     def load(self, saved: dict[str, Any], arrays: dict[str, Any]) -> None:
@@ -288,6 +291,7 @@ class RangeSupposing:
         self.engine.restore(read(saved["now"]), read(saved["since"]), facts, told)
         self.chances = dict(map(tuple, saved["chances"]))
         self.hidden, self.shed = saved["counts"]
+        self.confidence.learned.load(saved.get("learned", {}), read)
 
     def _take_over(self, saved: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Takes what was saved by columns, where now something is asked for that they do not give."""

@@ -82,8 +82,27 @@ def test_what_the_database_refuses_is_told_without_the_password(database: Databa
             read_table(database.part("static", **values))
         assert said in str(found.value) and str(found.value).startswith("[static.db]") and "\n" not in str(found.value)
         assert "wrong-password" not in str(found.value) and PASSWORD not in str(found.value)
-    with pytest.raises(PresageError, match='column "status" does not exist'):
+    with pytest.raises(
+        PresageError, match=r'table other is not one of answers: it has no column "key", "status".*drop'
+    ):
         upsert(database.part("sinks", table="other"), [line("a@1", 1, "possible")], True)
+    assert database.run("select * from other") == [], "and it is as it was"
+
+
+def test_a_table_of_the_first_version_goes_on(database: Database) -> None:
+    database.run(
+        "create schema old;"
+        'create table old.answers (answer text, status text, now bigint, bindings jsonb, "time" bigint, "from" bigint, '
+        '"to" bigint, bounds text, because jsonb, needs jsonb, unless jsonb, decided_by bigint, '
+        "confidence double precision, ways jsonb, primary key (answer));"
+        "insert into old.answers (answer, status, now) values ('a@1', 'possible', 1), ('b@1', 'confirmed', 1)"
+    )
+    sink = database.part("sinks", table="old.answers")
+    for _ in range(2):
+        upsert(sink, [line("a@1", 2, "confirmed"), line("on(d)@[3,5]", 2, "confirmed") | {"key": "on(d)@3"}], True)
+    assert database.run("select key, answer, status, now from old.answers order by key") == [
+        ("a@1", "a@1", "confirmed", 2), ("b@1", "b@1", "confirmed", 1), ("on(d)@3", "on(d)@[3,5]", "confirmed", 2),
+    ]  # fmt: skip
 
 
 def test_a_pipeline_reads_static_facts_and_writes_answers(database: Database, tmp_path: Path, spark: Any) -> None:

@@ -7,7 +7,7 @@ its state, so writing a micro-batch again, after a crash, leaves what was there.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
@@ -120,8 +120,7 @@ def upsert(
     columns = _columns(whole_times)
     names = ", ".join(f'"{name}"' for name in columns)
     with _connection(part) as connection, connection.cursor() as cursor:
-        kinds = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
-        cursor.execute(_sql(f"create table if not exists {{}} ({kinds}, primary key (key))", table))
+        _make_table(cursor, part, columns)
         cursor.execute(
             _sql(f"create temp table presage_batch on commit drop as select {names} from {{}} limit 0", table)
         )
@@ -137,6 +136,39 @@ def upsert(
                 "on conflict (run, sink) do update set told = excluded.told",
                 (up_to[0], part.name, up_to[1]),
             )
+
+
+def _make_table(cursor: Any, part: Part, columns: Mapping[str, str]) -> None:
+    """Makes the table where there is none. One of version 0.1, where an answer's text was its key, goes on: it gets the
+    columns that have come since. Any other is not touched, but refused."""
+    table = part.text("table")
+    kinds = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
+    cursor.execute(_sql(f"create table if not exists {{}} ({kinds}, primary key (key))", table))
+    cursor.execute(_sql("select * from {} limit 0", table))
+    missing = [name for name in columns if name not in {column.name for column in cursor.description}]
+    if not missing:
+        return
+    if not _SINCE.issuperset(missing):
+        wanted = ", ".join(f'"{name}"' for name in missing)
+        raise PresageError(
+            f"[{part.place}] the table {table} is not one of answers: it has no column {wanted}; name another `table`, "
+            "which is made, or drop this one"
+        )
+    for name in missing:
+        cursor.execute(_sql(f'alter table {{}} add column "{name}" {columns[name]}', table))
+    if "key" in missing:
+        cursor.execute(_sql("update {} set key = answer", table))
+        cursor.execute(
+            "select conname from pg_constraint where conrelid = %s::regclass and contype = 'p'",
+            (".".join(f'"{name}"' for name in table.split(".")),),
+        )
+        for (constraint,) in cursor.fetchall():
+            cursor.execute(_sql(f'alter table {{}} drop constraint "{constraint}"', table))
+        cursor.execute(_sql("alter table {} add primary key (key)", table))
+
+
+_SINCE = {"key", "ways_left_out"}
+"""What tables of version 0.1 do not have."""
 
 
 def _columns(whole_times: bool) -> dict[str, str]:

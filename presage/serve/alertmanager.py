@@ -53,15 +53,28 @@ class Alertmanager:
             self._sent = time.monotonic()
 
     def _send(self, alerts: Sequence[dict[str, Any]]) -> None:
-        # Of one alert, only how it stands at last: a list with it twice would be ambiguous.
-        sent = [each for alert in alerts for each in self._of(alert)]
-        latest = {json.dumps(each["labels"], sort_keys=True): each for each in sent}
-        status, said = self.post.send(json.dumps(list(latest.values()), ensure_ascii=False).encode())
+        # A list with one alert twice would be ambiguous. So first how each stood when it last did, if it is over by
+        # now: otherwise nobody would hear of what is short; then how all of them stand at last.
+        stood: dict[str, dict[str, Any]] = {}
+        last: dict[str, dict[str, Any]] = {}
+        for each, is_over in (each for alert in alerts for each in self._of(alert)):
+            labels = json.dumps(each["labels"], sort_keys=True)
+            last[labels] = each
+            if not is_over:
+                stood[labels] = each
+        earlier = [each for labels, each in stood.items() if last[labels] is not each]
+        for together in (earlier, list(last.values())):
+            if together:
+                self._post(together)
+
+    def _post(self, sent: Sequence[dict[str, Any]]) -> None:
+        status, said = self.post.send(json.dumps(sent, ensure_ascii=False).encode())
         if not 200 <= status < 300:
             raise Refused(f"{self.post.part.text('url')}: {status} {said[:200].decode(errors='replace')}".strip())
 
-    def _of(self, alert: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """An alert, and the end of what was pending before: that has a label more, and is another one."""
+    def _of(self, alert: dict[str, Any]) -> Iterator[tuple[dict[str, Any], bool]]:
+        """An alert, and the end of what was pending before: that has a label more, and is another one. With each,
+        whether it is over."""
         labels = {"alertname": alert["alert"], "severity": alert["severity"], "pipeline": self.pipeline}
         labels |= {_LABEL.sub("_", name): str(value) for name, value in alert["bindings"].items()}
         labels |= alert["labels"]
@@ -72,11 +85,12 @@ class Alertmanager:
         found = {"annotations": notes, "startsAt": self._moment(alert["since"], alert["now"])}
         pending = labels | {"alertstate": PENDING}
         if alert["state"] == PENDING:
-            yield found | {"labels": pending, "endsAt": (now + GOOD_FOR).isoformat()}
+            yield found | {"labels": pending, "endsAt": (now + GOOD_FOR).isoformat()}, False
             return
-        yield found | {"labels": pending, "endsAt": now.isoformat()}
-        ends = now if alert["state"] == RESOLVED else now + GOOD_FOR
-        yield found | {"labels": labels, "endsAt": ends.isoformat()}
+        yield found | {"labels": pending, "endsAt": now.isoformat()}, True
+        is_over = alert["state"] == RESOLVED
+        if not is_over or alert["since"] is not None:  # What was never more than pending has not fired.
+            yield found | {"labels": labels, "endsAt": (now if is_over else now + GOOD_FOR).isoformat()}, is_over
 
     def _moment(self, since: Any, now: Any) -> str:
         """A time of the stream as a moment; without a `tick`, now."""

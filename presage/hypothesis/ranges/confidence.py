@@ -14,9 +14,8 @@ from presage.model.statements import Distribution
 from presage.model.terms import Number
 
 
-def confidence_of(piece: Piece, engine: Any, now: Number) -> float | None:
+def confidence_of(piece: Piece, engine: Any, chances: Confidence, now: Number) -> float | None:
     """`None` on dense time, and where values are open or no rates are given."""
-    chances = Confidence(engine.delays)
     if not chances.given or not engine.line.whole:
         return None
     try:
@@ -85,7 +84,7 @@ def _chance(need: Need, piece: Piece, chances: Confidence, now: Number, is_open:
 def _some(need: Need, chances: Confidence, now: Number, low: int, high: int | None) -> float:
     """That a fact comes at some time of a range. Far enough ahead all times are alike."""
     declared = chances.delays.declaration(need.predicate, need.arguments)
-    if declared is None or declared.rate is None:
+    if declared is None or (declared.rate is None and "rate" not in declared.learned):
         raise Unknown
     waits = [int(wait) for wait, _ in declared.delay.parts] if isinstance(declared.delay, Distribution) else [0]  # type: ignore[arg-type]
     alike = max(low, int(now) + 1)
