@@ -8,10 +8,10 @@ import random
 from collections.abc import Iterator
 
 from bench.common import Row, resident_bytes, timed
+from presage.answer_streams.stepping import AnswerStreamSteps
+from presage.answer_streams.stepping_kept import KeptSteps, steps_of
 from presage.checking import check_text
 from presage.io.facts import Fact
-from presage.models.stepping import AnswerStreamSteps
-from presage.models.stepping_kept import KeptSteps, steps_of
 
 PROGRAM = """
 timeline discrete.

@@ -27,7 +27,7 @@ from presage.answers import Answer  # noqa: E402
 from presage.checking import check_text  # noqa: E402
 from presage.colours import tone_for  # noqa: E402
 from presage.io.files import read_facts  # noqa: E402
-from presage.stepping import make_stepper, steps  # noqa: E402
+from presage.run.schedule import make_stepper, steps  # noqa: E402
 
 LEFT, UNIT, ROW, WIDTH = 110, 92, 46, 860
 WORDS = 560

@@ -23,7 +23,7 @@ from presage.checking import check_text  # noqa: E402
 from presage.colours import DARK, LIGHT, TONES, tone_for, variables  # noqa: E402
 from presage.io.facts import Fact  # noqa: E402
 from presage.io.files import read_facts  # noqa: E402
-from presage.stepping import make_stepper, steps  # noqa: E402
+from presage.run.schedule import make_stepper, steps  # noqa: E402
 
 EXAMPLES = ROOT / "presage" / "examples"
 LABELS, WIDTH, ROW, MARGIN = 190, 900, 22, 14

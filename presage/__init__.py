@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from presage import showing
 from presage.errors import PresageError, ProgramError
 
 if TYPE_CHECKING:
@@ -19,19 +20,23 @@ if TYPE_CHECKING:
 
     from presage.answers import Answer
     from presage.checking import Report
+    from presage.explanations.explain import Facts
+    from presage.explanations.result import Explanation
     from presage.model.program import Program
-    from presage.several import Reasoner
+    from presage.run.reasoner import Reasoner
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Answer",
+    "Explanation",
     "PresageError",
     "Program",
     "ProgramError",
     "Reasoner",
     "Report",
     "check",
+    "explain",
     "format",
     "load",
     "parse",
@@ -69,6 +74,24 @@ def check(program: Program | str, *, horizon: int = 16, chase_limit: int | None 
     return check_program(program, horizon=horizon, chase_limit=chase_limit)
 
 
+def explain(
+    program: Program | str,
+    facts: Facts,
+    answer: str | Answer,
+    at: Any = None,
+    *,
+    static: Mapping[str, Any] | None = None,
+) -> Explanation:
+    """Why an answer such as `malf(wt25)@0` holds, what it waits for, or what failed, as far as was known at a time.
+
+    `facts` are what `Reasoner.push` takes: tuples, or a table for each predicate; also lines as in files of facts, as
+    mappings (`{"pred": "temp", "args": ["wt25", "high"], "time": 0, "arrives": 2}`), or the path of such a file. What
+    arrived after `at` is not seen; without `at` the look is at the end, when everything that they say is settled."""
+    from presage.explanations.explain import explain
+
+    return explain(program, facts, answer, at, static=static)
+
+
 def format(text: str, name: str = "<program>") -> str:
     """A program's text in the canonical layout, comments kept."""
     from presage.layout import format_text
@@ -83,6 +106,15 @@ def load_ipython_extension(shell: Any) -> None:
     register(shell)
 
 
+def _presenters() -> None:
+    from presage.notebook.presenters import register_all
+
+    register_all()
+
+
+showing.before_the_first(_presenters)
+
+
 def __getattr__(name: str) -> Any:
     if name == "Program":
         from presage.model.program import Program
@@ -93,9 +125,13 @@ def __getattr__(name: str) -> Any:
 
         return Report
     if name == "Reasoner":
-        from presage.several import Reasoner
+        from presage.run.reasoner import Reasoner
 
         return Reasoner
+    if name == "Explanation":
+        from presage.explanations.result import Explanation
+
+        return Explanation
     if name == "Answer":
         from presage.answers import Answer
 

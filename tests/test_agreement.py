@@ -19,16 +19,16 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from presage.answer_streams.evaluation import Evaluation
+from presage.answer_streams.questions import read_question
 from presage.checking import Report, check_text
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.io.files import read_facts
 from presage.model.terms import Number
-from presage.models.evaluation import Evaluation
-from presage.models.questions import read_question
 from presage.parser import parse
-from presage.several import Reasoner
-from presage.stepping import steps
+from presage.run.reasoner import Reasoner
+from presage.run.schedule import steps
 from tests.oracle import evaluate
 from tests.random_agreement import INPUTS, Program
 from tests.random_programs import Case

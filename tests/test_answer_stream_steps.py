@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from presage.answer_streams import parts, stepping
+from presage.answer_streams.stepping import AnswerStreamSteps, needs_answer_streams
+from presage.answer_streams.stepping_kept import KeptSteps, steps_of
+from presage.answer_streams.stepping_one import OneModelSteps
 from presage.checking import Report, check_text
 from presage.errors import PresageError
 from presage.io.facts import Fact
-from presage.models import parts, stepping
-from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
-from presage.models.stepping_kept import KeptSteps, steps_of
-from presage.models.stepping_one import OneModelSteps
 
 
 class BoundedWriter:

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from presage.answer_streams.evaluation import Evaluation
+from presage.answer_streams.stepping import AnswerStreamSteps, needs_answer_streams
 from presage.checking import check_text
 from presage.cli import main
 from presage.errors import PresageError
 from presage.io.facts import Fact
-from presage.models.evaluation import Evaluation
-from presage.models.stepping import AnswerStreamSteps, needs_answer_streams
 from tests.test_cli import ROOT, on_a_terminal, presage
 from tests.test_lars import ProgramWriter
 

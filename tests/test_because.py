@@ -15,11 +15,11 @@ import pytest
 
 from presage import parse
 from presage.answers import Answer
-from presage.cli.reasons import evidence_of
 from presage.errors import PresageError
+from presage.explanations.reasons import evidence_of
 from presage.plan.builder import Unsupported
-from presage.reasoner import Reasoner
-from presage.stepping import steps
+from presage.run.schedule import steps
+from presage.run.stratified import Reasoner
 from tests.random_programs import Case, make_case
 from tests.test_engine import facts_of
 
@@ -135,6 +135,6 @@ def test_the_evidence_has_arrived_and_suffices(seed: int, dense: bool) -> None:
 
 def text(fact: Any) -> str:
     from presage.evidence.proof import InputFact
-    from presage.evidence.show import show_fact
+    from presage.explanations.words import show_fact
 
     return show_fact(InputFact.of(replace(fact)))

@@ -12,9 +12,9 @@ import pytest
 
 import presage
 from presage.answers import Answer, Answers
-from presage.choice import Choice
 from presage.io.lines import answers_table, table_of
-from presage.telling import Told, pack
+from presage.run.choice import Choice
+from presage.run.packed import Told, pack
 from tests.random_columns import Case, Fact, make_case
 
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
@@ -25,8 +25,8 @@ SEEDS = range(3000) if LONG else range(120)
 def general() -> Iterator[None]:
     """Nothing goes by columns, nor by individuals."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("presage.supposing.shapes", lambda hypotheses: None)
-        patch.setattr("presage.supposing.layouts", lambda hypotheses: None)
+        patch.setattr("presage.run.hypothetical.shapes", lambda hypotheses: None)
+        patch.setattr("presage.run.hypothetical.layouts", lambda hypotheses: None)
         yield
 
 
@@ -171,7 +171,7 @@ def test_what_columns_do_not_give_is_not_asked_of_them() -> None:
 
 
 def test_answers_are_counted_without_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("presage.telling.changes", lambda *given: pytest.fail("an answer was made"))
+    monkeypatch.setattr("presage.run.packed.changes", lambda *given: pytest.fail("an answer was made"))
     reasoner = presage.Reasoner(presage.parse(TURBINES))
     assert len(reasoner.push([("temp", ("a", "high"), 0), ("temp", ("b", "high"), 0)], 0)) == 2
     assert len(reasoner.answers()) == 2

@@ -13,17 +13,17 @@ from pathlib import Path
 
 import pytest
 
+from presage.answer_streams.stepping_one import OneModelSteps
 from presage.answers import Answer
 from presage.checking import check_text
 from presage.engine import runtime
 from presage.errors import PresageError
 from presage.io.files import read_facts
 from presage.model.terms import Variable
-from presage.models.stepping_one import OneModelSteps
 from presage.parser import parse
 from presage.plan.parts import Unsupported
-from presage.reasoner import Reasoner
-from presage.stepping import Stepper, steps
+from presage.run.schedule import Stepper, steps
+from presage.run.stratified import Reasoner
 from tests.oracle import evaluate
 from tests.oracle.homomorphism import Fact, homomorphism
 from tests.random_existential import make_case

@@ -17,9 +17,9 @@ from presage.checking import check_text
 from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.pieces import Piece, canonical
-from presage.hypothesis.ranges.stretches import Line, Stretch, common, union
-from presage.hypothesis.ranges.zones import ANSWER, START, Zone
-from presage.supposing_ranges import RangeSupposing, suppose
+from presage.run.open_times import RangeSupposing, suppose
+from presage.time.stretches import Line, Stretch, common, union
+from presage.time.zones import ANSWER, START, Zone
 from tests.oracle import TooLarge, declared_delays
 from tests.oracle.dense import TRIED, DenseOutlook, Leaf, Leaves, Span
 from tests.random_dense import CONSTANTS, LAST, DenseCase, make_dense_case

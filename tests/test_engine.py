@@ -19,8 +19,8 @@ from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.parser import parse
 from presage.plan.parts import Unsupported
-from presage.reasoner import Reasoner
-from presage.stepping import steps
+from presage.run.schedule import steps
+from presage.run.stratified import Reasoner
 from tests.oracle import evaluate
 from tests.random_programs import Case, make_case
 

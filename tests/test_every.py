@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import presage
+from presage.answer_streams.stepping_kept import steps_of
 from presage.checking import check_text
 from presage.cli import main
 from presage.io.facts import Fact
-from presage.models.stepping_kept import steps_of
-from presage.stepping import steps
+from presage.run.schedule import steps
 from tests.random_hypotheses import make_case
 
 TURBINES = """timeline discrete. input temp(device, level) delay 1.

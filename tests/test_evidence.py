@@ -33,21 +33,21 @@ from presage.evidence.proof import (
     Pieces,
     Proof,
     Record,
-    Span,
     Throughout,
     Witness,
     evidence,
     walk,
 )
 from presage.evidence.prove import prove
-from presage.evidence.show import Printer, show_conclusion
 from presage.evidence.solve import NotExplained
+from presage.explanations.words import Printer, show_conclusion
 from presage.model.formulas import Not
 from presage.model.terms import Constant, Number
+from presage.model.time import TimeSpan
 from presage.parser import parse
 from presage.plan.parts import Unsupported
-from presage.reasoner import Reasoner
-from presage.stepping import steps
+from presage.run.schedule import steps
+from presage.run.stratified import Reasoner
 from tests.oracle import Model, evaluate
 from tests.random_programs import Case, make_case
 from tests.test_engine import FARTHEST, facts_of
@@ -68,7 +68,7 @@ def record_of(text: str, facts: list[tuple[Any, Any]], statics: list[Any] | None
     found = []
     for (name, arguments, when), arrives in facts:
         low, high, bounds = when if isinstance(when, tuple) else (when, when, "[]")
-        found.append(InputFact(name, arguments, Span(low, high, bounds[0] == "[", bounds[1] == "]"), arrives))
+        found.append(InputFact(name, arguments, TimeSpan(low, high, bounds[0] == "[", bounds[1] == "]"), arrives))
     return Record(subject.program, subject.discrete, tuple(found), tuple(statics or ()), at)
 
 
@@ -211,8 +211,8 @@ def refuse_forgeries(
         check(record, proof, name, ("zz",), time)
 
 
-def moved(span: Span) -> Span:
-    return Span(
+def moved(span: TimeSpan) -> TimeSpan:
+    return TimeSpan(
         None if span.low is None else span.low + 1000,
         None if span.high is None else span.high + 1000,
         span.closed_low,
@@ -330,7 +330,7 @@ def test_hospital() -> None:
     assert "bca(gus)@3" in {printer.missing_text(each) for each in near}
     assert prove(record, "risk", ("gus",), 1) is None
     # With what was absent given, the same proof is none.
-    cured = replace(record, facts=(*record.facts, InputFact("bca", ("gus",), Span(3, 3), 3)))
+    cured = replace(record, facts=(*record.facts, InputFact("bca", ("gus",), TimeSpan(3, 3), 3)))
     with pytest.raises(Rejected, match="may still come to hold"):
         check(cured, proof, "risk", ("gus",), 2)
 

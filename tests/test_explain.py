@@ -16,7 +16,7 @@ import pytest
 from presage.checking import check_text
 from presage.hypothesis.engine import State
 from presage.hypothesis.literals import Lit, Open
-from presage.hypothesis.why import Arrival, Explanation, Why
+from presage.hypothesis.why import AnswerCourse, Arrival, Why
 from presage.model.terms import Variable
 from presage.parser import parse_question
 from tests.oracle import Outlook, TooLarge, declared_delays
@@ -92,7 +92,7 @@ def can_hold(outlook: Outlook, literals: list[Literal]) -> bool:
     return bool(bits)
 
 
-def check_failure(told: Told, answer, explanation: Explanation, now: int) -> str:  # type: ignore[no-untyped-def]
+def check_failure(told: Told, answer, explanation: AnswerCourse, now: int) -> str:  # type: ignore[no-untyped-def]
     failed = explanation.failed
     where = f"{answer} at {now}: {explanation.status}, {failed}"
     assert failed is not None, where

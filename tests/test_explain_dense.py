@@ -9,23 +9,25 @@ import pytest
 
 import presage
 from presage.checking import check_text
-from presage.cli.explain import Explained, explain
-from presage.evidence.proof import InputFact, Record, Span
+from presage.evidence.proof import InputFact, Record
+from presage.explanations.explain import explain_answer as explain
+from presage.explanations.result import Explanation
 from presage.model.formulas import Atom
 from presage.model.terms import Constant
-from presage.reasoner import Reasoner
-from presage.stepping import steps
+from presage.model.time import TimeSpan
+from presage.run.schedule import steps
+from presage.run.stratified import Reasoner
 from tests.random_dense import LAST, DenseCase, make_dense_case
 
 ALARM = "input p(x) delay 1. input q(x). d(X) :- once[0,2] p(X), historically[0,1] q(X). query d(X)."
 HALF = Fraction(1, 2)
 
 
-def asked(text: str, facts: list[InputFact], at: Any, name: str, value: str, time: Any) -> Explained:
+def asked(text: str, facts: list[InputFact], at: Any, name: str, value: str, time: Any) -> Explanation:
     findings = check_text(text).findings
     assert findings is not None
     record = Record(findings.subject.program, False, tuple(facts), (), at)
-    return explain(findings.subject, record, Atom(name, (Constant(value),)), Span(time, time))
+    return explain(findings.subject, record, Atom(name, (Constant(value),)), TimeSpan(time, time))
 
 
 @pytest.mark.parametrize(
@@ -36,7 +38,7 @@ def asked(text: str, facts: list[InputFact], at: Any, name: str, value: str, tim
     ],
 )
 def test_what_is_missing_is_told_for_the_time_that_is_asked_for(at: Any, status: str, says: str) -> None:
-    facts = [InputFact("p", ("a",), Span(0, 0), 0), InputFact("q", ("a",), Span(0, HALF), 0)]
+    facts = [InputFact("p", ("a",), TimeSpan(0, 0), 0), InputFact("q", ("a",), TimeSpan(0, HALF), 0)]
     line = asked(ALARM, facts, at, "d", "a", 1).line
     assert (line["status"], line["says"]) == (status, says)
     if status == "possible":
@@ -47,7 +49,7 @@ def test_what_is_missing_is_told_for_the_time_that_is_asked_for(at: Any, status:
 @pytest.mark.parametrize("rule", ["once[0,1] p(X), not n(X)", "p(X), not once[0,0] n(X)", "not m(X), p(X)"])
 def test_what_a_negation_failed_at_is_not_called_open(rule: str) -> None:
     text = f"timeline dense. input p(x). input n(x). m(X) :- n(X). q(X) :- {rule}. query q(X)."
-    facts = [InputFact("p", ("a",), Span(0, 3), 0), InputFact("n", ("a",), Span(2, 2), 2)]
+    facts = [InputFact("p", ("a",), TimeSpan(0, 3), 0), InputFact("n", ("a",), TimeSpan(2, 2), 2)]
     line = asked(text, facts, 5, "q", "a", 2).line
     assert line["status"] in ("refuted", "impossible") and "not " in line["says"]
 
@@ -80,7 +82,7 @@ def test_status_is_what_a_run_says(seed: int) -> None:
     if not all(each.hypothetical.possible for each in findings.queries):
         pytest.skip("refused")
     facts = [
-        InputFact(name, values, Span(span.low, span.high, span.closed_low, span.closed_high), arrives)
+        InputFact(name, values, TimeSpan(span.low, span.high, span.closed_low, span.closed_high), arrives)
         for (name, values, span), arrives in case.facts
     ]
     for at in (1, LAST - 1):

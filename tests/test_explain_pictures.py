@@ -14,16 +14,17 @@ from xml.etree import ElementTree
 import pytest
 
 from presage.cli import main
-from presage.evidence.axis import Axis
 from presage.evidence.lacking import first_lack
-from presage.evidence.outline import Outline, Sign
-from presage.evidence.proof import InputFact, Record, Span
-from presage.evidence.show import Printer
+from presage.evidence.proof import InputFact, Record
 from presage.evidence.solve import NotExplained
-from presage.evidence.svg import MOST_ROWS, picture
-from presage.evidence.timeline import draw
+from presage.explanations.axis import Axis
+from presage.explanations.drawing import draw
+from presage.explanations.outline import Outline, Sign
+from presage.explanations.svg import MOST_ROWS, picture
+from presage.explanations.words import Printer
 from presage.model.formulas import Atom, Pinned
 from presage.model.terms import Constant
+from presage.model.time import TimeSpan
 from presage.parser import parse_question
 from tests.conftest import ARTEFACTS
 from tests.oracle import TooLarge
@@ -130,7 +131,7 @@ def test_what_breaks_a_constraint_is_explained(tmp_path: Path) -> None:
 
 
 def leaf(text: str, low: Any, high: Any, sign: Sign = Sign.THERE, **more: Any) -> Outline:
-    return Outline(f"{text}@{low}", "", sign, text, Span(low, high), **more)
+    return Outline(f"{text}@{low}", "", sign, text, TimeSpan(low, high), **more)
 
 
 def test_long_and_dense_times_are_drawn_to_scale() -> None:
@@ -155,7 +156,7 @@ def missing_facts(seed: int) -> int:
     answer lacks something that may still come, a false one something that cannot."""
     case = make_case(seed)
     told = Told(case)
-    facts: Any = tuple(InputFact(name, values, Span(at, at), arrives) for (name, values, at), arrives in case.facts)
+    facts: Any = tuple(InputFact(name, values, TimeSpan(at, at), arrives) for (name, values, at), arrives in case.facts)
     now = max((arrives for _, arrives in case.facts), default=0) // 2 + 1
     record = Record(told.subject.program, True, facts, tuple(case.statics), now)  # type: ignore[arg-type]
     outlook, printer = told.outlook(now), Printer(record.program)
@@ -223,7 +224,7 @@ def test_the_picture_in_the_documentation_is_what_comes_out(tmp_path: Path) -> N
 
 
 def test_a_picture_of_a_long_proof_stays_a_picture() -> None:
-    chain = Outline("end", "", Sign.THERE, "end", Span(0, 0))
+    chain = Outline("end", "", Sign.THERE, "end", TimeSpan(0, 0))
     for place in range(3000):
         chain = Outline(f"step {place}", "", below=(chain,))
     root = ElementTree.fromstring(picture(chain, 1))
@@ -232,7 +233,7 @@ def test_a_picture_of_a_long_proof_stays_a_picture() -> None:
 
 
 def test_characters_that_xml_cannot_have_are_replaced() -> None:
-    root = ElementTree.fromstring(picture(Outline(f"p({ODD}\ud800)@1", "", Sign.THERE, "p", Span(1, 1)), 2))
+    root = ElementTree.fromstring(picture(Outline(f"p({ODD}\ud800)@1", "", Sign.THERE, "p", TimeSpan(1, 1)), 2))
     assert root.findtext(f"{SVG}title") == "p(<script>alert(1)</script>&\ufffd\ufffd)@1"
 
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 import presage
-from presage.choice import Choice
+from presage.run.choice import Choice
 
 INPUTS = """
 timeline discrete.

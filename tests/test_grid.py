@@ -12,7 +12,7 @@ import pytest
 
 import presage
 from bench.hypothetical import HOSPITAL
-from presage.choice import Choice
+from presage.run.choice import Choice
 from tests.random_grids import Case, Fact, make_case
 from tests.random_programs import Case as OracleCase
 from tests.test_bulk import as_tables, fits_tables, held, reasoner_of

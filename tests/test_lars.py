@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import presage
+from presage.answer_streams.evaluation import Evaluation
+from presage.answer_streams.questions import read_question
 from presage.checking import check_text
 from presage.errors import PresageError
 from presage.io.facts import Fact
-from presage.models.evaluation import Evaluation
-from presage.models.questions import read_question
 from tests.oracle import evaluate
 from tests.oracle.lars import Stream, Structure, answer_streams, answers
 from tests.random_programs import make_case

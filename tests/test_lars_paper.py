@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from presage.answer_streams.streams import Facts, Stream
+from presage.answer_streams.windows import select
 from presage.checking import check_text
-from presage.models.streams import Facts, Stream
-from presage.models.times import Times
-from presage.models.windows import select
 from presage.parser import parse_question
+from presage.time.points import Times
 from tests.test_lars import Row, ask, evaluation, models
 
 ROOT = Path(__file__).resolve().parent.parent

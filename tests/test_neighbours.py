@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import presage
+from presage.answer_streams.evaluation import Evaluation
+from presage.answer_streams.questions import read_question
 from presage.checking import check_text
 from presage.errors import PresageError
-from presage.models.evaluation import Evaluation
-from presage.models.questions import read_question
 from presage.syntax import NEIGHBOURS
 
 MEANINGS = {"yesterday": "once[1,1]", "tomorrow": "eventually[1,1]"}

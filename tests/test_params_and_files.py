@@ -15,7 +15,7 @@ from presage.checking import check_text
 from presage.parser import read
 from presage.parser.including import Folder
 from presage.pipeline.checking import check_pipeline
-from presage.several import Reasoner
+from presage.run.reasoner import Reasoner
 from tests.test_cli import presage as command
 
 EVERYWHERE = """\

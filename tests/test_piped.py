@@ -15,9 +15,9 @@ import pytest
 
 import presage
 from presage.checking import check_text
-from presage.incoming import Incoming
 from presage.io.facts import Fact
-from presage.stepping import make_stepper, steps
+from presage.run.arrivals import Incoming
+from presage.run.schedule import make_stepper, steps
 from tests.random_programs import Case, make_case
 from tests.test_cli import presage as command
 

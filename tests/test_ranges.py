@@ -19,8 +19,8 @@ from presage.hypothesis.ranges.building import Entangled, label, range_engine
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.patterns import Need
 from presage.hypothesis.ranges.pieces import Piece
-from presage.hypothesis.ranges.stretches import Stretch, common
-from presage.hypothesis.ranges.zones import ANSWER
+from presage.time.stretches import Stretch, common
+from presage.time.zones import ANSWER
 from tests.oracle import Outlook, TooLarge, declared_delays
 from tests.oracle.hypothetical import Literal
 from tests.random_hypotheses import LOOK_AHEAD, make_case

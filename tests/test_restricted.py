@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from presage.answer_streams.stepping_one import OneModelSteps
 from presage.checking import check_text
 from presage.cli import main
 from presage.errors import PresageError
-from presage.models.stepping_one import OneModelSteps
 from tests.oracle.homomorphism import homomorphism
 from tests.random_existential import make_case
 from tests.test_chase import confirmed, expected, oracle_null, shown_null, without_nulls

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import presage
-from presage import memory, sealed
+from presage import sealed
 from presage.errors import PresageError
 from presage.model.program import Program
+from presage.run import saving as memory
 
 ROOT = Path(__file__).parent.parent
 TURBINES = """input temp(device, level) delay 1.

@@ -11,14 +11,14 @@ import pytest
 import presage
 from presage.errors import PresageError
 from presage.io.facts import Fact
-from presage.stepping import steps
+from presage.run.schedule import steps
 from tests.test_ask_and_models import SEATS
 
 NOW = """reading now. input r(x). input t. query a(X).
 a(X) :- window(2) some r(X), not b(X). b(X) :- window(2) some r(X), not a(X), t."""
 
 
-def texts(answers: presage.reasoner.Answers) -> list[str]:  # type: ignore[name-defined]
+def texts(answers: presage.run.stratified.Answers) -> list[str]:  # type: ignore[name-defined]
     return [str(answer) for answer in answers]
 
 

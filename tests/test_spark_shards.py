@@ -25,19 +25,19 @@ import pyarrow as pa
 
 from presage.answers import Answer
 from presage.checking import check_text
-from presage.choice import Choice
 from presage.errors import PresageError
-from presage.hypothesis.ranges.stretches import Line, Stretch, union
 from presage.io.facts import Fact, FactError
 from presage.io.rows import column_names
 from presage.plan.parts import Unsupported
+from presage.run.choice import Choice
+from presage.run.schedule import default_end, steps
 from presage.spark import batch, history, live, streaming
 from presage.spark.call import division_of
 from presage.spark.facts import mark
 from presage.spark.job import Job, Source
 from presage.spark.packs import Delivery, clock_packer, packer
 from presage.spark.rows import unpacked
-from presage.stepping import default_end, steps
+from presage.time.stretches import Line, Stretch, union
 from tests import random_hypotheses, random_programs
 from tests.random_programs import Case
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import presage
-from presage.choice import Choice
 from presage.cli import main
+from presage.run.choice import Choice
 from tests.random_hypotheses import make_case
 from tests.random_programs import Case
 

@@ -26,9 +26,7 @@ from presage.model.program import Program
 from presage.model.statements import Distribution, Horizon, Input, Rule
 from presage.model.terms import Number, Variable
 from presage.model.windows import TimeWindow
-
-COUNTABLE = 1 << 51
-"""How many steps of time, and no more, a time or a length may take: sums of a thousand of them are machine integers."""
+from presage.time.bounds import COUNTABLE
 
 
 def pin_variables(rule: Rule) -> set[str]:

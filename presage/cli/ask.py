@@ -11,8 +11,8 @@ from presage.cli import FINE
 from presage.cli.streams import given_stream, stream_arguments
 
 if TYPE_CHECKING:
-    from presage.models.asking import Reply
-    from presage.models.texts import Names
+    from presage.answer_streams.asking import Reply
+    from presage.answer_streams.texts import Names
 
 SUMMARY = "ask a formula about a stream"
 DESCRIPTION = """\
@@ -35,10 +35,10 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from presage.models.asking import asked_variables
-    from presage.models.evaluation import Evaluation
-    from presage.models.questions import read_question
-    from presage.models.texts import Names
+    from presage.answer_streams.asking import asked_variables
+    from presage.answer_streams.evaluation import Evaluation
+    from presage.answer_streams.questions import read_question
+    from presage.answer_streams.texts import Names
 
     given = given_stream(options, "ask", options.formula)
     question = read_question(options.formula, given.findings.subject)

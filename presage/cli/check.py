@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json or not (options.text or sys.stdout.isatty()):
         print(json.dumps(report.to_json(), ensure_ascii=False))
     elif report.findings is not None:
-        from presage.cli.report import print_report
+        from presage.checking.text import print_report
 
         print_report(report)
     return FINE if report.ok else WRONG_INPUT
@@ -87,7 +87,7 @@ def _with_refusal(report: Report, chase_limit: int | None) -> Report:
         except Unsupported as refused:
             span = refused.span
     # Something else may run it; asking for it imports much, so that only such programs pay for it.
-    from presage.stepping import make_stepper
+    from presage.run.schedule import make_stepper
 
     try:
         make_stepper(report, "confirmed", chase_limit=chase_limit)

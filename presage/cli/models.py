@@ -14,8 +14,8 @@ from presage.cli.streams import given_stream, stream_arguments
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
-    from presage.models.expressions import Candidate
-    from presage.models.texts import Names
+    from presage.answer_streams.expressions import Candidate
+    from presage.answer_streams.texts import Names
 
 SUMMARY = "list the answer streams of a program at a time"
 DESCRIPTION = """\
@@ -36,8 +36,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from presage.models.evaluation import Evaluation
-    from presage.models.texts import Names
+    from presage.answer_streams.evaluation import Evaluation
+    from presage.answer_streams.texts import Names
 
     given = given_stream(options, "models")
     if given.at is None:

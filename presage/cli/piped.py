@@ -18,10 +18,10 @@ from presage.io.piped import Pipe, TooLong
 
 if TYPE_CHECKING:
     from presage.answers import Answer
-    from presage.incoming import Incoming
     from presage.io.clock import WallClock
     from presage.io.facts import Fact
-    from presage.stepping import Stepper
+    from presage.run.arrivals import Incoming
+    from presage.run.schedule import Stepper
 
 STANDARD_INPUT = Path("-")
 NOW = "now"

@@ -165,7 +165,7 @@ def _nodes(plan: Plan, name: str) -> list[Node]:
 
 def to_json(found: Findings, line: Line) -> dict[str, Any]:
     from presage.answers import json_value
-    from presage.evidence.show import written
+    from presage.explanations.words import written
 
     subject = found.subject
     shown: dict[str, Any] = {"query": str(line.asked)}
@@ -209,7 +209,7 @@ def on_spark(found: Findings) -> str:
 
 
 def to_text(found: Findings, line: Line) -> Iterator[str]:
-    from presage.evidence.show import written
+    from presage.explanations.words import written
     from presage.model.printer import show_term
     from presage.model.terms import Constant
 

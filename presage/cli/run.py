@@ -23,15 +23,15 @@ from presage.cli.options import (
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
+    from presage.answer_streams.stepping import AnswerStreamSteps
     from presage.answers import Answer
     from presage.checking import Report
-    from presage.choice import Choice
     from presage.io.facts import Fact
     from presage.io.files import FactsFile
     from presage.io.moments import Moments
     from presage.model.terms import Number
-    from presage.models.stepping import AnswerStreamSteps
-    from presage.reasoner import Reasoner
+    from presage.run.choice import Choice
+    from presage.run.stratified import Reasoner
 
 SUMMARY = "feed facts to a program and print the answers"
 DESCRIPTION = """\
@@ -153,7 +153,7 @@ def _ways(text: str) -> int | None:
 
 def choice_of(options: argparse.Namespace) -> Choice:
     """Which open answers are told, and how much of them."""
-    from presage.choice import Choice
+    from presage.run.choice import Choice
 
     return Choice(
         options.min_confidence,
@@ -180,16 +180,16 @@ def run(options: argparse.Namespace) -> int:
         from presage.cli.on_spark import run_on_spark
 
         return run_on_spark(options)
+    from presage.answer_streams.stepping import AnswerStreamSteps
     from presage.cli.live import show_table, wants_table
     from presage.cli.piped import STANDARD_INPUT, Piped
     from presage.cli.progress import watched
-    from presage.cli.reasons import evidence_of
-    from presage.incoming import Incoming
+    from presage.explanations.reasons import evidence_of
     from presage.io.clock import WallClock
     from presage.io.output import open_output
-    from presage.models.stepping import AnswerStreamSteps
-    from presage.states import States
-    from presage.stepping import steps
+    from presage.run.arrivals import Incoming
+    from presage.run.schedule import steps
+    from presage.run.states import States
 
     if options.because and options.emit != "confirmed":
         wrong_call("--because goes with --emit confirmed: the other answer lines say it anyway")
@@ -321,10 +321,10 @@ def _check_pipe(options: argparse.Namespace) -> None:
 def _stepper(report: Report, options: argparse.Namespace, choice: Choice) -> Reasoner | AnswerStreamSteps:
     """What runs the program. Who has not said what to tell is told what there is: where a construct has no premise
     patterns, or never an end of them, what is confirmed, with a note that names the rules."""
-    from presage.models.stepping import needs_answer_streams
-    from presage.several import Reasoner as AnyReasoner
-    from presage.stepping import make_stepper
-    from presage.supposing import NoHypotheses
+    from presage.answer_streams.stepping import needs_answer_streams
+    from presage.run.hypothetical import NoHypotheses
+    from presage.run.reasoner import Reasoner as AnyReasoner
+    from presage.run.schedule import make_stepper
 
     emit = {"snapshot": "changes"}.get(options.emit, options.emit)
     if emit is None:
@@ -416,8 +416,8 @@ def _tell_what_was_left_out(reasoner: Reasoner | AnswerStreamSteps) -> None:
 def snapshots(reasoner: Reasoner | AnswerStreamSteps, answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:
     """For each query what stands at a step: what is possible, and what was confirmed."""
     from presage.model.printer import show_query
-    from presage.reasoner import Reasoner
-    from presage.supposing import asked_by
+    from presage.run.hypothetical import asked_by
+    from presage.run.stratified import Reasoner
 
     assert reasoner.now is not None
     if isinstance(reasoner, Reasoner):

@@ -19,8 +19,8 @@ from presage.io.files import read_facts
 from presage.model.terms import Constant, Number
 from presage.parser import read
 from presage.parser.lexer import tokenize
-from presage.stepping import Stepper, make_stepper, steps
-from presage.supposing import NoHypotheses
+from presage.run.hypothetical import NoHypotheses
+from presage.run.schedule import Stepper, make_stepper, steps
 from presage.testing.texts import CaseError, Literal, read_literal
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from presage.errors import PresageError
 if TYPE_CHECKING:
     from presage.io.facts import Fact
     from presage.model.terms import Number
-    from presage.stepping import Stepper
+    from presage.run.schedule import Stepper
     from presage.web.details import Describing, Details
     from presage.web.replay import Replay, Step
     from presage.web.stage import Stage
@@ -218,7 +218,7 @@ def prepare(options: argparse.Namespace, text: str | None = None) -> tuple[Repla
     from presage.checking import check_text
     from presage.cli.run import last_step_asked, take_facts
     from presage.parser.including import Folder
-    from presage.stepping import make_stepper
+    from presage.run.schedule import make_stepper
     from presage.web.details import Details
     from presage.web.replay import Replay
 
@@ -257,7 +257,7 @@ def _comfortable_speed(facts: list[Fact], until: Number | None) -> float:
 def _steps(reasoner: Stepper, facts: list[Fact], until: Number | None) -> Iterator[Step]:
     import bisect
 
-    from presage.stepping import steps
+    from presage.run.schedule import steps
     from presage.web.replay import Step
 
     arrivals = sorted(fact.arrival for fact in facts)
@@ -268,7 +268,7 @@ def _steps(reasoner: Stepper, facts: list[Fact], until: Number | None) -> Iterat
 
 
 def _remembered(reasoner: Stepper) -> int | None:
-    from presage.reasoner import Reasoner
+    from presage.run.stratified import Reasoner
 
     try:
         return reasoner.remembered if isinstance(reasoner, Reasoner) else None

@@ -15,7 +15,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from presage.engine.grid import ENDLESS, Grid
 from presage.engine.joining import Rows
 from presage.engine.relation import Delta, Relation, Symbols32
 from presage.engine.symbols import Symbols
@@ -23,6 +22,7 @@ from presage.engine.worth import WORTH, Count
 from presage.kernels.layout import FAR
 from presage.model.terms import Number
 from presage.plan.nodes import AtLeast, Collect, Plan
+from presage.time.cells import ENDLESS, Grid
 
 Key = tuple[int, ...]
 Span = tuple[int, int]

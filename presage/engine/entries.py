@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from presage.engine.grid import ENDLESS
 from presage.engine.joining import Rows
 from presage.engine.relation import Ints, Relation, Symbols32
 from presage.engine.symbols import Symbols
@@ -16,6 +15,7 @@ from presage.kernels.layout import CAPACITY, ROWS
 from presage.kernels.waiting import split_at
 from presage.plan.nodes import LastRows, Shows
 from presage.sealed import Arrays, need
+from presage.time.cells import ENDLESS
 
 _FEW = 16
 MOST_ROWS = 1 << 61

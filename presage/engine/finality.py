@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from presage.analysis.differences import INF, Bound
-from presage.engine.grid import ENDLESS
 from presage.kernels.layout import FAR
+from presage.time.cells import ENDLESS
 
 Edge = tuple[str, str, Bound, bool]
 """A relation, one that it is derived from, how far that lies after it, and whether it is its absence that counts."""

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from presage.engine.entries import MOST_ROWS, Entries, View, due, with_times
-from presage.engine.grid import ENDLESS
 from presage.engine.joining import Rows, by_point
 from presage.engine.relation import Ints, Relation, Symbols32
 from presage.engine.symbols import Symbols
@@ -23,6 +22,7 @@ from presage.kernels import counting
 from presage.model.windows import RowsWindow
 from presage.plan.nodes import LastRows, Shows
 from presage.sealed import Arrays, need
+from presage.time.cells import ENDLESS
 
 _FEW = 16
 _NO_TIMES = np.zeros(0, np.int64)

@@ -21,7 +21,6 @@ from presage.engine.collecting import Collecting, Enough
 from presage.engine.compiling import Compiler, Outside, distances
 from presage.engine.counting import Counting
 from presage.engine.finality import final_together
-from presage.engine.grid import ENDLESS, Grid
 from presage.engine.inventing import Invention, Inventor
 from presage.engine.joining import OutsideJoin, Rows
 from presage.engine.paths import only_passed_on
@@ -38,6 +37,7 @@ from presage.kernels.waiting import split_at
 from presage.model.terms import Number
 from presage.plan.lags import NEVER, Lags, offsets
 from presage.plan.nodes import Join, Known, LastRows, Plan, reads
+from presage.time.cells import ENDLESS, Grid
 
 # Below so many constants it is not worth looking which are still used.
 FEW_SYMBOLS = 10_000

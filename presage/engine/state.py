@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from presage.engine.grid import Grid
 from presage.engine.runtime import Engine
 from presage.engine.symbols import Value
 from presage.engine.waiting import Waiting
 from presage.kernels.layout import FAR
 from presage.model.terms import Number, number
 from presage.sealed import Arrays, need
+from presage.time.cells import Grid
 
 
 def _written(value: Value | Number | None) -> Any:

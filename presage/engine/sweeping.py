@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from presage.analysis.differences import INF, Bound
-from presage.engine.grid import ENDLESS
 from presage.engine.relation import Ints, Relation, Store
 from presage.engine.waiting import Waiting
 from presage.kernels.forgetting import forget_rows, held_rows
 from presage.model.terms import Variable
 from presage.plan.lags import NEVER, Lags
 from presage.plan.nodes import Dilate, Join, Plan, Since
+from presage.time.cells import ENDLESS
 
 # Below so many it is not worth looking.
 FEW_ROWS = 1000

@@ -37,7 +37,6 @@ from presage.evidence.proof import (
     Pieces,
     Proof,
     Record,
-    Span,
     Substitution,
     Throughout,
     Value,
@@ -60,6 +59,7 @@ from presage.model.formulas import (
 )
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Number
+from presage.model.time import TimeSpan
 
 
 class Rejected(Exception):
@@ -71,7 +71,7 @@ def check(
     proof: Proof,
     predicate: str,
     arguments: tuple[Value, ...],
-    time: Number | Span,
+    time: Number | TimeSpan,
     absent: bool = False,
 ) -> None:
     """Raises `Rejected` unless the proof shows that the atom holds at the time, or throughout the span; or, with
@@ -83,7 +83,7 @@ def check(
     try:
         grid = Grid.of(record, proof)
         asked = list(_asked(grid, proof))
-        needed = grid.span(time) if isinstance(time, Span) else grid.point(time)
+        needed = grid.span(time) if isinstance(time, TimeSpan) else grid.point(time)
         _Checker(record, grid, Judge(record, grid, asked)).step(proof, atom, {}, needed)
     except (Undecided, ValueError, IndexError, KeyError) as found:
         raise Rejected(f"the proof cannot be checked: {found}") from None

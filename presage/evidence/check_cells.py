@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from presage.evidence.proof import Proof, Record, Span, walk
+from presage.evidence.proof import Proof, Record, walk
 from presage.model.formulas import BinaryMetric, Formula, Metric, Over, Pinned, Windowed
 from presage.model.formulas import walk as subformulas
 from presage.model.statements import Distribution
 from presage.model.terms import Number
-from presage.model.time import Interval
+from presage.model.time import Interval, TimeSpan
 from presage.model.windows import TimeWindow, Window
 
 Cell = int | float
@@ -81,7 +81,7 @@ class Grid:
             raise ValueError(f"{time} is no time of this timeline")
         return cell.numerator
 
-    def span(self, span: Span) -> Cells:
+    def span(self, span: TimeSpan) -> Cells:
         return self.range(span.low, span.high, span.closed_low, span.closed_high)
 
     def interval(self, interval: Interval) -> Cells:

@@ -13,10 +13,10 @@ from presage.evidence.proof import Missing, Record, Value
 from presage.evidence.solve import Binding, as_number, body_times, head_atom, known, matched
 from presage.evidence.supported import refuse_unknown
 from presage.evidence.tables import Stream, World, Worlds
-from presage.evidence.times import Times, hull, meet
 from presage.model.formulas import And, Atom, Comparison, Formula, Implies, Metric, Modal, Not, Or, Pinned, Windowed
 from presage.model.terms import Constant, Number
 from presage.model.windows import TimeWindow
+from presage.time.pieces import Times, hull, meet
 
 DEEPEST = 40
 

@@ -15,24 +15,11 @@ from typing import Protocol, Union
 from presage.model.formulas import Atom, Formula, Metric, Pinned, Windowed, variables
 from presage.model.program import Program
 from presage.model.terms import Number
+from presage.model.time import TimeSpan
 
 Value = Union[str, int, Fraction]
 Substitution = tuple[tuple[str, Value], ...]
 """Values of variables, sorted by name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A point (`low == high`) or an interval of time; `None` is without end on that side."""
-
-    low: Number | None
-    high: Number | None
-    closed_low: bool = True
-    closed_high: bool = True
-
-    @property
-    def is_point(self) -> bool:
-        return self.low is not None and self.low == self.high
 
 
 class Arrived(Protocol):
@@ -66,12 +53,12 @@ class InputFact:
 
     predicate: str
     arguments: tuple[Value, ...]
-    span: Span
+    span: TimeSpan
     arrives: Number
 
     @staticmethod
     def of(fact: Arrived) -> InputFact:
-        span = Span(fact.low, fact.high, fact.closed_low, fact.closed_high)
+        span = TimeSpan(fact.low, fact.high, fact.closed_low, fact.closed_high)
         return InputFact(fact.predicate, fact.arguments, span, fact.arrival)
 
 
@@ -92,7 +79,7 @@ class Given:
     """An input fact that arrived."""
 
     formula: Atom
-    span: Span
+    span: TimeSpan
     substitution: Substitution
     fact: InputFact
 
@@ -102,7 +89,7 @@ class Known:
     """A static fact, or a fact of the program (`rule` is its place among the rules)."""
 
     formula: Atom
-    span: Span
+    span: TimeSpan
     substitution: Substitution
     rule: int | None
 
@@ -113,11 +100,11 @@ class ByRule:
     premise for each literal of the body; what its head says then covers `span`."""
 
     formula: Atom
-    span: Span
+    span: TimeSpan
     substitution: Substitution
     rule: int
     instance: Substitution
-    when: Span
+    when: TimeSpan
     premises: tuple[Proof, ...]
 
 
@@ -126,7 +113,7 @@ class Evident:
     """A comparison of values that holds, or `true`."""
 
     formula: Formula
-    span: Span
+    span: TimeSpan
     substitution: Substitution
 
 
@@ -135,7 +122,7 @@ class At:
     """`φ@T+1`: φ at the time the pin says."""
 
     formula: Pinned
-    span: Span
+    span: TimeSpan
     substitution: Substitution
     premise: Proof
 
@@ -145,7 +132,7 @@ class Witness:
     """`once` or `eventually`, or `some` in a window: a time, within reach of all of `span`, at which it was so."""
 
     formula: Metric | Windowed
-    span: Span
+    span: TimeSpan
     substitution: Substitution
     premise: Proof
 
@@ -156,7 +143,7 @@ class Throughout:
     none."""
 
     formula: Metric | Windowed
-    span: Span
+    span: TimeSpan
     substitution: Substitution
     premise: Proof | None
 
@@ -167,7 +154,7 @@ class Lasting:
     where nothing lies between the two."""
 
     formula: Formula
-    span: Span
+    span: TimeSpan
     substitution: Substitution
     witness: Proof
     between: Proof | None
@@ -178,7 +165,7 @@ class AllOf:
     """A conjunction, each part proved."""
 
     formula: Formula
-    span: Span
+    span: TimeSpan
     substitution: Substitution
     premises: tuple[Proof, ...]
 
@@ -189,7 +176,7 @@ class OneOf:
     counts from 0."""
 
     formula: Formula
-    span: Span
+    span: TimeSpan
     substitution: Substitution
     side: int
     premise: Proof
@@ -202,7 +189,7 @@ class Missing:
 
     rule: int
     instance: Substitution
-    when: Span
+    when: TimeSpan
     premise: int
 
 
@@ -212,7 +199,7 @@ class Absent:
     arrive can. `near` are the rules that came closest."""
 
     formula: Formula
-    span: Span
+    span: TimeSpan
     substitution: Substitution
     near: tuple[Missing, ...] = ()
 
@@ -222,7 +209,7 @@ class Pieces:
     """The span is covered piece by piece, for different reasons."""
 
     formula: Formula
-    span: Span
+    span: TimeSpan
     substitution: Substitution
     premises: tuple[Proof, ...]
 

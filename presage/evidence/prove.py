@@ -43,7 +43,6 @@ from presage.evidence.solve import (
 )
 from presage.evidence.supported import refuse_unknown
 from presage.evidence.tables import Reason, Stream, World, Worlds
-from presage.evidence.times import NEVER, Piece, Times, hull, is_point, meet, union, without
 from presage.model.formulas import (
     And,
     Atom,
@@ -61,6 +60,7 @@ from presage.model.formulas import (
 )
 from presage.model.terms import Constant, Number, Variable
 from presage.model.windows import TimeWindow
+from presage.time.pieces import NEVER, Piece, Times, hull, is_point, meet, union, without
 
 MOST_NEAR = 5
 """So many rules are named that nearly made an absent atom true."""

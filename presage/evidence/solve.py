@@ -14,7 +14,6 @@ from fractions import Fraction
 
 from presage.errors import PresageError
 from presage.evidence.proof import Value
-from presage.evidence.times import ALWAYS, NEVER, Line, Times, hull, meet, union, without
 from presage.model import values
 from presage.model.formulas import (
     And,
@@ -37,6 +36,7 @@ from presage.model.formulas import (
 from presage.model.terms import Constant, Now, Number, Term, Variable, subterms, term_variables
 from presage.model.time import Pin
 from presage.model.windows import TimeWindow
+from presage.time.pieces import ALWAYS, NEVER, Line, Times, hull, meet, union, without
 
 Binding = dict[str, Value]
 Solution = tuple[Binding, Times]

@@ -28,10 +28,10 @@ from presage.evidence.solve import (
     known,
     matched,
 )
-from presage.evidence.times import ALWAYS, LAST, NEVER, Line, Times, hull, meet, union, without
 from presage.model.formulas import Formula, Pinned, walk
 from presage.model.statements import Distribution, Input, Rule
 from presage.model.terms import Constant, Number, Variable
+from presage.time.pieces import ALWAYS, LAST, NEVER, Line, Times, hull, meet, union, without
 
 Ground = tuple[str, tuple[Value, ...]]
 

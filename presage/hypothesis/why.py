@@ -61,7 +61,7 @@ class OpenWay:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class AnswerCourse:
     """Of an answer, ground or with open variables, at a time."""
 
     answer: Lit
@@ -72,7 +72,7 @@ class Explanation:
     """The times at which its status became another, up to `at`."""
     ways: tuple[OpenWay, ...] = ()
     failed: Failure | None = None
-    instances: tuple[Explanation, ...] = ()
+    instances: tuple[AnswerCourse, ...] = ()
     """For an answer with open variables: what can be said of others at that time that are like it."""
 
 
@@ -100,7 +100,7 @@ class Why:
         self.start = min(self.arrivals, default=0) if start is None else start
         self.found_true: dict[tuple[str, Values, Number], tuple[Number, Way, tuple[Rule, ...]] | None] = {}
 
-    def of(self, name: str, arguments: tuple[Argument, ...], time: Number, at: Number) -> Explanation:
+    def of(self, name: str, arguments: tuple[Argument, ...], time: Number, at: Number) -> AnswerCourse:
         if any(isinstance(each, Open) for each in arguments):
             return self._schematic(name, arguments, time, at)
         replay = _Replay(self, name, arguments, time, at)  # type: ignore[arg-type]
@@ -119,12 +119,12 @@ class Why:
                 replay.go_on()
             failing = Failing(replay.engine, self._true_since)
             failed = failing.of(name, arguments, time, replay.before if was_possible else None)  # type: ignore[arg-type]
-            return Explanation(answer, at, status, history, failed=failed)
+            return AnswerCourse(answer, at, status, history, failed=failed)
         kept = minimal_ways(last.ways) if status == "possible" else list(last.ways)
         if status == "unsupported":
             kept = _smallest(kept)
         ways = tuple(_open_way(replay.engine, way, last.ways[way], at) for way in kept)
-        return Explanation(answer, at, status, history, ways)
+        return AnswerCourse(answer, at, status, history, ways)
 
     def _true_since(
         self, name: str, arguments: Values, time: Number, at: Number
@@ -137,7 +137,7 @@ class Why:
             self.found_true[key] = None if way is None else (last.now, way, last.ways[way])
         return self.found_true[key]
 
-    def _schematic(self, name: str, arguments: tuple[Argument, ...], time: Number, at: Number) -> Explanation:
+    def _schematic(self, name: str, arguments: tuple[Argument, ...], time: Number, at: Number) -> AnswerCourse:
         """The answers at a time that agree with one with open variables."""
         replay = _Replay(self, name, None, time, at)
         kept = replay.engine.spans.kept(name)
@@ -156,7 +156,7 @@ class Why:
             if any(isinstance(each, Open) for each in change.answer[0]):
                 by = [(way, _rules_of(way, rules)) for way in change.state.ways]
                 ways = tuple(_open_way(engine, way, through, at) for way, through in by)
-                found.append(Explanation(answer, at, change.state.status, ways=ways))
+                found.append(AnswerCourse(answer, at, change.state.status, ways=ways))
             else:
                 found.append(self.of(*answer.atom, at))  # type: ignore[arg-type]
         others = _smallest([way for way in rules if not way.because]) if replay.at == at else []
@@ -289,15 +289,15 @@ def _rules_of(way: Way, rules: dict[Way, tuple[Rule, ...]]) -> tuple[Rule, ...]:
     return next((rules[other] for other in same), ())
 
 
-def _combined(asked: Lit, at: Number, found: list[Explanation], unmet: tuple[OpenWay, ...]) -> Explanation:
+def _combined(asked: Lit, at: Number, found: list[AnswerCourse], unmet: tuple[OpenWay, ...]) -> AnswerCourse:
     """The answer with open variables in front, its instances after it."""
     general = [each for each in found if any(isinstance(value, Open) for value in each.answer.arguments)]
     instances = tuple(sorted((each for each in found if each not in general), key=lambda each: each.answer.order))
     if general:
         first = max(general, key=lambda each: sum(isinstance(value, Open) for value in each.answer.arguments))
         others = tuple(each for each in general if each is not first)
-        return Explanation(first.answer, at, first.status, ways=first.ways, instances=others + instances)
+        return AnswerCourse(first.answer, at, first.status, ways=first.ways, instances=others + instances)
     status = "unsupported" if unmet else "impossible"
     if instances:
         status = "possible" if any(each.status == "possible" for each in instances) else "confirmed"
-    return Explanation(asked, at, status, ways=unmet, instances=instances)
+    return AnswerCourse(asked, at, status, ways=unmet, instances=instances)

@@ -7,7 +7,7 @@ engine; other times are made exact one by one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -226,6 +226,15 @@ class TableReader:
                 shape = self.shapes[name] = _Shape(type(arrow), arrow.schema, known, time, kinds, columns)
                 return self._columns(name, arrow, shape)
         return self._facts(known, arrow, names, where)
+
+    def statics(self, static: Mapping[str, Any]) -> Iterator[Fact]:
+        """What is known before the stream: for each predicate a table, or rows."""
+        for name, rows in static.items():
+            if is_table(rows):
+                yield from self.static(name, rows)
+            else:
+                for number, row in enumerate(rows, 1):
+                    yield self.checker.fact({"pred": name, "args": list(row)}, f"static {name}, row {number}")
 
     def static(self, name: str, table: Any) -> list[Fact]:
         """The facts of a table that hold at every time."""

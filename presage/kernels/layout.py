@@ -13,8 +13,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.extending import intrinsic
 
-FAR = 1 << 61
-"""Cells from here on, in both directions, are infinity."""
+from presage.time.bounds import FAR as FAR
 
 # A table: see `tables.py` for what the arrays hold.
 (

@@ -18,6 +18,7 @@ from presage.model.statements import (
     Tick,
     Timeline,
 )
+from presage.showing import html_of
 
 S = TypeVar("S")
 
@@ -180,6 +181,4 @@ class Program:
         return show_program(self)
 
     def _repr_html_(self) -> str:
-        from presage.notebook.programs import program_html
-
-        return program_html(self)
+        return html_of(self)

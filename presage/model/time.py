@@ -58,3 +58,17 @@ class Pin:
     base: Variable | Now | None
     offset: TimeLiteral = 0
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpan:
+    """Time as it passes: a point (`low == high`) or an interval of time; `None` is without end on that side."""
+
+    low: Number | None
+    high: Number | None
+    closed_low: bool = True
+    closed_high: bool = True
+
+    @property
+    def is_point(self) -> bool:
+        return self.low is not None and self.low == self.high

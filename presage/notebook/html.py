@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from presage.colours import DARK, LIGHT, variables
-from presage.evidence.outline import Sign
+from presage.explanations.outline import Sign
 
 SIGNS = {
     "confirmed": Sign.CONFIRMED.value,

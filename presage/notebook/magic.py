@@ -17,7 +17,7 @@ from presage.model.terms import Number
 from presage.notebook.facts import Variables
 from presage.notebook.html import piece, status, text, whole
 from presage.notebook.programs import mistakes_html
-from presage.stepping import Stepper, make_stepper, steps
+from presage.run.schedule import Stepper, make_stepper, steps
 
 USAGE = """\
 %%presage [--facts VARIABLE …] [--static VARIABLE …] [--until N] [--emit changes|confirmed] [--changes] [--name NAME]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from presage.checking import Report, check_program, reasons
-from presage.cli.report import PREDICATE_COLUMNS, QUERY_COLUMNS, predicate_rows, properties, query_rows
+from presage.checking.text import PREDICATE_COLUMNS, QUERY_COLUMNS, predicate_rows, properties, query_rows
 from presage.errors import Diagnostic, Source
 from presage.model.program import Program
 from presage.notebook.html import piece, status, table, text, whole

@@ -144,7 +144,7 @@ def _program(pipeline: Pipeline) -> Report | None:
 
 def _runs(pipeline: Pipeline, report: Report) -> None:
     """Whether the engine takes the program: what it refuses, it refuses before Spark starts."""
-    from presage.several import Reasoner, what_is_told
+    from presage.run.reasoner import Reasoner, what_is_told
 
     try:
         Reasoner(report.program, emit=what_is_told(report, pipeline.emit), report=report)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from presage.analysis.differences import NOW, START
-from presage.analysis.timeline import COUNTABLE
 from presage.model.formulas import Comparison, Formula, Not, Pinned, variables, walk
 from presage.model.statements import Rule
 from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable
@@ -22,6 +21,7 @@ from presage.plan.in_rows import PartsInRows
 from presage.plan.limits import Limit, Limits, relative
 from presage.plan.moments import Moments
 from presage.plan.nodes import EVERYWHERE, HERE, Dilate, Literal, Reach, Stamp, Within
+from presage.time.bounds import COUNTABLE
 
 
 @dataclass(slots=True)

@@ -12,17 +12,17 @@ from typing import Any
 
 from presage.answers import INCONSISTENT, Answer, Answers, json_value
 from presage.checking import Report
-from presage.incoming import Incoming
 from presage.io.facts import Fact, exact
 from presage.io.line_texts import json_texts
 from presage.io.told import read, written
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
 from presage.model.terms import Constant, Number
+from presage.run.arrivals import Incoming
+from presage.run.reasoner import Reasoner, what_is_told
 from presage.serve.alerts import Alerts, Rule
 from presage.serve.log import Entry
 from presage.serve.messages import Message, MessageReader
-from presage.several import Reasoner, what_is_told
 
 ANSWER, LATE, ALERT = "answer", "late", "alert"
 FEW = 20

@@ -17,10 +17,10 @@ from typing import Any
 from presage.errors import PresageError
 from presage.io.clock import WallClock
 from presage.io.facts import Fact
-from presage.memory import fingerprint_of
 from presage.model.terms import Number
 from presage.pipeline.checking import Checked
 from presage.pipeline.metrics import LOCAL, Measures, Shown
+from presage.run.saving import fingerprint_of
 from presage.serve.folder import Folder
 from presage.serve.gate import Closed, Gate
 from presage.serve.log import Entry

@@ -30,6 +30,7 @@ from pyspark.sql import types as T
 from presage.io.facts import FactError, exact
 from presage.model.printer import show_number
 from presage.model.terms import Number, number
+from presage.run.schedule import Arrival, walk
 from presage.spark.facts import Part, arrival_of, by_arrival, mark, units_of
 from presage.spark.history import leave
 from presage.spark.job import Job, Source
@@ -37,7 +38,6 @@ from presage.spark.live import Live
 from presage.spark.messages import told_plainly
 from presage.spark.packs import NO_SOURCE, ROWS_IN_A_PACK, Delivery, from_bytes, in_portions, to_bytes
 from presage.spark.rows import gathered, row_schema, spark_schema, tables_of
-from presage.stepping import Arrival, walk
 
 TIMES = "predicate string, unit bigint, last bigint, arrival string, parts bigint, dense_last string"
 PACK = "shard int, stretch int, source int, payload binary"

@@ -14,11 +14,11 @@ from typing import Any, Literal, overload
 from pyspark.sql import DataFrame
 
 from presage.checking import Report
-from presage.choice import ALL, Choice
 from presage.errors import PresageError
 from presage.model.program import Program
 from presage.plan.relational import obstacles
-from presage.several import what_is_told
+from presage.run.choice import ALL, Choice
+from presage.run.reasoner import what_is_told
 from presage.spark.batch import batch_rows
 from presage.spark.frames import Frames, PerPredicate
 from presage.spark.history import as_uri

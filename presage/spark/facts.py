@@ -27,8 +27,8 @@ from presage.kernels.texts import hashes
 from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.rewrite.units import EPOCH, milliseconds_between
+from presage.run.schedule import Arrival
 from presage.spark.job import Job, Source
-from presage.stepping import Arrival
 
 TEXT, NUMBER = 1, 2
 """Seeds of hashes: the text 1 is not the number 1."""

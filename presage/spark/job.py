@@ -14,14 +14,14 @@ from functools import cached_property, lru_cache
 
 from presage.answers import Answer, Value
 from presage.checking import Report, check_program
-from presage.choice import ALL, Choice
 from presage.errors import PresageError
 from presage.errors import Source as Text
 from presage.io.facts import Checker, Fact
-from presage.memory import fingerprint_of
 from presage.model.program import Program
-from presage.several import Reasoner
-from presage.telling import Teller
+from presage.run.choice import ALL, Choice
+from presage.run.packed import Teller
+from presage.run.reasoner import Reasoner
+from presage.run.saving import fingerprint_of
 
 
 @dataclass(frozen=True, slots=True)

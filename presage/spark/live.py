@@ -21,12 +21,12 @@ from presage.io.facts import Fact
 from presage.io.told import read, written
 from presage.model.printer import show_number
 from presage.model.terms import Number
-from presage.several import Reasoner
+from presage.run.reasoner import Reasoner
+from presage.run.schedule import walk
 from presage.spark.facts import Part, arrival_of, by_arrival
 from presage.spark.job import Job
 from presage.spark.packs import Delivery, from_bytes, kept_as, taken_from, time_of, to_bytes
 from presage.spark.rows import packed
-from presage.stepping import walk
 
 MOST_KEPT = 64
 

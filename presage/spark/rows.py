@@ -18,9 +18,9 @@ from presage.io.output import answer_schema
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
 from presage.model.terms import Constant, Number
+from presage.run.packed import Packed, Told, pack
 from presage.spark.job import Job
 from presage.spark.packs import framed, from_bytes, to_bytes, unframed
-from presage.telling import Packed, Told, pack
 
 ROWS_AT_ONCE = 200_000
 """So many answers leave together."""

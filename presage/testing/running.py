@@ -9,12 +9,12 @@ from typing import Any
 
 from presage.answers import Answer, shown_name
 from presage.checking import Report, check_file
-from presage.choice import Choice
 from presage.errors import nearest
 from presage.io.facts import Fact
 from presage.io.files import read_facts
 from presage.model.terms import Constant, Number, Variable
-from presage.stepping import Stepper, default_end, make_stepper, steps
+from presage.run.choice import Choice
+from presage.run.schedule import Stepper, default_end, make_stepper, steps
 from presage.testing.cases import Case, GivenFact
 from presage.testing.texts import CaseError, Literal
 

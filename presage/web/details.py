@@ -16,12 +16,12 @@ from typing import Any
 
 from presage.answers import INCONSISTENT, Answer, shown_name
 from presage.errors import PresageError
-from presage.evidence.assuming import Ground, proof_if
 from presage.evidence.check import Rejected, check
 from presage.evidence.lacking import first_lack
 from presage.evidence.proof import InputFact, Record, rules
 from presage.evidence.prove import prove
-from presage.evidence.show import Printer, written
+from presage.explanations.assuming import Ground, proof_if
+from presage.explanations.words import Printer, written
 from presage.io.facts import Fact
 from presage.model.formulas import Atom, Not, Pinned, atoms
 from presage.model.printer import show_number, show_query
@@ -29,9 +29,9 @@ from presage.model.program import Program
 from presage.model.statements import Query, Rule, Start
 from presage.model.terms import Constant, Number, Variable, number
 from presage.parser import parse_question
-from presage.reasoner import Reasoner
-from presage.stepping import Stepper
-from presage.supposing import asked_by
+from presage.run.hypothetical import asked_by
+from presage.run.schedule import Stepper
+from presage.run.stratified import Reasoner
 from presage.web.board import Entry, name_of
 from presage.web.story import queries_in_words
 

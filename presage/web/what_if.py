@@ -12,7 +12,7 @@ from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.model.printer import show_number
 from presage.model.terms import Number
-from presage.stepping import Stepper, steps
+from presage.run.schedule import Stepper, steps
 from presage.web.board import name_of
 from presage.web.details import ground
 

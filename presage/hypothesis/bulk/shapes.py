@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from presage.analysis.predicates import delay_of
-from presage.analysis.timeline import COUNTABLE
 from presage.hypothesis.engine import Hypotheses
 from presage.hypothesis.patterns import START, Fixed, Pattern, Premise
 from presage.model.formulas import Comparison
 from presage.model.statements import Input
 from presage.model.terms import Number
 from presage.model.values import Value
+from presage.time.bounds import COUNTABLE
 
 MOST_PREMISES = 62
 """Bits of a signed integer that are safe to use."""

@@ -9,13 +9,13 @@ from presage.hypothesis.ranges.partial import Partial, given_of
 from presage.hypothesis.ranges.patterns import Moment, Need, RangePattern, at_most
 from presage.hypothesis.ranges.pieces import extent
 from presage.hypothesis.ranges.segments import Segment, cells, part_of, reach_of
-from presage.hypothesis.ranges.stretches import BEGINNING, EVER, Cut, Stretch, minus, union
 from presage.hypothesis.ranges.world import World
-from presage.hypothesis.ranges.zones import START
 from presage.hypothesis.texts import Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable, number
 from presage.model.values import Value
+from presage.time.stretches import BEGINNING, EVER, Cut, Stretch, minus, union
+from presage.time.zones import START
 
 MOST_TIMES = 2_000
 """So many times are tried where only a single time can be judged."""

@@ -16,11 +16,11 @@ from presage.hypothesis.listing import asked_by
 from presage.hypothesis.patterns import Fixed
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.patterns import RangePattern, range_patterns
-from presage.hypothesis.ranges.stretches import Line
 from presage.hypothesis.unfold import Unfolder
 from presage.model.formulas import Atom
 from presage.model.statements import Query
 from presage.model.terms import Variable
+from presage.time.stretches import Line
 
 
 class Entangled(Exception):

@@ -8,11 +8,11 @@ from typing import Any
 from presage.analysis.differences import linear
 from presage.hypothesis.patterns import Condition
 from presage.hypothesis.ranges.patterns import Moment, RangePattern, difference
-from presage.hypothesis.ranges.zones import START, Constraint, Zone
 from presage.hypothesis.texts import MIRRORED, OPPOSITES, Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable, number, term_variables
 from presage.model.values import Value, is_hopeless, is_true, value_of
+from presage.time.zones import START, Constraint, Zone
 
 
 class Comparing:

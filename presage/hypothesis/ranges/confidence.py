@@ -9,9 +9,9 @@ from presage.hypothesis.confidence import Confidence, Unknown
 from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.patterns import Need
 from presage.hypothesis.ranges.pieces import Piece, extent
-from presage.hypothesis.ranges.zones import START
 from presage.model.statements import Distribution
 from presage.model.terms import Number
+from presage.time.zones import START
 
 
 def confidence_of(piece: Piece, engine: Any, chances: Confidence, now: Number) -> float | None:

@@ -18,13 +18,13 @@ from presage.hypothesis.ranges.memory import Memory, Values
 from presage.hypothesis.ranges.patterns import Need, RangePattern
 from presage.hypothesis.ranges.pieces import Piece, canonical, extent
 from presage.hypothesis.ranges.spans import needed, settled
-from presage.hypothesis.ranges.stretches import ENDLESS, EVER, Line, Stretch, common, minus, union
 from presage.hypothesis.ranges.told import Arguments, Change, Standing, Told, beyond, inside, is_instance, is_open
 from presage.hypothesis.ranges.ways import Outcome, outcome
 from presage.hypothesis.ranges.world import Judged, World
-from presage.hypothesis.ranges.zones import ANSWER
 from presage.hypothesis.statics import StaticRows
 from presage.model.terms import Number
+from presage.time.stretches import ENDLESS, EVER, Line, Stretch, common, minus, union
+from presage.time.zones import ANSWER
 
 Key = tuple[str, Arguments]
 """What is asked for, and the arguments of its answers."""

@@ -21,13 +21,13 @@ from presage.hypothesis.ranges.partial import Partial, bits, given_of, ordered, 
 from presage.hypothesis.ranges.patterns import Moment, Need, RangePattern, at_most
 from presage.hypothesis.ranges.pieces import Evidence, Piece, apart, canonical, equations, overlap
 from presage.hypothesis.ranges.segments import Segment, cells, part_of, reach_of
-from presage.hypothesis.ranges.stretches import BEGINNING, ENDLESS, EVER, Cut, Stretch
 from presage.hypothesis.ranges.world import Values, World
-from presage.hypothesis.ranges.zones import ANSWER, START, Constraint
 from presage.hypothesis.texts import Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable, number
 from presage.model.values import Value, is_true, value_of
+from presage.time.stretches import BEGINNING, ENDLESS, EVER, Cut, Stretch
+from presage.time.zones import ANSWER, START, Constraint
 
 GONE = "\0"
 """In place of a value that nothing speaks of any more."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
 
-from presage.hypothesis.ranges.stretches import Stretch
 from presage.model.terms import Number
 from presage.model.values import Value
+from presage.time.stretches import Stretch
 
 Values = tuple[Value, ...]
 Times = list[Stretch]

@@ -8,9 +8,9 @@ from typing import Any
 from presage.hypothesis.patterns import Fixed
 from presage.hypothesis.ranges.patterns import Need, RangePattern
 from presage.hypothesis.ranges.pieces import Evidence
-from presage.hypothesis.ranges.zones import ANSWER, Zone
 from presage.hypothesis.texts import Clause
 from presage.model.values import Value
+from presage.time.zones import ANSWER, Zone
 
 
 class Partial:

@@ -17,10 +17,10 @@ from presage.hypothesis.edges import parts_of
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.patterns import START as NO_VARIABLE
 from presage.hypothesis.patterns import Argument, Condition, Fixed, Lookup, Pattern, Premise, Time
-from presage.hypothesis.ranges.zones import ANSWER, START, Bound, Constraint, Zone
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Number, Variable, number
 from presage.model.values import Value
+from presage.time.zones import ANSWER, START, Bound, Constraint, Zone
 
 MOST_FACTORS = 64
 

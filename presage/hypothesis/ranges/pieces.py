@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from presage.hypothesis.literals import Argument, Open
 from presage.hypothesis.ranges.patterns import Moment, Need, at_most, inside
-from presage.hypothesis.ranges.stretches import Stretch
-from presage.hypothesis.ranges.zones import ANSWER, START, Zone
 from presage.hypothesis.texts import Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable
+from presage.time.stretches import Stretch
+from presage.time.zones import ANSWER, START, Zone
 
 Evidence = tuple[str, tuple[Argument, ...], Stretch]
 

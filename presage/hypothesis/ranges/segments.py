@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from presage.hypothesis.ranges.patterns import Moment, Need, at_most
 from presage.hypothesis.ranges.pieces import extent
-from presage.hypothesis.ranges.stretches import BEGINNING, ENDLESS, Line, Stretch
-from presage.hypothesis.ranges.zones import START, Constraint, Zone
+from presage.time.stretches import BEGINNING, ENDLESS, Line, Stretch
+from presage.time.zones import START, Constraint, Zone
 
 
 class Segment(NamedTuple):

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.ranges.patterns import Moment, RangePattern
-from presage.hypothesis.ranges.zones import ANSWER, START, Zone
 from presage.model.terms import Number
+from presage.time.zones import ANSWER, START, Zone
 
 Patterns = Mapping[str, Sequence[RangePattern]]
 Span = Number | None

@@ -13,12 +13,12 @@ from presage.hypothesis.literals import Open, show
 from presage.hypothesis.ranges.patterns import Moment, Need
 from presage.hypothesis.ranges.pieces import Piece, extent
 from presage.hypothesis.ranges.segments import reach_of
-from presage.hypothesis.ranges.stretches import ENDLESS, Line, Stretch
-from presage.hypothesis.ranges.zones import ANSWER, START, Constraint, Zone
 from presage.hypothesis.texts import show_clause
 from presage.model.formulas import Comparison
 from presage.model.printer import show_number
 from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, number
+from presage.time.stretches import ENDLESS, Line, Stretch
+from presage.time.zones import ANSWER, START, Constraint, Zone
 
 Order = tuple[Any, ...]
 IN_STREAM = Stretch((0, 0), ENDLESS)

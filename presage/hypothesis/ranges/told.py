@@ -8,9 +8,9 @@ from typing import Any
 
 from presage.hypothesis.literals import Argument, Open
 from presage.hypothesis.ranges.pieces import Piece, canonical
-from presage.hypothesis.ranges.stretches import Stretch
-from presage.hypothesis.ranges.zones import ANSWER, Zone
 from presage.model.terms import Number
+from presage.time.stretches import Stretch
+from presage.time.zones import ANSWER, Zone
 
 Arguments = tuple[Argument, ...]
 

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.patterns import Moment, Need, at_most, inside, same
 from presage.hypothesis.ranges.pieces import Piece, canonical
-from presage.hypothesis.ranges.stretches import Line, Stretch, minus, union
-from presage.hypothesis.ranges.zones import ANSWER, Constraint, Zone, joined
 from presage.hypothesis.texts import MIRRORED, Clause, show_clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable
 from presage.model.values import is_true, value_of
+from presage.time.stretches import Line, Stretch, minus, union
+from presage.time.zones import ANSWER, Constraint, Zone, joined
 
 
 class Outcome(NamedTuple):

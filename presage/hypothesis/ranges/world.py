@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.ranges.memory import Memory
-from presage.hypothesis.ranges.stretches import Line, Stretch
 from presage.model.values import Value
+from presage.time.stretches import Line, Stretch
 
 Values = tuple[Value, ...]
 Rows = Callable[[str, Sequence[Value | None]], Iterable[Values]]

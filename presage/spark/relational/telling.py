@@ -11,11 +11,11 @@ from pyspark.sql import functions as F
 from presage.answers import Answer, binding_places, shown_name
 from presage.model.statements import Query
 from presage.model.terms import Constant, Variable
+from presage.run.schedule import clip
 from presage.spark.job import Job
 from presage.spark.relational.columns import ENDLESS, Held, in_order, pieces_of, places, whole_tuples
 from presage.spark.relational.values import read, written
 from presage.spark.rows import row_schema, spark_schema, tables_of
-from presage.stepping import clip
 
 
 def told(job: Job, query: Query, held: Held, end: int) -> DataFrame:

@@ -1,0 +1,96 @@
+"""Questions about a stream: a formula, or a conjunctive query, with its answers ([LARS] Definition 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from presage.analysis.timeless import uses_now
+from presage.analysis.timeline import pin_variables
+from presage.answer_streams.compiling import Compiler, Unsettled
+from presage.answer_streams.expressions import Expression, some_of
+from presage.answer_streams.formulas import Evaluator, Solution
+from presage.answer_streams.grounding import bounds, ground_program
+from presage.answer_streams.ordering import Ordering
+from presage.answer_streams.solving import consequences
+from presage.answer_streams.streams import Facts
+from presage.answer_streams.values import Value
+from presage.answer_streams.world import World
+from presage.model.formulas import variables
+from presage.model.statements import Question, Rule
+from presage.model.values import NOW
+from presage.time.points import NEVER, Times
+
+Values = tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer: the values of the variables asked for, and the time."""
+
+    bindings: Values
+    at: int
+
+
+def asked_variables(question: Question) -> tuple[str, ...]:
+    """The variables whose values are asked for, in the order of the text."""
+    hidden = {variable.name for variable in question.exists}
+    names = dict.fromkeys(variable.name for variable in variables(question.formula))
+    return tuple(name for name in names if name not in hidden and not name.startswith("_#"))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question over a world."""
+
+    world: World
+    question: Question
+
+    @cached_property
+    def ordering(self) -> Ordering:
+        times = pin_variables(Rule(None, (self.question.formula,)))
+        return Ordering(frozenset(times), self.world.static_names)
+
+    def evaluator(self, facts: Facts, opposite: Facts | None = None, unsettled: Unsettled | None = None) -> Evaluator:
+        """Time variables stand for time points of the stream."""
+        stream = self.world.stream(facts, opposite)
+        constants = self.world.constants
+        return Evaluator(stream, self.world.statics, lambda: constants(facts), self.ordering, stream.times, unsettled)
+
+    def solutions(self, evaluator: Evaluator, when: Times) -> Iterator[Solution]:
+        formula, timeline = self.question.formula, self.world.timeline
+        when &= timeline
+        looks = [({NOW: at}, Times.at(at)) for at in when.points()] if uses_now(formula) else [({}, when)]
+        for start, at in looks:
+            for binding, times in evaluator.solve(formula, start, at):
+                if all(_is_time_of(timeline, binding[name]) for name in self.ordering.times & binding.keys()):
+                    yield binding, times
+
+    def replies(self, facts: Facts, when: Times) -> list[Reply]:
+        """The answers over a stream whose facts are known."""
+        asked, found = asked_variables(self.question), dict[Values, Times]()
+        for binding, times in self.solutions(self.evaluator(facts), when):
+            key = tuple((name, binding[name]) for name in asked)
+            found[key] = found.get(key, NEVER) | times
+        return [Reply(key, at) for key, times in found.items() for at in times.points()]
+
+    def common_replies(self, looks: Times, when: Times) -> list[Reply] | None:
+        """The answers that hold in all answer streams; none if there is none."""
+        around = bounds(self.world, looks)
+        possible = self.world.stream(around.possible)
+        compiler = Compiler(self.evaluator(around.certain), possible, around.unsettled)
+        asked, cases = asked_variables(self.question), dict[Reply, list[Expression]]()
+        evaluator = self.evaluator(around.possible, around.certain, around.unsettled)
+        for binding, times in self.solutions(evaluator, when):
+            key = tuple((name, binding[name]) for name in asked)
+            for at in times.points():
+                holds = compiler.body(self.question.formula, binding, at)
+                cases.setdefault(Reply(key, at), []).append(holds)
+        program = ground_program(self.world, looks, around)
+        truths = consequences(program, [some_of(each) for each in cases.values()], in_all=True)
+        return None if truths is None else [reply for reply, true in zip(cases, truths, strict=True) if true]
+
+
+def _is_time_of(timeline: Times, value: Value) -> bool:
+    return isinstance(value, int) and value in timeline

@@ -1,0 +1,266 @@
+"""Ground formulas as propositional ones over the facts that may hold or not.
+
+What cannot depend on such facts is decided at once. Windows are applied to what is certain; a window of rows
+that counts uncertain facts is written out by the cases of which of them are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from presage.analysis.predicates import mentioned
+from presage.answer_streams.expressions import FALSE, TRUE, Expression, Literal, all_of, negated, some_of
+from presage.answer_streams.formulas import Evaluator, arguments_of, distances
+from presage.answer_streams.streams import Row, Stream, matched
+from presage.answer_streams.values import Binding, Ground, Value, compares
+from presage.answer_streams.windows import length, select, visible
+from presage.errors import PresageError
+from presage.model.formulas import (
+    And,
+    Atom,
+    BinaryMetric,
+    Comparison,
+    Formula,
+    Implies,
+    Metric,
+    Modal,
+    Not,
+    Or,
+    Pinned,
+    Reset,
+    Top,
+    Windowed,
+    aggregates,
+    atoms,
+    walk,
+)
+from presage.model.values import NOW
+from presage.model.windows import RowsWindow, TimeWindow, Window
+from presage.time.points import FAR, Times
+
+MOST_CASES = 4_000
+"""As many cases of which rows are there are written out for one window."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A part of the stream: its certain facts, and those that may be there."""
+
+    certain: Stream
+    possible: Stream
+
+
+@dataclass(frozen=True)
+class Unsettled:
+    """Which windows count facts that may be there or not."""
+
+    uncertain: frozenset[str]
+    """The predicates of such facts."""
+    counts_all: bool
+    """Whether windows of rows count derived facts too."""
+
+    def __call__(self, window: Window) -> bool:
+        if not isinstance(window, RowsWindow) or not self.counts_all or not self.uncertain:
+            return False
+        return not window.by or any(pattern.predicate in self.uncertain for pattern in window.by)
+
+
+@dataclass
+class Compiler:
+    """Compiles bodies of rules. `certain` and `possible` are the least and the greatest that can hold."""
+
+    certain: Evaluator
+    possible: Stream
+    unsettled: Unsettled
+    known: dict[tuple[object, ...], Expression] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.whole = View(self.certain.whole, self.possible)
+        self._open: dict[int, bool] = {}
+
+    def body(self, formula: Formula, binding: Binding, at: int) -> Expression:
+        return self._compile(formula, binding, self.whole, at)
+
+    def is_open(self, formula: Formula) -> bool:
+        """Whether the truth of a formula may depend on uncertain facts."""
+        if id(formula) not in self._open:
+            names = {atom.predicate for atom in mentioned(formula)}
+            windows = (node.window for node in walk(formula) if isinstance(node, Windowed))
+            self._open[id(formula)] = bool(names & self.unsettled.uncertain) or any(map(self.unsettled, windows))
+        return self._open[id(formula)]
+
+    def _compile(self, formula: Formula, binding: Binding, view: View, at: int) -> Expression:
+        if not self.is_open(formula):
+            return TRUE if self.certain.times(formula, binding, view.certain, Times.at(at)) else FALSE
+        if view is not self.whole:
+            return self._expression(formula, binding, view, at)
+        names = self.certain.ordering.names(formula)
+        key = (id(formula), at, binding.get(NOW), *(binding.get(name) for name in names))
+        if key not in self.known:
+            self.known[key] = self._expression(formula, binding, view, at)
+        return self.known[key]
+
+    def _expression(self, formula: Formula, binding: Binding, view: View, at: int) -> Expression:
+        match formula:
+            case Top():
+                return TRUE
+            case Comparison() if aggregates(formula):
+                raise PresageError(f"an aggregate over {_names(formula)}, on which models may differ, is not evaluated")
+            case Comparison():
+                return TRUE if compares(formula, binding) else FALSE
+            case Atom():
+                return self._atom((formula.predicate, arguments_of(formula, binding)), view, at)
+            case Not(formula=inner):
+                return negated(self._compile(inner, binding, view, at))
+            case And(parts=parts):
+                return all_of(self._compile(part, binding, view, at) for part in parts)
+            case Or(parts=parts):
+                return some_of(self._compile(part, binding, view, at) for part in parts)
+            case Implies(left=left, right=right):
+                return some_of(
+                    (negated(self._compile(left, binding, view, at)), self._compile(right, binding, view, at))
+                )
+            case Pinned(formula=inner, pin=pin):
+                time = self.certain.pinned_time(pin, binding)
+                if time is None or not (time == at if view.certain.is_point else time in view.certain.times):
+                    return FALSE
+                return self._compile(inner, binding, view, time)
+            case Modal(operator=operator, formula=inner):
+                times = [at] if view.certain.is_point else view.certain.times.points()
+                each = [self._compile(inner, binding, view, time) for time in times]
+                return some_of(each) if operator == "some" else all_of(each)
+            case Metric(operator=operator, formula=inner):
+                each = [self._compile(inner, binding, view, time) for time in self._reached(formula, at)]
+                return some_of(each) if operator in ("once", "eventually") else all_of(each)
+            case BinaryMetric():
+                return self._binary(formula, binding, view, at)
+            case Windowed(window=window, formula=inner):
+                return some_of(
+                    all_of((*conditions, self._compile(inner, binding, selected, at)))
+                    for conditions, selected in self._windows(window, view, at)
+                )
+            case Reset(formula=inner):
+                return self._compile(inner, binding, self.whole, at)
+            case _:
+                raise TypeError(f"{formula} cannot stand in a body")
+
+    def _atom(self, ground: Ground, view: View, at: int) -> Expression:
+        if at in self.certain.statics.times(*ground):
+            return TRUE
+        if view.certain.is_point or at not in view.certain.times:
+            return FALSE
+        if at in view.certain.facts.times(*ground):
+            return TRUE
+        return Literal((ground, at)) if at in view.possible.facts.times(*ground) else FALSE
+
+    # -- operators over time ---------------------------------------------------------------------------
+
+    def _reached(self, formula: Metric | BinaryMetric, at: int) -> Iterator[int]:
+        """The times a metric operator looks at, nearest first, up to where nothing changes any more."""
+        low, high = distances(formula.interval)
+        whole, slack = self.certain.whole, 1 + self._slack(formula)
+        if formula.operator in ("once", "historically", "since"):
+            farthest = max(low, at - (whole.low - slack))
+            return (at - distance for distance in range(low, min(high, farthest) + 1))
+        farthest = max(low, whole.high + slack - at)
+        return (at + distance for distance in range(low, min(high, farthest) + 1))
+
+    def _slack(self, formula: Formula) -> int:
+        """How far past the ends of the stream the truth of a formula may still change."""
+        total = 0
+        for node in walk(formula):
+            if isinstance(node, (Metric, BinaryMetric)):
+                low, high = distances(node.interval)
+                total += low if high >= FAR else high
+            elif isinstance(node, Windowed) and isinstance(node.window, TimeWindow):
+                window = node.window
+                total += sum(length(part) for part in (window.back, window.ahead, window.hop) if part is not None)
+        return total
+
+    def _binary(self, formula: BinaryMetric, binding: Binding, view: View, at: int) -> Expression:
+        """The right side at one of the times, the left side at all times strictly between."""
+        step = -1 if formula.operator == "since" else 1
+        cases: list[Expression] = []
+        between: list[Expression] = []
+        covered = at
+        for time in self._reached(formula, at):
+            while abs(time - covered) > 1:
+                covered += step
+                between.append(self._compile(formula.left, binding, view, covered))
+            if FALSE in between:
+                break
+            cases.append(all_of((self._compile(formula.right, binding, view, time), *between)))
+        return some_of(cases)
+
+    # -- windows ---------------------------------------------------------------------------------------
+
+    def _windows(self, window: Window, view: View, at: int) -> Iterator[tuple[tuple[Expression, ...], View]]:
+        """What a window selects, with the conditions under which it does."""
+        whole, inside = self.certain.whole, view.certain.times
+        leaves_all = whole.low <= at <= whole.high and at not in inside
+        if isinstance(window, RowsWindow) and self.unsettled(window) and not leaves_all:
+            yield from self._row_cases(window, view, at)
+        else:
+            yield (), View(select(window, view.certain, whole, at), select(window, view.possible, whole, at))
+
+    def _row_cases(self, window: RowsWindow, view: View, at: int) -> Iterator[tuple[tuple[Expression, ...], View]]:
+        """All cases of which uncertain rows are there, as far as they matter."""
+        certain = set(visible(view.certain.facts.rows(), view.certain))
+        rows = visible(view.possible.facts.rows(), view.possible)
+        past = [row for row in rows if row[0] <= at][::-1]
+        future = [row for row in rows if row[0] > at]
+        cases = 0
+        for behind in _decisions(window, window.rows, past, certain):
+            for ahead in _decisions(window, window.ahead, future, certain):
+                cases += 1
+                if cases > MOST_CASES:
+                    raise PresageError(
+                        "a window of rows counts more facts that may hold or not than can be told apart: count given "
+                        "facts only (`reading every`, or `rows … by` an input), or shorten the stream"
+                    )
+                decided = (*behind, *ahead)
+                conditions = tuple(Literal((row[1], row[0]), there) for row, there in decided if row not in certain)
+                facts = view.certain.facts.with_rows(row for row, there in decided if there)
+                selected = select(window, view.certain.of(facts, facts), self.certain.whole, at)
+                yield conditions, View(selected, selected)
+
+
+Decision = tuple[Row, bool]
+"""A row, and whether it is there."""
+
+
+def _names(formula: Formula) -> str:
+    return ", ".join(f"`{name}`" for name in sorted({atom.predicate for atom in atoms(formula)}))
+
+
+def _decisions(window: RowsWindow, wanted: int, rows: list[Row], certain: set[Row]) -> Iterator[tuple[Decision, ...]]:
+    """Going away from now, each row is taken if it is there, until its partition has enough. Since of the rows
+    at the farthest time the greatest stay, those ahead, which come least first, are all decided there."""
+    keys = [_partition(window, row) for row in rows]
+
+    def further(place: int, taken: Mapping[object, int], full: Mapping[object, int]) -> Iterator[tuple[Decision, ...]]:
+        while place < len(rows):
+            key, time = keys[place], rows[place][0]
+            if key is not None and (taken.get(key, 0) < wanted or full.get(key) == time):
+                break
+            place += 1
+        else:
+            yield ()
+            return
+        row = rows[place]
+        enough = taken.get(key, 0) + 1 >= wanted
+        for rest in further(place + 1, {**taken, key: taken.get(key, 0) + 1}, {**full, key: time} if enough else full):
+            yield (row, True), *rest
+        if row not in certain:
+            for rest in further(place + 1, taken, full):
+                yield (row, False), *rest
+
+    return further(0, {}, {}) if wanted else iter(((),))
+
+
+def _partition(window: RowsWindow, row: Row) -> frozenset[tuple[str, Value]] | None:
+    if not window.by:
+        return frozenset()
+    key = matched(window.by, row[1])
+    return None if key is None else frozenset(key.items())

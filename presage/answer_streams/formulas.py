@@ -1,0 +1,396 @@
+"""Formulas over a stream: with which values of their variables they hold, and when ([LARS] Definitions 9, 10).
+
+A formula is solved for a binding of some of its variables: the answers are bindings of all of them, each with
+the set of times at which the formula then holds. Atoms are looked up by what is bound; conjunctions pass on what
+one part has found to the next. Only a variable that nothing gives values to, such as one under `not` alone,
+is tried with every constant, or every time point.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from presage.answer_streams.aggregates import Collector
+from presage.answer_streams.ordering import Ordering, determined
+from presage.answer_streams.streams import Facts, Stream
+from presage.answer_streams.values import Arguments, Binding, Value, compares, linear, solved, value_of
+from presage.answer_streams.windows import length, reach, selections
+from presage.model.formulas import (
+    And,
+    Atom,
+    BinaryMetric,
+    Comparison,
+    Formula,
+    Implies,
+    Metric,
+    Modal,
+    Not,
+    Or,
+    Pinned,
+    Reset,
+    Top,
+    Windowed,
+    aggregates,
+)
+from presage.model.terms import Now, Variable
+from presage.model.time import Interval, Pin
+from presage.model.values import NOW
+from presage.model.windows import TimeWindow, Window
+from presage.time.points import EVER, FAR, NEVER, Times, since, until
+
+Solution = tuple[dict[str, Value], Times]
+
+
+def distances(interval: Interval) -> tuple[int, int]:
+    """The least and greatest distance of an interval on the discrete timeline."""
+    low = length(interval.low) + (0 if interval.closed_low else 1)
+    high = FAR if interval.high is None else length(interval.high) - (0 if interval.closed_high else 1)
+    return low, high
+
+
+def arguments_of(atom: Atom, binding: Binding) -> Arguments:
+    """The values of an atom's arguments, all of which are bound."""
+    found = tuple(value_of(term, binding) for term in atom.arguments)
+    assert None not in found, f"{atom} is open"
+    return found  # type: ignore[return-value]
+
+
+@dataclass
+class Evaluator:
+    """Solves formulas over one whole stream and what windows select from it."""
+
+    whole: Stream
+    statics: Facts
+    constants: Callable[[], Iterable[Value]]
+    """All the constants there are, for variables that nothing else gives values to."""
+    ordering: Ordering
+    variable_times: Times
+    """The values to try for a time variable."""
+    unsettled_rows: Callable[[Window], bool] | None = None
+    """Which windows count rows that may be there or not: all that might hold below them is found."""
+    looked_until: int | None = None
+    """Up to when rules were looked at before: of these, only instances that were not final then are new."""
+    _known: dict[tuple[object, ...], list[Solution]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.turned = self.whole.flipped()
+        self.collector = Collector(self._solve, self.ordering)
+
+    @cached_property
+    def _constants(self) -> list[Value]:
+        return list(self.constants())
+
+    def solve(self, formula: Formula, binding: Binding, when: Times) -> list[Solution]:
+        """Each binding of all variables, with the times among `when` at which the formula holds."""
+        return self._solve(formula, binding, self.whole, when)
+
+    def times(self, formula: Formula, binding: Binding, stream: Stream, when: Times) -> Times:
+        """When a formula holds, all variables of which are bound."""
+        found = NEVER
+        for _, times in self._solve(formula, binding, stream, when):
+            found |= times
+        return found
+
+    def _solve(self, formula: Formula, binding: Binding, stream: Stream, when: Times) -> list[Solution]:
+        if not when:
+            return []
+        if (
+            isinstance(formula, (Atom, Top))
+            or _is_plain(formula)
+            or not (stream is self.whole or stream is self.turned)
+        ):
+            return self._found(formula, binding, stream, when)
+        names = self.ordering.names(formula)
+        key = (id(formula), stream.is_flipped, when, binding.get(NOW), *(binding.get(name) for name in names))
+        known = self._known.get(key)
+        if known is None:
+            found = self._found(formula, binding, stream, when)
+            known = self._known[key] = [({name: each[name] for name in names}, times) for each, times in found]
+        return [({**binding, **each}, times) for each, times in known]
+
+    def _found(self, formula: Formula, binding: Binding, stream: Stream, when: Times) -> list[Solution]:
+        """The solutions, one for each binding."""
+        names = self.ordering.names(formula)
+        merged: dict[Arguments, Solution] = {}
+        for found, times in self._each(formula, binding, stream, when):
+            inside = times & when
+            if inside:
+                key = tuple(found[name] for name in names)
+                before = merged.get(key)
+                merged[key] = (found, inside if before is None else before[1] | inside)
+        return list(merged.values())
+
+    def _each(self, formula: Formula, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
+        match formula:
+            case Top():
+                yield dict(binding), EVER
+            case Comparison() if aggregates(formula):
+                yield from self.collector.compared(formula, binding, stream, when)
+            case Comparison():
+                yield from self._comparison(formula, binding)
+            case Atom():
+                yield from self._atom(formula, binding, stream)
+            case And():
+                yield from self._conjunction(formula, binding, stream, when)
+            case Or(parts=parts):
+                for part in parts:
+                    for found, times in self._solve(part, binding, stream, when):
+                        yield from ((full, times) for full in self._all(formula, found))
+            case Not(formula=inner):
+                for full in self._all(formula, binding):
+                    yield full, when - self.times(inner, full, self._flipped(stream), when)
+            case Implies(left=left, right=right):
+                for full in self._all(formula, binding):
+                    refuted = when - self.times(left, full, self._flipped(stream), when)
+                    yield full, refuted | self.times(right, full, stream, when - refuted)
+            case Pinned():
+                yield from self._pinned(formula, binding, stream)
+            case Metric(operator=operator, interval=interval, formula=inner):
+                yield from self._metric(operator, interval, inner, binding, stream, when)
+            case BinaryMetric():
+                yield from self._binary(formula, binding, stream, when)
+            case Modal(operator=operator, formula=inner):
+                over = when if stream.is_point else stream.times
+                for found, times in self._solve(inner, binding, stream, over):
+                    if stream.is_point:
+                        yield found, times
+                    elif operator == "some" or times.covers(over):
+                        yield found, EVER
+            case Windowed():
+                yield from self._windowed(formula, binding, stream, when)
+            case Reset(formula=inner):
+                yield from self._solve(inner, binding, self._reset(stream), when)
+            case _:
+                raise TypeError(f"{formula} cannot stand in a body")
+
+    def _reset(self, stream: Stream) -> Stream:
+        """The whole stream, on the side of the negations that the current one is on."""
+        return self.turned if stream.is_flipped else self.whole
+
+    def _flipped(self, stream: Stream) -> Stream:
+        if stream is self.whole:
+            return self.turned
+        return self.whole if stream is self.turned else stream.flipped()
+
+    # -- atoms, comparisons, connectives ---------------------------------------------------------------
+
+    def _atom(self, atom: Atom, binding: Binding, stream: Stream) -> Iterator[Solution]:
+        for found in self.statics.matches(atom, binding):
+            yield found, EVER
+        inside = stream.times
+        for found in stream.facts.matches(atom, binding):
+            yield found, stream.facts.times(atom.predicate, arguments_of(atom, found)) & inside
+
+    def _comparison(self, comparison: Comparison, binding: Binding) -> Iterator[Solution]:
+        missing = set(self.ordering.names(comparison)) - binding.keys()
+        unknown = determined(comparison, set(binding)) if missing else None
+        if unknown is not None:
+            value = solved(comparison, unknown, binding)
+            if value is not None:
+                yield {**binding, unknown: value}, EVER
+                return
+        for full in self._all(comparison, binding):
+            if compares(comparison, full):
+                yield full, EVER
+
+    def _conjunction(self, formula: And, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
+        steps = self.ordering.steps(formula, binding)
+        comparisons = [part for part in formula.parts if isinstance(part, Comparison)]
+
+        def further(place: int, found: dict[str, Value], times: Times) -> Iterator[Solution]:
+            if place == len(steps):
+                yield found, times
+                return
+            step = steps[place]
+            if isinstance(step, str):
+                for value in self._held_between(step, comparisons, found):
+                    yield from further(place + 1, {**found, step: value}, times)
+                return
+            for more, inside in self._solve(step, found, stream, times):
+                yield from further(place + 1, more, inside & times)
+
+        yield from further(0, dict(binding), when)
+
+    def _held_between(self, name: str, comparisons: list[Comparison], binding: Binding) -> Iterator[Value]:
+        """The times that comparisons with known values leave to a variable."""
+        low, high = -FAR, FAR
+        for comparison in comparisons:
+            left, right = linear(comparison.left, name, binding), linear(comparison.right, name, binding)
+            if left is None or right is None or left[0] == right[0]:
+                continue
+            share = left[0] - right[0]
+            edge = Fraction(right[1] - left[1]) / share
+            operator = comparison.operator if share > 0 else _TURNED.get(comparison.operator, comparison.operator)
+            if operator in ("<", "<=", "="):
+                high = min(high, math.floor(edge))
+            if operator in (">", ">=", "="):
+                low = max(low, math.ceil(edge))
+        yield from (self.variable_times & Times.between(low, high)).points()
+
+    def _all(self, formula: Formula, binding: Binding) -> Iterator[dict[str, Value]]:
+        """The binding with every value there is for the variables of the formula that are still open."""
+        missing = [name for name in self.ordering.names(formula) if name not in binding]
+        if not missing:
+            yield dict(binding)
+            return
+        name, times = missing[0], missing[0] in self.ordering.times
+        values: Iterable[Value] = self.variable_times.points() if times else self._constants
+        for value in values:
+            yield from self._all(formula, {**binding, name: value})
+
+    # -- time ------------------------------------------------------------------------------------------
+
+    def pinned_time(self, pin: Pin, binding: Binding) -> int | None:
+        """Where a pin points; none if that is no time, or not known."""
+        offset = length(pin.offset)
+        if pin.base is None:
+            return offset
+        base = binding.get(NOW if isinstance(pin.base, Now) else pin.base.name)
+        return base + offset if isinstance(base, int) else None
+
+    def _pinned(self, formula: Pinned, binding: Binding, stream: Stream) -> Iterator[Solution]:
+        pin, inner = formula.pin, formula.formula
+        name = pin.base.name if isinstance(pin.base, Variable) else None
+        if name is not None and name not in binding:
+            inside = self.variable_times.spread(length(pin.offset), length(pin.offset)) & stream.times
+            for found, times in self._solve(inner, binding, stream, inside):
+                known = found.get(name)
+                for time in times.points():
+                    value = time - length(pin.offset)
+                    if known is None or known == value:
+                        yield {**found, name: value}, Times.at(time) if stream.is_point else EVER
+            return
+        at = self.pinned_time(pin, binding)
+        if at is None or at not in stream.times:
+            return
+        for found, _ in self._solve(inner, binding, stream, Times.at(at)):
+            yield found, Times.at(at) if stream.is_point else EVER
+
+    def _metric(
+        self, operator: str, interval: Interval, inner: Formula, binding: Binding, stream: Stream, when: Times
+    ) -> Iterator[Solution]:
+        low, high = distances(interval)
+        if operator in ("eventually", "always"):
+            low, high = -high, -low
+        looked_at = when.spread(-high, -low)
+        for found, times in self._solve(inner, binding, stream, looked_at):
+            if operator in ("once", "eventually"):
+                yield found, times.spread(low, high)
+            else:
+                yield found, times.shrunk(low, high)
+
+    def _binary(self, formula: BinaryMetric, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
+        low, high = distances(formula.interval)
+        if formula.operator == "since":
+            combine, ends, between = since, when.spread(-high, -low), when.spread(-high, -1)
+        else:
+            combine, ends, between = until, when.spread(low, high), when.spread(1, high)
+        for found, right in self._solve(formula.right, binding, stream, ends):
+            # Where nothing lies between, the left side need not hold anywhere.
+            if combine(NEVER, right, low, high) & when:
+                candidates: Iterable[dict[str, Value]] = self._all(formula, found)
+            else:
+                candidates = [full for full, _ in self._solve(formula.left, found, stream, between)]
+            for full in candidates:
+                left = self.times(formula.left, full, stream, between)
+                yield full, combine(left, right, low, high)
+
+    # -- windows ---------------------------------------------------------------------------------------
+
+    def _windowed(self, formula: Windowed, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
+        window, inner = formula.window, formula.formula
+        if self.unsettled_rows is not None and self.unsettled_rows(window):
+            # Below a negation, what might not hold is left out instead.
+            if not stream.is_flipped:
+                yield from ((found, EVER) for found in self._possible(inner, binding))
+            return
+        if isinstance(window, TimeWindow) and window.hop in (None, 1) and stream is self._reset(stream):
+            moves = self._sliding(window, inner, binding, stream)
+            if moves is not None:
+                yield from ((found, times & stream.times) for found, times in moves)
+                when -= stream.times
+        for selected, at in selections(window, stream, self.whole, when):
+            yield from self._solve(inner, binding, selected, at)
+
+    def _possible(self, formula: Formula, binding: Binding) -> Iterator[dict[str, Value]]:
+        """Every binding with which a formula could hold at some time in some part of the stream."""
+        match formula:
+            case Comparison():
+                yield from (found for found, _ in self._comparison(formula, binding))
+            case Atom():
+                yield from (found for found, _ in self._atom(formula, binding, self.whole))
+            case And():
+                joined: list[dict[str, Value]] = [dict(binding)]
+                for step in self.ordering.steps(formula, binding):
+                    if not isinstance(step, str):
+                        joined = [more for each in joined for more in self._possible(step, each)]
+                yield from joined
+            case Or(parts=parts):
+                for part in parts:
+                    for found in self._possible(part, binding):
+                        yield from self._all(formula, found)
+            case BinaryMetric(right=right):
+                for found in self._possible(right, binding):
+                    yield from self._all(formula, found)
+            case Pinned(formula=inner, pin=pin):
+                for found in self._possible(inner, binding):
+                    if not isinstance(pin.base, Variable) or pin.base.name in found:
+                        yield found
+                        continue
+                    known = self.times(inner, found, self.whole, self.whole.times) if isinstance(inner, Atom) else EVER
+                    tried = known.spread(-length(pin.offset), -length(pin.offset)) & self.variable_times
+                    yield from ({**found, pin.base.name: time} for time in tried.points())
+            case Metric(formula=inner) | Modal(formula=inner) | Windowed(formula=inner) | Reset(formula=inner):
+                yield from self._possible(inner, binding)
+            case _:
+                yield from self._all(formula, binding)
+
+    def _sliding(
+        self, window: TimeWindow, inner: Formula, binding: Binding, stream: Stream
+    ) -> Iterable[Solution] | None:
+        """A sliding window over a formula that looks at one time only is a metric operator, cut to the stream:
+        no need to look at each window by itself."""
+        low, high = reach(window, 0)
+        everything = stream.times
+        match inner:
+            case Modal(operator="some", formula=seen) if _looks_at_one_time(seen):
+                found = self._solve(seen, binding, stream, everything)
+                return [(each, times.spread(-high, -low)) for each, times in found]
+            case Modal(operator="all", formula=seen) if _looks_at_one_time(seen):
+                found = self._solve(seen, binding, stream, everything)
+                return [(each, ~((everything - times).spread(-high, -low))) for each, times in found]
+            case Pinned(formula=seen, pin=pin) if _looks_at_one_time(seen):
+                return [
+                    (each, Times.at(at).spread(-high, -low))
+                    for each, _ in self._solve(inner, binding, stream, everything)
+                    if (at := self.pinned_time(pin, each)) is not None
+                ]
+            case _:
+                return None
+
+
+def _is_plain(formula: Formula) -> bool:
+    return isinstance(formula, Comparison) and not aggregates(formula)
+
+
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _looks_at_one_time(formula: Formula) -> bool:
+    match formula:
+        case Comparison():
+            return not aggregates(formula)
+        case Atom() | Top():
+            return True
+        case And(parts=parts) | Or(parts=parts):
+            return all(_looks_at_one_time(part) for part in parts)
+        case Not(formula=inner):
+            return _looks_at_one_time(inner)
+        case Implies(left=left, right=right):
+            return _looks_at_one_time(left) and _looks_at_one_time(right)
+        case _:
+            return False

@@ -1,0 +1,276 @@
+"""How long after its time a fact of an open-ended stream is final, and which instances of rules can be looked at.
+
+The lag of an input is its delay; that of a derived predicate follows from what its rules look at. An instance
+of a rule is looked at once everything in its body is final, so that what has been said stays true.
+
+What rules say of later times may be final before those times come. There the clock of a run has a *lead*: it shows a
+later time than it is, and facts are taken to be later by as much. Then nothing is final before its time by that clock.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from presage.analysis.differences import INF, NOW
+from presage.analysis.subject import Subject
+from presage.analysis.timeless import is_timeless, uses_now
+from presage.analysis.timeline import pin_variables
+from presage.analysis.timing import HeadAtom, RuleTiming, time_rule
+from presage.answer_streams.formulas import distances
+from presage.answer_streams.windows import length
+from presage.errors import Diagnostic, ProgramError, Span
+from presage.model.formulas import (
+    Atom,
+    BinaryMetric,
+    Comparison,
+    Formula,
+    Metric,
+    Modal,
+    Pinned,
+    Top,
+    Windowed,
+    aggregates,
+    atoms,
+    children,
+    walk,
+    walk_outside,
+)
+from presage.model.statements import Head, Horizon, Rule
+from presage.model.terms import Aggregate, Now, Variable
+from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow, Window
+from presage.time.points import FAR
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A step, and the times of the rows that have arrived by then, in order."""
+
+    now: int
+    rows: Sequence[int]
+
+    def wait_for(self, count: int, wait: int) -> int:
+        """How long after its time a window is settled that shows so many rows after it, where rows and what else it
+        shows are final after a wait."""
+        final = bisect_right(self.rows, self.now - wait)
+        return self.now + 1 - self.rows[final - count] if final >= count else self.now + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Lags:
+    """How long after its time each predicate may still change, and what windows of rows count. How long that is for
+    windows that show later rows is known only from what has been `seen`."""
+
+    of: Mapping[str, int]
+    rows: int
+    seen: Seen | None = None
+
+
+MOST_LEAD = 1_000
+
+
+def lead_of(subject: Subject) -> int:
+    """How long before its time an answer may be final at most, within the program's own horizon."""
+    farthest = sum(-edge.high for edge in set(subject.dependencies) if isinstance(edge.high, int) and edge.high < 0)
+    if not farthest:
+        return 0
+    found = lags(subject, farthest).of
+    # What stays at 0 hangs on nothing that arrives: it is told as time passes.
+    leads = [farthest - lag for query in subject.queries if (lag := found[query.atom.predicate]) > 0]
+    declared = subject.program.setting(Horizon)
+    return max(0, min([max([0, *leads]), MOST_LEAD, *([] if declared is None else [length(declared.length)])]))
+
+
+def lags(subject: Subject, lead: int = 0, seen: Seen | None = None) -> Lags:
+    """For each predicate how long after its time it may still change, by a clock with a lead: no shorter than until
+    the last instance of a rule that says something of that time is looked at."""
+    known = subject.predicates.items()
+    found = {name: length(each.delay or 0) + lead if each.is_input else 0 for name, each in known}
+    rows = max([0, *found.values()])
+    for _ in range(len(found) + 1):
+        before = dict(found)
+        for timing in subject.timings:
+            if timing.rule.head is not None:
+                _lengthen(subject, timing, Lags(found, rows, seen), found)
+        if found == before:
+            return Lags(found, rows, seen)
+    raise refusal(subject, None, "rules look ever farther ahead, so that nothing is ever settled in a run", MODELS)
+
+
+def _lengthen(subject: Subject, timing: RuleTiming, lag: Lags, found: dict[str, int]) -> None:
+    """Lets the lags of a rule's heads be at least what its body asks for."""
+    rule = timing.rule
+    relative = max((settled_after(literal, lag) for literal in rule.body), default=NOTHING_AHEAD)
+    pins = [node for literal in rule.body for node in walk_outside(literal) if isinstance(node, Pinned)]
+    # How far a pin lies from the head the dependencies say; what is below it may look farther.
+    beyond = max((settled_after(each.formula, lag) for each in pins if not isinstance(each.formula, Atom)), default=0)
+    if relative >= FAR or beyond >= FAR:
+        raise never_settled(subject, rule)
+    for head in rule.head_atoms:
+        for name in {atom.predicate for atom in atoms(head)}:
+            found[name] = max(found[name], relative - first_offset(head))
+    for edge in subject.dependencies:
+        # No distance says how far later rows are away; how long they take has been counted in above.
+        if edge.rule is rule and not (counts_ahead(rule) and edge.high == INF):
+            if edge.high > 0 and not isinstance(edge.high, int):
+                raise never_settled(subject, rule)
+            if isinstance(edge.high, int):
+                found[edge.head] = max(found[edge.head], found[edge.body] + edge.high + max(0, beyond))
+    for head_atom in timing.heads:
+        name = head_atom.atom.predicate
+        found[name] = max(found[name], _first_look(timing, head_atom) + max(0, relative))
+        for each in pins:
+            # The pinned time itself must have come, also where what is pinned looks back from there.
+            if isinstance(each.pin.base, Variable):
+                ahead = timing.bounds.range(each.pin.base.name, head_atom.node)[1]
+                if not isinstance(ahead, int):
+                    raise never_settled(subject, rule)
+                wait = ahead + length(each.pin.offset) + max(0, settled_after(each.formula, lag))
+                found[name] = max(found[name], wait)
+    if rule.head is not None and rule.head.choice:
+        # Which alternative holds is known when all are.
+        names = {head.atom.predicate for head in timing.heads}
+        found.update(dict.fromkeys(names, max(found[name] for name in names)))
+
+
+def counts_ahead(rule: Rule) -> bool:
+    """Whether a rule asks for rows after its time."""
+    nodes = (node for literal in rule.body for node in walk(literal))
+    return any(
+        isinstance(node, Windowed) and isinstance(node.window, RowsWindow) and node.window.ahead for node in nodes
+    )
+
+
+def _first_look(timing: RuleTiming, head: HeadAtom) -> int:
+    """How long after the time of a pinned head its rule may be looked at for the first time. Where only windows that
+    slide tie the two together, that is as soon as they allow; all later looks say the same."""
+    rule = timing.rule
+    if is_timeless(rule):
+        return NOTHING_AHEAD
+    soonest, latest = timing.bounds.range(NOW, head.node)
+    nodes = [node for literal in rule.body for node in walk(literal)]
+    slides = all(not isinstance(node, Windowed) or _slides(node.window) for node in nodes)
+    if (slides and not any(map(uses_now, rule.body)) and len(pin_variables(rule)) < 2) or not isinstance(latest, int):
+        return soonest if isinstance(soonest, int) else NOTHING_AHEAD
+    return latest
+
+
+def _slides(window: Window) -> bool:
+    return isinstance(window, OnlyWindow) or (isinstance(window, TimeWindow) and window.hop in (None, 1))
+
+
+def first_offset(head: Formula) -> int:
+    """The earliest time a head speaks of, counted from when it is looked at; fixed times are taken as that time."""
+    match head:
+        case Metric(operator=operator, interval=interval, formula=inner):
+            low, high = distances(interval)
+            return first_offset(inner) + (low if operator == "always" else -high)
+        case Pinned(pin=pin) if isinstance(pin.base, Now):
+            return length(pin.offset)
+        case _:
+            return 0
+
+
+MODELS = "use `presage models`"
+
+
+def refusal(subject: Subject, rule: Rule | None, message: str, hint: str) -> ProgramError:
+    """What a run cannot take, though `presage models` and `presage ask` can."""
+    span = Span(0, 1) if rule is None else rule.span
+    return ProgramError(subject.program.source, [Diagnostic("R101", message, span, hint)])
+
+
+def never_settled(subject: Subject, rule: Rule) -> ProgramError:
+    message = "the rule looks ahead without end, so that nothing is ever settled in a run"
+    return refusal(subject, rule, message, f"bound it, or {MODELS}")
+
+
+def check_steps(subject: Subject, invents: bool) -> None:
+    """Refuses a program that cannot be worked out step by step, with the values its rules invent or without."""
+    if not subject.discrete:
+        message = "programs with several models run on whole time points"
+        raise refusal(subject, None, message, "declare `timeline discrete.`")
+    for rule in subject.program.rules:
+        if rule.head is not None and rule.head.exists and not invents:
+            message = "a run of a program with several models, or with `reading now`, invents no values"
+            raise refusal(subject, rule, message, MODELS)
+    if subject.reading == "every":
+        longest_wait(subject, lags(subject))
+
+
+def longest_wait(subject: Subject, lag: Lags) -> int:
+    """How long after the last fact something may still be settled, constraints included; refuses those that never
+    could be looked at."""
+    longest = max([0, *lag.of.values()])
+    for rule in subject.program.rules:
+        for literal in rule.body:
+            pinned = (node.formula for node in walk(literal) if isinstance(node, Pinned))
+            wait = max(settled_after(formula, lag) for formula in (literal, *pinned))
+            if wait >= FAR:
+                raise never_settled(subject, rule)
+            longest = max(longest, wait)
+    return longest
+
+
+NOTHING_AHEAD = -FAR
+
+
+def settled_after(formula: Formula, lag: Lags, in_window: bool = False) -> int:
+    """How long after the time at which a formula is looked at its truth is final, pins to other times aside;
+    `FAR` if it never is."""
+    match formula:
+        case Atom(predicate=predicate):
+            return lag.of[predicate]
+        case Comparison():
+            return max((_collected_after(each, lag, in_window) for each in aggregates(formula)), default=NOTHING_AHEAD)
+        case Top():
+            return NOTHING_AHEAD
+        case Pinned(formula=inner, pin=pin):
+            if not isinstance(pin.base, Now):
+                return NOTHING_AHEAD
+            return length(pin.offset) + max(0, settled_after(inner, lag))  # the time itself must have come
+        case Metric(operator=operator, interval=interval, formula=inner):
+            low, high = distances(interval)
+            return _sum(high if operator in ("eventually", "always") else -low, settled_after(inner, lag, in_window))
+        case BinaryMetric(operator=operator, interval=interval, left=left, right=right):
+            low, high = distances(interval)
+            end, between = (high, high - 1) if operator == "until" else (-low, -1)
+            return max(
+                _sum(end, settled_after(right, lag, in_window)), _sum(between, settled_after(left, lag, in_window))
+            )
+        case Modal(formula=inner):
+            return settled_after(inner, lag, in_window) if in_window else FAR
+        case Windowed(window=TimeWindow(ahead=ahead), formula=inner):
+            inside = settled_after(inner, lag, True)
+            # What a window selects is known when its far edge is past, however far back is looked from there.
+            return _sum(FAR if ahead is None else length(ahead), inside if inside == NOTHING_AHEAD else max(0, inside))
+        case Windowed(window=RowsWindow(ahead=ahead, by=by), formula=inner):
+            wait = max(lag.rows, settled_after(inner, lag, True))
+            if not ahead or wait >= FAR:
+                return wait
+            if by:
+                return FAR  # There may always be another partition, whose first rows are in sight.
+            return wait if lag.seen is None else max(wait, lag.seen.wait_for(ahead, wait))
+        case _:
+            return max(settled_after(part, lag, in_window) for part in children(formula))
+
+
+def _collected_after(aggregate: Aggregate, lag: Lags, in_window: bool) -> int:
+    """How long after it is looked at the set of an aggregate is final, times that it shares with its rule aside."""
+    found = max(settled_after(literal, lag, in_window) for literal in aggregate.body)
+    shared = set(aggregate.shared or ())
+    timing = time_rule(Rule(Head((Atom("look"),)), aggregate.body), discrete=True)
+    for occurrence in timing.occurrences:
+        reach = timing.range(occurrence, timing.heads[0])
+        if reach is not None and reach[1] != INF:
+            found = max(found, lag.of.get(occurrence.atom.predicate, 0) + int(reach[1]))
+        elif reach is not None and not occurrence.rows and not shared & pin_variables(timing.rule):
+            return FAR
+    return found
+
+
+def _sum(first: int, second: int) -> int:
+    if second == NOTHING_AHEAD:
+        return NOTHING_AHEAD
+    return FAR if first >= FAR or second >= FAR else first + second

@@ -1,0 +1,45 @@
+"""Answer streams tick by tick, with what holds in some of them only: `presage run --brave`.
+
+A fact that holds in some answer streams and not in all is told as possible. With `reading every` more of the stream
+can only rule models out, so that later it is confirmed, or refuted, or stays open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from presage.answer_streams.expressions import Candidate, Literal
+from presage.answer_streams.grounding import GroundProgram
+from presage.answer_streams.solving import consequences
+from presage.answer_streams.stepping import AnswerStreamSteps
+from presage.answers import Answer
+from presage.io.facts import Fact
+from presage.model.terms import Number
+
+
+class BraveSteps(AnswerStreamSteps):
+    """The same steps, grounded anew each time, with what is open."""
+
+    _in_some: frozenset[Candidate] = frozenset()
+    _told: frozenset[Candidate] = frozenset()
+
+    def _look_at_others(self, program: GroundProgram, candidates: list[Candidate]) -> None:
+        truths = consequences(program, [Literal(each) for each in candidates], in_all=False) if candidates else []
+        assert truths is not None
+        self._in_some = frozenset(each for each, true in zip(candidates, truths, strict=True) if true)
+
+    def step(self, facts: Sequence[Fact], now: Number) -> list[Answer]:
+        before = self._told
+        answers = super().step(facts, now)
+        if self.now is None or any(answer.status == "inconsistent" for answer in answers):
+            return answers
+        gone = frozenset[Candidate]() if self.reads_now else before - self._in_some - self._said
+        self._told = (before | self._in_some if self.reads_now else self._in_some) - self._said
+        news = [*self._as(self._in_some - before, "possible"), *self._as(gone, "refuted")]
+        return sorted([*answers, *news], key=lambda answer: answer.answer)
+
+    def _as(self, candidates: frozenset[Candidate], status: str) -> Iterator[Answer]:
+        assert self.now is not None
+        for answer in self._answers(list(candidates), self.now):
+            yield replace(answer, status=status)

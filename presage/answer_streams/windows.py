@@ -1,0 +1,112 @@
+"""What each kind of window selects from a stream ([LARS] Definitions 3 to 6)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from presage.answer_streams.streams import Row, Stream
+from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow, Window
+from presage.time.points import FAR, Times
+
+
+def select(window: Window, stream: Stream, whole: Stream, at: int) -> Stream:
+    """The window of a stream at a time. A time of the whole stream that is not in the current one leaves it as it
+    is, as the definitions have it; from times outside the whole stream windows reach in as far as they go."""
+    if isinstance(window, OnlyWindow):
+        if stream.is_point:
+            return stream
+        only = stream.facts.only(window.patterns)
+        opposite = only if stream.opposite is stream.facts else stream.opposite.only(window.patterns)
+        return stream.of(only, opposite)
+    if stream.is_point:
+        return stream
+    if whole.low <= at <= whole.high and not stream.low <= at <= stream.high:
+        return stream
+    if isinstance(window, TimeWindow):
+        return stream.between(*reach(window, at))
+    low, high, rows = last_rows(window, stream, at)
+    kept = stream.facts.with_rows(rows)
+    opposite = kept if stream.opposite is stream.facts else stream.opposite.with_rows(rows)
+    return stream.of(kept, opposite).between(low, high)
+
+
+def reach(window: TimeWindow, at: int) -> tuple[int, int]:
+    """From when to when a time window reaches, if nothing cuts it off."""
+    hop = length(window.hop) if window.hop is not None else 1
+    pivot = at // hop * hop
+    low = -FAR if window.back is None else pivot - length(window.back)
+    high = FAR if window.ahead is None else pivot + length(window.ahead)
+    return low, high
+
+
+def length(quantity: object) -> int:
+    """A length of time in a normalised program on the discrete timeline."""
+    assert isinstance(quantity, int)
+    return quantity
+
+
+def visible(rows: list[Row], stream: Stream) -> list[Row]:
+    """Of rows in order of time, those within the stream's timeline."""
+    first = bisect_right(rows, stream.low - 1, key=_time)
+    return rows[first : bisect_right(rows, stream.high, key=_time)]
+
+
+def _time(row: Row) -> int:
+    return row[0]
+
+
+def last_rows(window: RowsWindow, stream: Stream, at: int) -> tuple[int, int, list[Row]]:
+    """The ends of a window of rows, and the rows in it. A partition none of whose rows the window can reach does
+    not count; of what fits no pattern no row is taken ([LARS] Example 6), so the window reaches to now anyway."""
+    if not window.by:
+        return count(window, stream, visible(stream.facts.rows(), stream), at)
+    low = high = at
+    kept: list[Row] = []
+    for partition in stream.facts.partitions(window.by):
+        rows = visible(partition, stream)
+        if rows and (window.ahead or rows[0][0] <= at):
+            first, last, found = count(window, stream, rows, at)
+            low, high = min(low, first), max(high, last)
+            kept += found
+    return low, high, kept
+
+
+def count(window: RowsWindow, stream: Stream, rows: list[Row], at: int) -> tuple[int, int, list[Row]]:
+    """The last rows up to a time and the next ones after it. Where they are fewer than wanted, the window
+    reaches to the end of the stream; of the rows at the far end, the greatest stay."""
+    here = bisect_right(rows, at, key=_time)
+    low, high = at, at
+    kept: list[Row] = []
+    if window.rows:
+        kept = rows[max(0, here - window.rows) : here]
+        low = kept[0][0] if len(kept) == window.rows else stream.low
+    if window.ahead:
+        following = rows[here : here + window.ahead]
+        if len(following) == window.ahead:
+            high = following[-1][0]
+            certain = [row for row in following if row[0] < high]
+            end = bisect_right(rows, high, key=_time)
+            following = certain + rows[end - (window.ahead - len(certain)) : end]
+        else:
+            high = stream.high
+        kept = kept + following
+    return low, high, kept
+
+
+def selections(window: Window, stream: Stream, whole: Stream, when: Times) -> Iterator[tuple[Stream, Times]]:
+    """What a window selects at each of the times, those that select the same together where that is cheap."""
+    if isinstance(window, OnlyWindow) or stream.is_point:
+        yield select(window, stream, whole, 0), when
+        return
+    # Beyond these times the selection stays as it is there.
+    first, last = whole.low - 1, whole.high + 1
+    if isinstance(window, TimeWindow):
+        hop = 1 if window.hop is None else length(window.hop)
+        first -= (0 if window.ahead is None else length(window.ahead)) + hop
+        last += (0 if window.back is None else length(window.back)) + hop
+    for edge, side in ((first, Times.between(-FAR, first)), (last, Times.between(last, FAR))):
+        if when & side:
+            yield select(window, stream, whole, edge), when & side
+    for at in (when & Times.between(first + 1, last - 1)).points():
+        yield select(window, stream, whole, at), Times.at(at)

@@ -1,0 +1,46 @@
+"""Why an answer stands as it does, for programs whose language brings its own meaning: what the run says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from presage.answers import Answer
+from presage.checking import Report
+from presage.errors import PresageError
+from presage.explanations.outline import Outline, Sign
+from presage.explanations.result import Explanation
+from presage.io.facts import Fact
+from presage.model.terms import Number
+from presage.run.reasoner import Reasoner
+from presage.run.schedule import steps
+
+_SIGNS = {"confirmed": Sign.CONFIRMED, "possible": Sign.POSSIBLE, "refuted": Sign.REFUTED}
+
+
+def explain_by_run(
+    report: Report, facts: Sequence[Fact], statics: Sequence[Fact], text: str, at: Number
+) -> Explanation:
+    """The latest line about an answer, as of a time, with the line of the text that asks for it."""
+    reasoner = Reasoner(report.program, report=report)
+    for fact in statics:
+        reasoner.add_static(fact)
+    wanted = "".join(text.split())
+    found: Answer | None = None
+    for answers in steps(reasoner, [fact for fact in facts if fact.arrival <= at], at):
+        for answer in answers:
+            if "".join(answer.answer.split()) == wanted:
+                found = answer
+    if found is None:
+        raise PresageError(f"`{text}`: nothing was said of it by {at}; `presage run` shows all that was")
+    asked = next((query for query in report.program.queries if query.atom.predicate == found.predicate), None)
+    span = None if asked is None else asked.span
+    line = found.to_json()
+    reason = str(line.get("verdict", ""))
+    if span is not None and span.start >= 0:
+        line["line"] = report.source.place(span.start)[0]
+        reason += f"{', ' if reason else ''}line {line['line']}, {report.source.text[span.start : span.end].strip()}"
+    below = [Outline(text, "there", Sign.THERE) for text in found.because]
+    below += [Outline(text, "missing", Sign.MISSING, until=found.decided_by) for text in found.needs]
+    below += [Outline(f"not {text}", "the bounds of what is missing") for text in found.unless]
+    sign = _SIGNS.get(found.status, Sign.STEP)
+    return Explanation(line, Outline(f"{found.answer} is {found.status}", reason, sign, below=tuple(below)), at)

@@ -1,0 +1,247 @@
+"""What is entailed, as users get it: facts into the interval engine, its findings out as `Answer`s and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from presage.analysis.subject import Subject
+from presage.answers import NONE, Answer, Answers, Value, binding_places, json_value, null_name, shown_name
+from presage.engine.build import fixed_time, make_engine
+from presage.engine.inventing import ChaseLimit
+from presage.engine.relation import Delta
+from presage.engine.state import fill_engine, save_engine
+from presage.engine.symbols import Symbols
+from presage.errors import PresageError
+from presage.io.facts import Fact
+from presage.io.tables import Coded, Column, Columns, Texts
+from presage.model.printer import show_number
+from presage.model.statements import Query
+from presage.model.terms import Constant, Number, Variable
+from presage.sealed import Arrays
+from presage.time.cells import ENDLESS, Grid
+
+
+def numbers_of(column: Column, symbols: Symbols) -> Any:
+    """The constants of a column as numbers."""
+    if isinstance(column, Texts):
+        return symbols.number_texts(column)
+    if isinstance(column, Coded):
+        return symbols.number_all(column.values)[column.places]
+    return symbols.number_all(column.values)
+
+
+class Confirming:
+    """The side of a reasoner that knows what is entailed."""
+
+    def __init__(self, subject: Subject, chase_limit: int | None = None) -> None:
+        """Raises `Unsupported` for what the engine does not run. With a limit of values that a step may invent, a
+        step that goes beyond it leaves everything as it was."""
+        self.subject = subject
+        self.engine = make_engine(subject, chase_limit=chase_limit)
+
+    def add_static(self, fact: Fact) -> None:
+        row = self.engine.symbols.number_all(fact.arguments).reshape(1, -1)
+        everywhere = np.array([ENDLESS], np.int64)
+        self.engine.insert(
+            fact.predicate, row if fact.arguments else np.zeros((1, 1), np.int32), -everywhere, everywhere
+        )
+
+    def finer(self, times: Sequence[Number]) -> Grid:
+        """The grid that these times need."""
+        return self.engine.grid if self.subject.discrete else self.engine.grid.refined(times)
+
+    def refine(self, grid: Grid) -> None:
+        """Moves to a finer grid; what is remembered moves with it."""
+        if grid != self.engine.grid:
+            self.engine.rescale(grid)
+
+    def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns]) -> dict[str, Delta]:
+        """Takes what arrives at `now`; gives what is new of what is asked for."""
+        before = None if self.engine.inventor.limit is None else self._copied()
+        columns = self._columns(facts)
+        for table in tables:
+            self._add_table(columns, table)
+        if before is None:
+            return self.engine.advance(now, columns)
+        try:
+            return self.engine.advance(now, columns)
+        except ChaseLimit as reached:
+            fill_engine(self.engine, *before)
+            line = "" if reached.rule is None else f" {self.subject.place(reached.rule)}:"
+            raise PresageError(f"{self.subject.program.source.name}:{line} {reached}") from None
+
+    def _copied(self) -> tuple[dict[str, Any], Arrays]:
+        """What is in memory, to go back to."""
+        held: dict[str, Any] = {}
+        header = save_engine(self.engine, held)
+        return header, Arrays({name: np.array(each) for name, each in held.items()})
+
+    def _columns(self, facts: Sequence[Fact]) -> dict[str, Any]:
+        by_name: dict[str, list[Fact]] = {}
+        for fact in facts:
+            if self.engine.is_read(fact.predicate):
+                by_name.setdefault(fact.predicate, []).append(fact)
+        grid, symbols = self.engine.grid, self.engine.symbols
+        columns = {}
+        for name, group in by_name.items():
+            width = max(1, self.subject.predicates[name].arity)
+            rows = np.zeros((len(group), width), np.int32)
+            cells = np.empty((len(group), 2), np.int64)
+            for index, fact in enumerate(group):
+                for place, value in enumerate(fact.arguments):
+                    rows[index, place] = symbols.number(value)
+                assert fact.low is not None
+                cells[index] = grid.cells(fact.low, fact.high, fact.closed_low, fact.closed_high)
+            columns[name] = (rows, cells[:, 0].copy(), cells[:, 1].copy())
+        return columns
+
+    def _add_table(self, columns: dict[str, Any], table: Columns) -> None:
+        if not self.engine.is_read(table.predicate):
+            return
+        numbers = [numbers_of(each, self.engine.symbols) for each in table.arguments]
+        if len(numbers) == 1:
+            rows = numbers[0].reshape(-1, 1)
+        else:
+            rows = np.column_stack(numbers) if numbers else np.zeros((len(table), 1), np.int32)
+        scale = self.engine.grid.per_unit * self.engine.grid.step
+        cells = table.times * scale if scale > 1 else table.times
+        before = columns.get(table.predicate)
+        if before is not None:
+            rows, low, high = (np.concatenate(pair) for pair in zip(before, (rows, cells, cells), strict=True))
+            columns[table.predicate] = (rows, low, high)
+        else:
+            columns[table.predicate] = (rows, cells, cells)
+
+    def answers(self, new: dict[str, Delta], now: Number) -> Answers:
+        """The answers of a step: counted now, made when they are looked at."""
+        found = [
+            (query, *part)
+            for query in self.subject.queries
+            if query.atom.predicate in new and (part := self._asked(query, new[query.atom.predicate])) is not None
+        ]
+        if not found:
+            return NONE
+        # Constants may get other numbers later, in another list.
+        values, grid = self.engine.symbols.values, self.engine.grid
+        invents = self.engine.inventor.is_needed
+        if invents:
+            found = self._with_names(found)
+
+        def value_of(number: int) -> Any:
+            return values[number] if number >= 0 else Variable(null_name(-number))
+
+        def make() -> list[Answer]:
+            answers = []
+            for query, rows, low, high in found:
+                name, places = shown_name(query.atom.predicate), binding_places(query)
+                for row, start, end in zip(rows.tolist(), low.tolist(), high.tolist(), strict=True):
+                    arguments = tuple([values[each] for each in row] if not invents else map(value_of, row))
+                    bindings = {title: arguments[place] for title, place in places}
+                    if invents:
+                        bindings = {
+                            title: each.name if isinstance(each, Variable) else each for title, each in bindings.items()
+                        }
+                    answers.append(_answer(name, arguments, bindings, grid, start, end, now))
+            return sorted(answers, key=_text)
+
+        return Answers(sum(len(low) for _, _, low, _ in found), make)
+
+    def _with_names(self, found: list[tuple[Query, Any, Any, Any]]) -> list[tuple[Query, Any, Any, Any]]:
+        """The rows with names for invented values: their numbers may belong to others when someone looks."""
+        numbers = self.engine.symbols.shown_as(np.concatenate([rows.ravel() for _, rows, _, _ in found]))
+        ends = np.cumsum([rows.size for _, rows, _, _ in found])
+        parts = np.split(numbers, ends[:-1])
+        return [
+            (query, part.reshape(rows.shape), low, high)
+            for (query, rows, low, high), part in zip(found, parts, strict=True)
+        ]
+
+    def _asked(self, query: Query, delta: Delta) -> tuple[Any, Any, Any] | None:
+        """The new pieces that a query asks for, joined where they touch."""
+        rows, low, high = delta.tuples[:, : len(query.atom.arguments)], delta.low, delta.high
+        row, wanted = delta.row, None
+        places: dict[str, int] = {}
+        for place, asked in enumerate(query.atom.arguments):
+            if isinstance(asked, Constant):
+                fits = rows[:, place] == self.engine.symbols.numbers.get(asked.value, -1)
+            elif isinstance(asked, Variable) and not asked.is_anonymous and asked.name in places:
+                fits = rows[:, place] == rows[:, places[asked.name]]
+            else:
+                if isinstance(asked, Variable):
+                    places[asked.name] = place
+                continue
+            wanted = fits if wanted is None else wanted & fits
+        at = fixed_time(query)
+        if at is not None:
+            cell = self.engine.grid.cell(at)
+            fits = (low <= cell) & (cell <= high)
+            wanted = fits if wanted is None else wanted & fits
+        if wanted is not None:
+            row, rows, low, high = row[wanted], rows[wanted], low[wanted], high[wanted]
+        if at is not None:
+            low = high = np.full(len(low), cell, np.int64)
+        if not len(low):
+            return None
+        if not _repeats(row):
+            return rows, low, high
+        order = np.lexsort((low, row))
+        row, rows, low, high = row[order], rows[order], low[order], high[order]
+        # A piece goes on where the one before it, of the same tuple, ends.
+        apart = np.ones(len(low), bool)
+        apart[1:] = (row[1:] != row[:-1]) | (low[1:] > high[:-1] + 1)
+        starts = np.flatnonzero(apart)
+        return rows[starts], low[starts], np.maximum.reduceat(high, starts)
+
+    def holds(self, name: str) -> Any:
+        """What is in memory of a predicate, as an Arrow table: its columns, and `from`, `to`, `bounds`."""
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise PresageError("tables are made with pyarrow: pip install pyarrow") from None
+        known = self.subject.predicates[name]
+        held = self.engine.relations[name].contents()
+        columns: dict[str, list[Any]] = {}
+        values: Any = self.engine.symbols.values
+        for place in range(known.arity):
+            title = known.columns[place].name if place < len(known.columns) else str(place + 1)
+            numbers = self.engine.symbols.shown_as(held.tuples[:, place]).tolist()
+            columns[title] = [json_value(values[each]) if each >= 0 else null_name(-each) for each in numbers]
+        spans = [self.engine.grid.span(int(start), int(end)) for start, end in zip(held.low, held.high, strict=True)]
+        columns["from"] = [None if span.low is None else show_number(span.low) for span in spans]
+        columns["to"] = [None if span.high is None else show_number(span.high) for span in spans]
+        columns["bounds"] = [("[" if s.closed_low else "(") + ("]" if s.closed_high else ")") for s in spans]
+        return pa.table({title: arrow_column(values) for title, values in columns.items()})
+
+
+def _repeats(numbers: Any) -> bool:
+    """Whether some number occurs twice. Where they lie close together, counting them is faster than sorting."""
+    if int(numbers.max()) < 8 * len(numbers):
+        return bool((np.bincount(numbers) > 1).any())
+    ordered = np.sort(numbers)
+    return bool((ordered[1:] == ordered[:-1]).any())
+
+
+def arrow_column(values: list[Any]) -> Any:
+    """A column of one type: numbers where all are whole numbers, otherwise text."""
+    import pyarrow as pa
+
+    if values and all(isinstance(value, int) for value in values):
+        return pa.array(values, pa.int64())
+    return pa.array([None if value is None else str(value) for value in values], pa.string())
+
+
+def _text(answer: Answer) -> str:
+    return answer.answer
+
+
+def _answer(
+    name: str, arguments: Any, bindings: dict[str, Value], grid: Grid, low: int, high: int, now: Number
+) -> Answer:
+    if low == high and (time := grid.point(low)) is not None:
+        return Answer(now, "confirmed", name, arguments, bindings, time)
+    span = grid.span(low, high)
+    bounds = ("[" if span.closed_low else "(") + ("]" if span.closed_high else ")")
+    return Answer(now, "confirmed", name, arguments, bindings, start=span.low, end=span.high, bounds=bounds)

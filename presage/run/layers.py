@@ -1,0 +1,154 @@
+"""A reasoner whose rules were changed while it ran: what is unchanged goes on where it was, what is new begins.
+
+Each layer is a reasoner of its own, with the queries that are its to tell: the oldest goes on with what it remembers,
+and gets only facts of what those queries hang on; the latest has the new queries, and knows nothing from before it
+began. So nothing of a changed rule reaches what is unchanged, and nothing is told twice. Layers that have nothing left
+to tell go.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from presage.analysis.subject import Subject
+from presage.answers import Answer, Answers
+from presage.io.facts import Checker, Fact
+from presage.model.printer import show_query
+from presage.model.statements import Query
+from presage.model.terms import Number
+from presage.run.hypothetical import asked_by
+
+
+class Member(Protocol):
+    """What a layer steps: a reasoner."""
+
+    now: Number | None
+    late: list[Fact]
+
+    def step(self, facts: Sequence[Fact], now: Number) -> Answers: ...
+    def answers(self) -> Answers: ...
+    def save(self, standing: bool = True) -> bytes: ...
+    def next_decision(self) -> Number | None: ...
+    @property
+    def longest_lag(self) -> Number: ...
+    @property
+    def looks_ahead(self) -> bool: ...
+
+
+@dataclass
+class Layer:
+    reasoner: Any
+    queries: tuple[Query, ...]
+    """Those that are its to tell."""
+    reads: frozenset[str]
+    """The predicates that they hang on."""
+    begin: Number | None = None
+    """From when on it tells; before that it did not see everything."""
+
+    def step(self, facts: Sequence[Fact], now: Number) -> Iterator[Answer]:
+        taken = [fact for fact in facts if fact.predicate in self.reads]
+        yield from self.told(self.reasoner.step(taken, now))
+
+    def told(self, answers: Sequence[Answer]) -> Iterator[Answer]:
+        for answer in answers:
+            if self.asks(answer) and (shown := self._since(answer)) is not None:
+                yield shown
+
+    def asks(self, answer: Answer) -> bool:
+        return any(asked_by(query, answer) for query in self.queries)
+
+    def _since(self, answer: Answer) -> Answer | None:
+        """The answer as far as it lies after the beginning."""
+        if self.begin is None:
+            return answer
+        if answer.time is not None:
+            return answer if answer.time >= self.begin else None
+        if answer.start is None or answer.start >= self.begin:
+            return answer
+        if answer.end is not None and answer.end < self.begin:
+            return None
+        return replace(answer, start=self.begin, bounds="[" + (answer.bounds or "[]")[1:])
+
+
+class Layers:
+    """Steps of all layers together. An answer that several could tell is the oldest's."""
+
+    reads_now = False
+    may_repeat = False
+
+    def __init__(self, subject: Subject, layers: list[Layer], now: Number | None, late: list[Fact]) -> None:
+        self.subject, self.layers = subject, layers
+        self.checker = Checker(subject.program, subject.predicates, subject.discrete)
+        self.now, self.late = now, late
+
+    @property
+    def first_decision(self) -> Number | None:
+        return None
+
+    @property
+    def looks_ahead(self) -> bool:
+        return any(each.reasoner.looks_ahead for each in self.layers)
+
+    @property
+    def longest_lag(self) -> Number:
+        return max((each.reasoner.longest_lag for each in self.layers), default=0)
+
+    @property
+    def remembered(self) -> int:
+        return sum(each.reasoner.remembered for each in self.layers)
+
+    def next_decision(self) -> Number | None:
+        due = [each.reasoner.next_decision() for each in self.layers if each.reasoner.now is not None]
+        return min((each for each in due if each is not None), default=None)
+
+    def step(self, facts: Sequence[Fact], now: Number) -> list[Answer]:
+        late = [fact for fact in facts if self.checker.is_late(fact, now)]
+        in_time = [fact for fact in facts if not self.checker.is_late(fact, now)] if late else facts
+        self.late.extend(late)
+        found = [
+            answer
+            for place, layer in enumerate(self.layers)
+            for answer in layer.step(in_time, now)
+            if not any(older.asks(answer) for older in self.layers[:place])
+        ]
+        for layer in self.layers:
+            layer.reasoner.late.clear()
+        self.now = now
+        return sorted(found, key=lambda answer: answer.answer)
+
+    def standing(self) -> list[Answer]:
+        return [answer for layer in self.layers for answer in layer.told(layer.reasoner.answers())]
+
+    def memory(self) -> dict[str, Any]:
+        """All that a step depends on, as plain JSON values; each layer's memory is sealed in it."""
+        return {
+            "layers": [
+                {
+                    "memory": base64.b64encode(each.reasoner.save()).decode(),
+                    "queries": [show_query(query) for query in each.queries],
+                    "reads": sorted(each.reads),
+                    "begin": None if each.begin is None else str(each.begin),
+                }
+                for each in self.layers
+            ]
+        }
+
+
+def closed(layer: Layer, queries: Sequence[Query], now: Number) -> Iterator[Answer]:
+    """The last lines of what was open of queries that are gone: nothing speaks for it any more."""
+    for answer in layer.told(layer.reasoner.answers()):
+        if any(asked_by(query, answer) for query in queries) and answer.status in ("possible", "unsupported"):
+            yield replace(
+                answer,
+                now=now,
+                status="unsupported",
+                because=(),
+                needs=(),
+                unless=(),
+                ways=(),
+                decided_by=None,
+                confidence=None,
+            )

@@ -1,0 +1,230 @@
+"""When a reasoner steps: at the times at which something arrives or is decided, and at no others.
+
+`presage run` and every shard of a run on Spark step by the same rule, so that they give the same answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from presage.answer_streams.stepping import AnswerStreamSteps, needs_answer_streams
+from presage.answer_streams.stepping_brave import BraveSteps
+from presage.answer_streams.stepping_kept import steps_of
+from presage.answers import Answer
+from presage.checking import Report
+from presage.engine.waking import first_step
+from presage.errors import PresageError
+from presage.io.facts import Fact
+from presage.io.tables import Columns
+from presage.model.terms import Number, number
+from presage.run.choice import ALL, Choice
+from presage.run.reasoner import Reasoner as AnyReasoner
+from presage.run.states import HOLDS
+from presage.run.stratified import Reasoner
+
+Stepper = Reasoner | AnswerStreamSteps
+
+
+def make_stepper(
+    report: Report,
+    emit: str | None = None,
+    choice: Choice = ALL,
+    chase_limit: int | None = None,
+    *,
+    brave: bool = False,
+) -> Stepper:
+    """What runs a program: a reasoner or, where it has several models, what looks at them at each step. `emit` is as
+    for the `Reasoner`; with `brave` what holds in some models only is told as possible."""
+    report.or_raise()
+    assert report.findings is not None
+    if needs_answer_streams(report):
+        if brave and emit == "confirmed":
+            raise PresageError("--brave: what holds in some models only is not confirmed: leave out `--emit confirmed`")
+        return BraveSteps(report) if brave else steps_of(report)
+    if brave:
+        raise PresageError(f"--brave: {report.source.name} has one model: {report.findings.route.reason}")
+    return AnyReasoner(report.program, emit=emit, choice=choice, report=report, chase_limit=chase_limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What arrives at one time; nothing, where only the time is to be looked at."""
+
+    time: Number
+    facts: Sequence[Fact] = ()
+    tables: Sequence[Columns] = ()
+    parts: int = 1
+    """Times that arrive now, here or on another shard, are multiples of one unit divided by this."""
+
+
+def steps(
+    reasoner: Stepper, facts: list[Fact], until: Number | None, every: bool = False, pull: Number | None = None
+) -> Iterator[Sequence[Answer]]:
+    """One step for each time at which something arrives or is decided, up to the end; with `every`, for each time
+    point. With `pull` the answers of steps are given together, at the multiples of that length and at the end."""
+    arriving: dict[Number, list[Fact]] = {}
+    for fact in facts:
+        arriving.setdefault(fact.arrival, []).append(fact)
+    times = sorted(arriving)
+    end = until if until is not None else default_end(reasoner, facts)
+    arrivals = (Arrival(time, arriving[time]) for time in times)
+    if pull is None:
+        yield from walk(reasoner, arrivals, end, every=every)
+    else:
+        pulled = Pulled(reasoner, pull, every)
+        yield from pulled.take(walk(reasoner, arrivals, end, pull=pulled.pull))
+        yield from pulled.end()
+
+
+def default_end(reasoner: Stepper, facts: Iterable[Fact]) -> Number:
+    """The last step of a run where nobody says which: everything is decided by then, also of what facts say of times
+    after the last arrival."""
+    return max((fact.last for fact in facts), default=0) + reasoner.longest_lag
+
+
+@dataclass
+class _Collected:
+    """What has changed since answers were given the last time: the latest line of each answer. What came and went in
+    between, and was never shown, is left out."""
+
+    shown: dict[str, Answer] = field(default_factory=dict)
+    waiting: dict[str, Answer] = field(default_factory=dict)
+
+    def take(self, answers: Iterable[Answer]) -> None:
+        for answer in answers:
+            self.waiting.pop(answer.answer, None)
+            self.waiting[answer.answer] = answer
+
+    def give(self, now: Number) -> list[Answer]:
+        found = []
+        for text, answer in self.waiting.items():
+            before = self.shown.pop(text, None)
+            if answer.status in ("possible", "unsupported"):
+                self.shown[text] = answer
+                is_news = answer.status == "possible" or before is not None
+                if not is_news:
+                    del self.shown[text]
+                if not is_news or (before is not None and replace(before, now=answer.now) == answer):
+                    continue
+            elif answer.status == "refuted" and before is None:
+                continue
+            found.append(replace(answer, now=now))
+        self.waiting = {}
+        return sorted(found, key=lambda answer: answer.answer)
+
+
+class Pulled:
+    """Steps whose answers are given together, at the multiples of a length and at the end."""
+
+    def __init__(self, reasoner: Stepper, length: Number, every: bool) -> None:
+        self.reasoner, self.every = reasoner, every
+        self.collected = _Collected()
+        self.given: Number | None = None
+        self.pull = Pull(length, self._coming)
+
+    def _coming(self) -> Number | None:
+        now = self.reasoner.now
+        if now is None or not (self.every or self.collected.waiting):
+            return None
+        return number((now // self.pull.length + 1) * self.pull.length)
+
+    def take(self, steps: Iterable[Sequence[Answer]]) -> Iterator[list[Answer]]:
+        """The answers that are due within some steps."""
+        for answers in steps:
+            self.collected.take(answers)
+            now = self.reasoner.now
+            if now is not None and now % self.pull.length == 0:
+                self.given = now
+                yield self.collected.give(now)
+
+    def end(self) -> Iterator[list[Answer]]:
+        """What is left when the run is over."""
+        if self.reasoner.now is not None and self.given != self.reasoner.now:
+            yield self.collected.give(self.reasoner.now)
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """When answers are asked for: at the multiples of a length."""
+
+    length: Number
+    coming: Callable[[], Number | None] = lambda: None
+    """The next time at which a step must be made for it."""
+
+
+def walk(
+    reasoner: Stepper,
+    arrivals: Iterable[Arrival],
+    end: Number,
+    *,
+    closed: bool = True,
+    through: bool = False,
+    every: bool = False,
+    pull: Pull | None = None,
+) -> Iterator[Sequence[Answer]]:
+    """Steps through arrivals in the order of their times, to the end of the run, which is the last step. If the run
+    is not `closed`, it goes on later: steps lie before `end`, or with `through` not after it, and a reasoner that has
+    stepped before goes on."""
+    coming = iter(arrivals)
+    following = next(coming, None)
+    while True:
+        step = _next_step(reasoner, following, end, closed, through, every, None if pull is None else pull.coming())
+        if step is None:
+            return
+        due = Arrival(step)
+        if following is not None and following.time == step:
+            due, following = following, next(coming, None)
+        if isinstance(reasoner, Reasoner):
+            if due.parts > 1:
+                reasoner.refine(due.parts)
+            answers: Sequence[Answer] = reasoner.step(due.facts, step, due.tables)
+        elif pull is not None and reasoner.reads_now and step % pull.length != 0 and step != end:
+            # Each step would be an evaluation of its own, and nobody asks for this one.
+            reasoner.take(due.facts, step)
+            answers = []
+        else:
+            answers = reasoner.step(due.facts, step)
+        if closed and not reasoner.looks_ahead:
+            answers = [clipped for answer in answers if (clipped := clip(answer, end)) is not None]
+        yield answers
+
+
+def _next_step(
+    reasoner: Stepper,
+    following: Arrival | None,
+    end: Number,
+    closed: bool,
+    through: bool,
+    every: bool,
+    pull: Number | None,
+) -> Number | None:
+    now = reasoner.now
+    candidates: list[Number] = [] if following is None else [following.time]
+    if now is not None:
+        wake = reasoner.next_decision()
+    else:
+        wake = first_step(reasoner.first_decision, None if following is None else following.time)
+    candidates += [each for each in (wake, pull) if each is not None]
+    if closed and (now is None or now < end):
+        candidates.append(end)
+    if every and now is not None and reasoner.subject.discrete:
+        candidates.append(now + 1)
+    step = min(candidates, default=None)
+    if step is None or step > end or (step == end and not (closed or through)) or (now is not None and step <= now):
+        return None
+    return step
+
+
+def clip(answer: Answer, end: Number) -> Answer | None:
+    """What is said of an interval ends with the run; an answer at a single time, or at an open one, is told, whenever
+    that is, and so is what goes on."""
+    if answer.time is not None or answer.open_time or answer.status == HOLDS:
+        return answer
+    if answer.start is not None and (answer.start > end or (answer.start == end and answer.bounds[0] == "(")):
+        return None
+    if answer.end is None or answer.end > end:
+        if answer.start == end:
+            return replace(answer, time=end, start=None, end=None, bounds="")
+        return replace(answer, end=end, bounds=answer.bounds[0] + "]")
+    return answer
