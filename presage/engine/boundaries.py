@@ -12,11 +12,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from presage.analysis.differences import Bound
+from presage.core.reach import Reach
 from presage.engine.relation import Ints
 from presage.kernels.layout import FAR
 from presage.model.terms import Number
 from presage.plan.lags import Lags
-from presage.plan.nodes import Dilate, Erode, Join, Node, Plan, Reach, Since, reads
+from presage.plan.nodes import Dilate, Erode, Join, Node, Plan, Since, reads
 from presage.time.cells import ENDLESS, Grid
 
 # Beyond so many distances, or pairs of them with beginnings and ends, every time of the grid is looked at.

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from presage.analysis.subject import Subject
+from presage.core.reach import Reach
 from presage.engine.runtime import Engine
 from presage.engine.symbols import Symbols
 from presage.model.statements import Query
 from presage.model.terms import Number
 from presage.plan.builder import plan_of
 from presage.plan.lags import horizon_of, lags_of
-from presage.plan.nodes import AtLeast, Collect, Hop, Invent, Join, LastRows, Plan, Reach, Stamp, Within
+from presage.plan.nodes import AtLeast, Collect, Hop, Invent, Join, LastRows, Plan, Stamp, Within
 from presage.time.cells import Grid
 
 

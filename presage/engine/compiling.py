@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from presage.analysis.differences import INF, Bound
+from presage.core.reach import Reach
 from presage.engine.collecting import Enough
 from presage.engine.inventing import Invention
 from presage.engine.joining import Awaited, OutsideJoin, assignments, columns_of
@@ -28,7 +29,7 @@ from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
 from presage.model.terms import Constant, Variable
 from presage.plan.lags import Lags, offsets
-from presage.plan.nodes import AtLeast, Dilate, Erode, Hop, Invent, Join, Literal, Plan, Reach, Since, Stamp, Within
+from presage.plan.nodes import AtLeast, Dilate, Erode, Hop, Invent, Join, Literal, Plan, Since, Stamp, Within
 from presage.time.cells import ENDLESS, Grid
 
 # So many entries of a join walk together: enough to be worth it, few enough to stay in the cache.

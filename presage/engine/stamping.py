@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from presage.core.reach import Reach
 from presage.engine.joining import Rows, by_point
 from presage.engine.relation import Ints, Symbols32
 from presage.engine.symbols import Symbols
 from presage.kernels.operators import dilate_all
 from presage.model.terms import Number
-from presage.plan.nodes import Plan, Reach, Stamp, Within
+from presage.plan.nodes import Plan, Stamp, Within
 from presage.time.cells import ENDLESS, Grid
 
 

@@ -12,13 +12,28 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count, product
 
-from presage.analysis.timing import offsets, plain
-from presage.hypothesis.asking import (
-    asks_for_facts,
-    is_steady,
-    looks_at_all,
-    matching,
+from presage.core.formulas import (
+    All,
+    Any,
+    At,
+    Every,
+    Formula,
+    Lasts,
+    Not,
+    Only,
+    Rows,
+    Seen,
+    Shift,
+    Some,
+    Whole,
+    both,
+    either,
 )
+from presage.core.printer import word_of
+from presage.core.reach import EVERYWHERE
+from presage.core.reach import Reach as Distances
+from presage.core.rules import Conclusion, CoreRule
+from presage.hypothesis.asking import asks_for_facts, is_steady, looks_at_all
 from presage.hypothesis.clause import (
     RULE_TIME,
     START,
@@ -33,47 +48,27 @@ from presage.hypothesis.clause import (
 )
 from presage.hypothesis.edges import Edge
 from presage.hypothesis.hopping import check_hopping, hops
-from presage.hypothesis.instances import alternative_pins, may_begin_early
+from presage.hypothesis.instances import existing, may_begin_early, named_times
 from presage.hypothesis.places import (
     Place,
     check_throughout,
     has_now,
     later,
-    negative,
     sides_of,
     span_of,
     throughout,
     until,
     windowed,
 )
-from presage.model.formulas import (
-    And,
-    Atom,
-    BinaryMetric,
-    Comparison,
-    Formula,
-    Implies,
-    Metric,
-    Modal,
-    Not,
-    Or,
-    Over,
-    Pinned,
-    Reset,
-    Top,
-    Windowed,
-)
-from presage.model.statements import Rule
-from presage.model.terms import Now, Number
-from presage.model.time import Interval, Pin
-from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow
+from presage.model.formulas import Atom, Comparison
+from presage.model.terms import Now, Number, Variable
 
 MOST_ALTERNATIVES = 256
 MOST_POINTS = 1_000
 
 
 def clauses(
-    rule: Rule,
+    rule: CoreRule,
     discrete: bool,
     static: frozenset[str] = frozenset(),
     derived: frozenset[str] = frozenset(),
@@ -83,25 +78,23 @@ def clauses(
     """The clauses of a rule, given the predicates that belong to no stream and those that rules derive; raises
     `NoClauses`. With `stretches` what must hold at all times of a stretch is one literal on discrete time too, except
     below predicates that are `unsteady`, and a choice of times may have no end."""
-    if rule.head is None:
+    if not rule.conclusions:
         return []
-    if rule.head.choice:
+    if rule.is_choice:
         raise NoClauses("a rule with alternatives in its head has several models")
-    if rule.head.exists:
+    if rule.exists:
         raise NoClauses("a rule that invents values has no premise patterns")
     expand = _Expand(discrete, static, derived, stretches, unsteady)
     bodies = expand.all(rule.body, Place(When(RULE_TIME)), True)
-    instance = tuple(
-        Reach(expand.pin(part.pin), START, 0, None) for formula in rule.body for part in alternative_pins(formula)
-    )
+    times = named_times(rule)
     found: list[Clause] = []
-    for formula in rule.head.atoms:
-        atom, when, reaches = expand.head(formula, When(RULE_TIME))
+    for conclusion in rule.conclusions:
+        when, reaches = expand.head(conclusion)
         for body in bodies:
-            body += Body(reaches=(*reaches, *instance))
+            body = existing(times, when, body + Body(reaches=reaches))
             if may_begin_early(when, body, static):
                 body += Body(reaches=(Reach(When(RULE_TIME), START, 0, None),))
-            found.append(Clause(atom, when, body, rule))
+            found.append(Clause(conclusion.atom, when, body, rule.rule))
     return found
 
 
@@ -121,46 +114,16 @@ class _Expand:
     def fresh(self) -> When:
         return When(f"C{next(self.numbers)}")
 
-    def head(self, formula: Formula, when: When) -> tuple[Atom, When, tuple[Reach, ...]]:
-        match formula:
-            case Atom():
-                return formula, when, ()
-            case Pinned(formula=inner, pin=pin):
-                return self.head(inner, self.pin(pin))
-            case Over(formula=inner, interval=interval):
-                held = self.fresh()
-                low, high = self.distances(interval)
-                atom, when, reaches = self.head(inner, held)
-                return atom, when, (*reaches, Reach(held, START, low, high))
-            case Metric(operator=operator, interval=interval, formula=inner):
-                low, high = self.distances(interval)
-                if operator == "historically":
-                    low, high = negative(high), negative(low)
-                if low == high and low is not None and not isinstance(low, Edge):
-                    return self.head(inner, when.later(low))
-                moved = self.fresh()
-                atom, held, reaches = self.head(inner, moved)
-                return atom, held, (*reaches, Reach(moved, when, low, high))
-            case _:
-                raise NoClauses("the head has no premise patterns")
+    def head(self, conclusion: Conclusion) -> tuple[When, tuple[Reach, ...]]:
+        when = self.when(conclusion.base, 0)
+        step = conclusion.reach.step
+        if step is not None:
+            return when.later(step), ()
+        held = self.fresh()
+        return held, (Reach(held, when, *distances(conclusion.reach)),)
 
-    def distances(self, interval: Interval) -> tuple[Distance | None, Distance | None]:
-        low, high = offsets(interval, self.discrete)
-        last = None if isinstance(high, float) else plain(high)
-        if self.discrete:
-            return plain(low), last
-        return (
-            plain(low) if interval.closed_low else Edge(plain(low), 1),
-            last if interval.closed_high or last is None else Edge(last, -1),
-        )
-
-    def pin(self, pin: Pin) -> When:
-        offset = plain(pin.offset)
-        if pin.base is None:
-            return When(None, offset)
-        if isinstance(pin.base, Now):
-            return When(RULE_TIME, offset)
-        return When(pin.base.name, offset)
+    def when(self, base: Variable | Now | None, offset: Number) -> When:
+        return When(None if base is None else RULE_TIME if isinstance(base, Now) else base.name, offset)
 
     def all(self, formulas: tuple[Formula, ...], place: Place, positive: bool) -> list[Body]:
         """Alternatives for all of the formulas together."""
@@ -184,48 +147,45 @@ class _Expand:
         match formula:
             case Atom():
                 return self.atom(formula, place, positive, "false" if positive else "true")
-            case Top():
-                return [Body()] if positive else []
             case Comparison():
                 return [Body(comparisons=((formula, positive),))]
-            case Not(formula=inner):
+            case Not(part=inner):
                 return self.one(inner, place, not positive)
-            case And(parts=parts):
+            case All(parts=parts):
                 return self.all(parts, place, True) if positive else self.any(parts, place, False)
-            case Or(parts=parts):
+            case Any(parts=parts):
                 return self.any(parts, place, True) if positive else self.all(parts, place, False)
-            case Implies(left=left, right=right):
-                return self.one(Or((Not(left), right)), place, positive)
-            case Pinned(formula=inner, pin=pin):
-                return self.pinned(inner, replace(place, when=self.pin(pin)), positive)
-            case Metric(operator=operator, interval=interval, formula=inner):
-                low, high = self.distances(interval)
-                if operator in ("once", "historically"):
-                    low, high = negative(high), negative(low)
-                some = (operator in ("once", "eventually")) == positive
-                return self.moved(inner, place, low, high, some, operator, positive)
-            case BinaryMetric():
+            case At(base=base, offset=offset, part=inner):
+                return self.pinned(inner, replace(place, when=self.when(base, offset)), positive)
+            case Shift(distance=distance, part=inner):
+                return self.one(inner, later(place, distance), positive)
+            case Some(reach=reach, clip=False) | Every(reach=reach, clip=False):
+                return self.moved(formula, place, *distances(reach), positive)
+            case Some(reach=reach) | Every(reach=reach):
+                seen = place if reach == EVERYWHERE else windowed(place, reach.near, reach.far)
+                return self.modal(formula, formula.part, seen, positive)
+            case Lasts():
                 return self.lasting(formula, place, positive)
-            case Windowed(window=TimeWindow(back=back, ahead=ahead, hop=hop), formula=inner):
-                window = (None if back is None else -plain(back), None if ahead is None else plain(ahead))
-                if hop is not None:
-                    return self.hopping(inner, place, window, plain(hop), positive)
-                return self.one(inner, windowed(place, *window), positive)
-            case Windowed(window=RowsWindow()):
+            case Seen(reach=reach, hop=None, part=inner):
+                return self.one(inner, windowed(place, reach.near, reach.far), positive)
+            case Seen(reach=reach, hop=hop, part=inner):
+                return self.hopping(inner, place, (reach.near, reach.far), hop, positive)
+            case Rows() | Only():
                 raise NoClauses(
                     "a window of rows has no premise patterns: which times it covers depends on what arrives"
                 )
-            case Windowed(window=OnlyWindow(patterns=patterns), formula=inner):
-                return self.one(inner, replace(place, filters=(*place.filters, patterns)), positive)
-            case Modal(operator=operator, formula=inner):
-                return self.modal(inner, place, (operator == "some") == positive, operator, positive)
-            case Reset(formula=inner):
-                return self.one(inner, replace(place, windows=(), filters=()), positive)
+            case Whole(part=inner):
+                return self.one(inner, replace(place, windows=()), positive)
             case _:
                 raise NoClauses("the body has no premise patterns")
 
     def hopping(
-        self, inner: Formula, place: Place, window: tuple[Number | None, Number | None], hop: Number, positive: bool
+        self,
+        inner: Formula,
+        place: Place,
+        window: tuple[Number | None, Number | None],
+        hop: Number | None,
+        positive: bool,
     ) -> list[Body]:
         if not self.discrete or not isinstance(hop, int):
             raise NoClauses("a hopping window has premise patterns on whole time points only")
@@ -242,24 +202,15 @@ class _Expand:
             # A window that hops may not cover the time it is looked at.
             return [] if positive else [Body()]
         literal = Body((Literal(atom, place.when, positive, outside, place.stretch),), reaches=self.within(place))
-        filters = () if atom.predicate in self.static else place.filters
-        selected = [[found for each in patterns if (found := matching(each, atom)) is not None] for patterns in filters]
         if positive:
-            # For each filter one of its patterns, with what it asks of the atom.
-            return [
-                sum((Body(comparisons=tuple((each, True) for each in equations)) for equations in chosen), literal)
-                for chosen in product(*selected)
-            ]
+            return [literal]
         beyond = [
             Body(reaches=(Reach(place.when, at, *side),))
             for at, low, high in place.windows
             if at != place.when
             for side in sides_of(low, high, self.discrete)
         ]
-        # Or the atom is filtered out: of each pattern of a filter, something is not as it asks.
-        for options in selected:
-            beyond += [Body(comparisons=tuple((each, False) for each in chosen)) for chosen in product(*options)]
-        return [literal, *beyond] if all(selected) else [Body()]
+        return [literal, *beyond]
 
     def within(self, place: Place) -> tuple[Reach, ...]:
         ends = (place.when,) if place.stretch is None else (place.when, place.stretch.until)
@@ -283,17 +234,9 @@ class _Expand:
         return found
 
     def moved(
-        self,
-        inner: Formula,
-        place: Place,
-        low: Distance | None,
-        high: Distance | None,
-        some: bool,
-        word: str,
-        positive: bool,
+        self, formula: Some | Every, place: Place, low: Distance | None, high: Distance | None, positive: bool
     ) -> list[Body]:
-        if low is not None and low == high:
-            return self.one(inner, later(place, low), positive)
+        inner, some, word = formula.part, isinstance(formula, Some) == positive, word_of(formula)
         if not self.stretches and not self.discrete and not positive:
             raise NoClauses(f"`not` over `{word}` has no premise patterns on dense time")
         if some:
@@ -320,20 +263,18 @@ class _Expand:
         )
 
     def is_steady(self, formula: Formula, place: Place, positive: bool) -> bool:
-        return is_steady(formula, positive, self.unsteady, bool(place.windows or place.filters))
+        return is_steady(formula, positive, self.unsteady, bool(place.windows))
 
-    def lasting(self, formula: BinaryMetric, place: Place, positive: bool) -> list[Body]:
+    def lasting(self, formula: Lasts, place: Place, positive: bool) -> list[Body]:
         """`since` and `until`: the right side at a time that is chosen, the left side at all times in between."""
-        word = formula.operator
+        word = word_of(formula)
         if not self.stretches or not positive or place.stretch is not None:
             raise NoClauses(f"`{'' if positive else 'not … '}{word}` has no premise patterns")
         if not self.is_steady(formula.left, place, True):
             raise NoClauses(f"what stands left of `{word}` can hold in several ways: it has no premise patterns")
-        low, high = self.distances(formula.interval)
-        if word == "since":
-            low, high = negative(high), negative(low)
+        low, high = distances(formula.reach)
         chosen = self.fresh()
-        first, last = (chosen, place.when) if word == "since" else (place.when, chosen)
+        first, last = (chosen, place.when) if formula.is_past else (place.when, chosen)
         between = Stretch(last.later(-1)) if self.discrete else Stretch(last, False, False)
         held = replace(place, when=first.later(1) if self.discrete else first, stretch=between)
         reach = Body(reaches=(Reach(chosen, place.when, low, high), Reach(chosen, START, 0, None)))
@@ -357,7 +298,18 @@ class _Expand:
             found = [before + body for before in found for body in here]
         return found
 
-    def modal(self, inner: Formula, place: Place, some: bool, word: str, positive: bool) -> list[Body]:
+    def modal(self, formula: Some | Every, inner: Formula, place: Place, positive: bool) -> list[Body]:
+        """`some` or `all` over a part of what it is over, in the windows of a place."""
+        some, word = isinstance(formula, Some) == positive, word_of(formula)
+        if not some and isinstance(inner, (All, Any)):
+            compared = tuple((each, positive) for each in inner.parts if isinstance(each, Comparison))
+            parts = tuple(each for each in inner.parts if not isinstance(each, Comparison))
+            if compared and parts:
+                # A comparison is true at all times or at none.
+                rest = self.modal(formula, both(parts) if isinstance(inner, All) else either(parts), place, positive)
+                if isinstance(inner, All) == positive:
+                    return [Body(comparisons=compared) + body for body in rest]
+                return [*rest, *(Body(comparisons=(each,)) for each in compared)]
         bounds = [(at, low, high) for at, low, high in place.windows]
         if some and self.discrete and looks_at_all(inner, positive):
             return self.at_some(inner, place, word, positive)
@@ -383,11 +335,11 @@ class _Expand:
         positive: bool,
     ) -> list[Body]:
         anchor, low, high = span
-        atom, sign = (inner.formula, not positive) if isinstance(inner, Not) else (inner, positive)
+        atom, sign = (inner.part, not positive) if isinstance(inner, Not) else (inner, positive)
         if not self.discrete:
             if not isinstance(atom, Atom):
                 raise NoClauses(f"`{word}` has premise patterns over an atom only on dense time")
-            if not sign and self.stretches and low is not None and high is not None and not place.filters:
+            if not sign and self.stretches and low is not None and high is not None:
                 return self.atom(
                     atom, throughout(replace(place, when=anchor, windows=()), low, high, word), False, "true"
                 )
@@ -399,7 +351,7 @@ class _Expand:
         if isinstance(atom, Atom) and not (sign and atom.predicate in self.derived):
 
             def simple(distance: Number) -> list[Body]:
-                return self.atom(atom, Place(anchor.later(distance), (), place.filters), sign, "true")
+                return self.atom(atom, Place(anchor.later(distance)), sign, "true")
 
             return self.every(low, high, word, simple)
         # Only an atom can be told apart before the start, where the window has no times: it may begin inside of it.
@@ -447,3 +399,14 @@ class _Expand:
                 for body in self.atom(atom, replace(whole, when=START), True, "false")
             ),
         ]
+
+
+def distances(reach: Distances) -> tuple[Distance | None, Distance | None]:
+    """The ends of a reach, those that are not attained as edges."""
+    low: Distance | None = reach.near
+    high: Distance | None = reach.far
+    if reach.near is not None and reach.open_near:
+        low = Edge(reach.near, 1)
+    if reach.far is not None and reach.open_far:
+        high = Edge(reach.far, -1)
+    return low, high

@@ -10,13 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from presage.analysis.strata import Stratification
+from presage.analysis.subject import Subject
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.patterns import START, Pattern
 from presage.hypothesis.ranges.building import Asking, Entangled
 from presage.hypothesis.unfold import Unfolder
-from presage.model.formulas import Atom, Metric, Modal, Over, walk
+from presage.model.formulas import Atom
 from presage.model.statements import Query, Rule
 from presage.model.terms import Variable
+from presage.rewrite import core_of
 
 ENTANGLED_STRETCHES = "operators over stretches of dense time, beside negation that cannot be judged atom by atom"
 
@@ -64,18 +66,9 @@ class Hypotheticals:
         return Hypothetical(True, size=sum(len(each.premises) + len(each.absences) for each in every))
 
 
-def uses_stretches(pattern: Pattern) -> bool:
+def uses_stretches(pattern: Pattern, subject: Subject) -> bool:
     """Whether some rule of a pattern has an operator over more than one time."""
-    return any(map(_uses_stretches, pattern.rules))
-
-
-def _uses_stretches(rule: Rule) -> bool:
-    formulas = [*rule.body, *(() if rule.head is None else rule.head.atoms)]
-    return any(
-        isinstance(part, Modal) or (isinstance(part, (Metric, Over)) and part.interval.low != part.interval.high)
-        for formula in formulas
-        for part in walk(formula)
-    )
+    return any(map(core_of(subject).spreads, pattern.rules))
 
 
 def _untied(patterns: Iterable[Pattern]) -> Pattern | None:
@@ -110,7 +103,8 @@ def all_patterns(
         found[name] = patterns
         todo.extend(each.predicate for pattern in patterns for each in pattern.absences)
     if not unfolder.subject.discrete:
-        stretched = next((each for patterns in found.values() for each in patterns if uses_stretches(each)), None)
+        every = (pattern for patterns in found.values() for pattern in patterns)
+        stretched = next((each for each in every if uses_stretches(each, unfolder.subject)), None)
         if stretched is not None:
             # Where times stay open, negation can be judged atom by atom only.
             raise NoPatterns(ENTANGLED_STRETCHES, stretched.rules)

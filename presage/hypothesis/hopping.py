@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from presage.core.formulas import Formula
 from presage.hypothesis.asking import remainder, selects_again
 from presage.hypothesis.clause import RULE_TIME, Body, NoClauses
 from presage.hypothesis.places import Place, windowed
-from presage.model.formulas import Formula
 from presage.model.terms import Number
 
 

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from presage.core.formulas import uses_now
+from presage.core.rules import CoreRule
+from presage.hypothesis.clause import RULE_TIME, START, Body, Reach, When
+from presage.model.terms import Variable
 
-from presage.analysis.timeless import uses_now
-from presage.hypothesis.clause import RULE_TIME, Body, When
-from presage.model.formulas import And, Formula, Implies, Metric, Modal, Not, Or, Pinned, Reset, Windowed
+
+def named_times(rule: CoreRule) -> list[When]:
+    """The times that a rule names, other than fixed ones: where one lies before the start, it has no instance."""
+    found = (
+        When(pin.base.name if isinstance(pin.base, Variable) else RULE_TIME, pin.offset)
+        for pin in rule.pins
+        if pin.base is not None
+    )
+    return list(dict.fromkeys(found))
 
 
-def alternative_pins(formula: Formula, among: bool = False) -> Iterator[Pinned]:
-    """Pins in alternatives: where one lies before the start, the rule has no instance, whichever is chosen."""
-    match formula:
-        case Pinned(formula=inner, pin=pin):
-            if among and pin.base is not None:
-                yield formula
-            yield from alternative_pins(inner, among)
-        case Or(parts=parts):
-            for part in parts:
-                yield from alternative_pins(part, True)
-        case Implies(left=left, right=right):
-            for part in (left, right):
-                yield from alternative_pins(part, True)
-        case And(parts=parts):
-            for part in parts:
-                yield from alternative_pins(part, among)
-        case Not(formula=inner):
-            # Of what is negated, one part is enough.
-            yield from alternative_pins(inner, among or isinstance(inner, And))
-        case Metric(formula=inner) | Modal(formula=inner) | Windowed(formula=inner) | Reset(formula=inner):
-            yield from alternative_pins(inner, True)
-        case _:
-            return
+def existing(times: list[When], head: When, body: Body) -> Body:
+    """A body with what makes the instance one that exists, as far as its literals and its head do not say so."""
+    said = {head, *(each.when for each in body.literals if each.outside == "false")}
+    return body + Body(reaches=tuple(Reach(when, START, 0, None) for when in times if when not in said))
 
 
 def may_begin_early(head: When, body: Body, static: frozenset[str]) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from presage.core.formulas import Any, At, Every, Formula, Not, Seen, Some
+from presage.core.printer import word_of
 from presage.hypothesis.clause import Distance, NoClauses, Stretch, When
 from presage.hypothesis.edges import Edge
-from presage.model.formulas import Atom, Formula, Implies, Metric, Modal, Not, Or, Pinned, Windowed
 from presage.model.terms import Number
-from presage.model.windows import TimeWindow
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,6 @@ class Place:
 
     when: When
     windows: tuple[tuple[When, Number | None, Number | None], ...] = ()
-    filters: tuple[tuple[Atom, ...], ...] = ()
     stretch: Stretch | None = None
     """Set where it must hold throughout."""
 
@@ -27,12 +26,11 @@ def check_throughout(formula: Formula, positive: bool) -> None:
     """What holds throughout a stretch of dense time can be told of its parts only where there is one way to hold."""
     refused = "has no premise patterns below `historically`, `always` or `all` on dense time"
     match formula:
-        case Not() | Implies() | Or() | Pinned() | Modal() | Windowed(window=TimeWindow()):
-            names = {"Not": "not", "Implies": "implies", "Or": "or", "Pinned": "@"}
-            word = formula.operator if isinstance(formula, Modal) else names.get(type(formula).__name__, "window")
+        case Not() | Any() | At() | Seen():
+            word = {Not: "not", Any: "or", At: "@", Seen: "window"}[type(formula)]
             raise NoClauses(f"`{word}` {refused}")
-        case Metric(operator=("once" | "eventually") as word, interval=interval) if interval.low != interval.high:
-            raise NoClauses(f"`{word}` {refused}")
+        case Some() | Every(clip=True):
+            raise NoClauses(f"`{word_of(formula)}` {refused}")
         case _ if not positive:
             raise NoClauses(f"`not` {refused}")
 

@@ -14,16 +14,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 
-from presage.analysis.aggregates import uses_aggregates
 from presage.analysis.patterns import unify
 from presage.analysis.subject import Subject
+from presage.core.formulas import Measured, walk
 from presage.hypothesis.bodies import clauses
 from presage.hypothesis.clause import Clause, Literal, NoClauses, Reach, Stretch, When
 from presage.hypothesis.finish import Finish, Goal, Node, NoPatterns
 from presage.hypothesis.minimal import canonical, minimal, subsumed_by
 from presage.hypothesis.patterns import Pattern
-from presage.model.formulas import Atom, Comparison, atoms
+from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Now, Term, Variable, map_term, subterms
+from presage.rewrite import core_of
 
 MOST_PATTERNS = 500
 MOST_GOALS = 20_000
@@ -60,15 +61,15 @@ class Unfolder:
         subject = self.subject
         static = frozenset(name for name, known in subject.predicates.items() if known.is_static)
         derived = frozenset(name for name, known in subject.predicates.items() if known.kind == "derived")
-        for rule in subject.program.rules:
+        for rule in core_of(subject).rules:
             try:
-                if uses_aggregates(rule):
+                if any(isinstance(node, Measured) for literal in rule.body for node in walk(literal)):
                     raise NoClauses("an aggregate has no premise patterns yet")
                 for clause in clauses(rule, subject.discrete, static, derived, self.stretches, unsteady):
                     defining.setdefault(clause.head.predicate, []).append(clause)
             except NoClauses as found:
-                for name in {atom.predicate for head in rule.head_atoms for atom in atoms(head)}:
-                    defining.setdefault(name, []).append(NoPatterns(str(found), (rule,)))
+                for name in {each.atom.predicate for each in rule.conclusions}:
+                    defining.setdefault(name, []).append(NoPatterns(str(found), (rule.rule,)))
         return defining
 
     def _unsteady(self) -> frozenset[str]:

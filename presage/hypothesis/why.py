@@ -170,7 +170,7 @@ class _Replay:
     def __init__(self, why: Why, name: str, arguments: Values | None, time: Number, at: Number) -> None:
         names = tuple(Variable(each) for each in why.unfolder.argument_names(name))
         self.engine = Hypotheses(why.subject, [Atom(name, names)], why.unfolder)
-        if not self.engine.discrete and any(map(uses_stretches, self.engine.patterns[name])):
+        if not self.engine.discrete and any(uses_stretches(each, why.subject) for each in self.engine.patterns[name]):
             raise NoPatterns("on dense time, operators make premises of stretches of time")
         for static, row in why.statics:
             self.engine.statics.add(static, row)

@@ -14,33 +14,40 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
-from presage.analysis.aggregates import alone, direction, uses_aggregates
-from presage.analysis.timeless import uses_now
-from presage.errors import Span
-from presage.model.aggregating import apart
-from presage.model.formulas import (
-    And,
-    Atom,
-    Comparison,
+from presage.analysis.aggregates import alone, direction
+from presage.core.formulas import (
+    FALSE,
+    TRUE,
+    All,
+    At,
+    Every,
     Formula,
-    Modal,
+    Gathered,
+    Measured,
     Not,
-    Pinned,
-    Reset,
-    Top,
-    Windowed,
-    aggregates,
+    Only,
+    Rows,
+    Seen,
+    Some,
+    Whole,
     children,
+    conjuncts,
+    names,
+    negated,
+    times_named,
+    uses_now,
     walk,
     with_children,
 )
-from presage.model.printer import show_formula, show_term
-from presage.model.program import Program
-from presage.model.statements import Head, Rule, Statement
-from presage.model.terms import Aggregate, Constant, Term, Variable, map_term, term_variables
-from presage.model.time import Pin
+from presage.core.printer import show_core
+from presage.core.reach import HERE
+from presage.core.rules import Conclusion, Core, CoreRule, Pinpoint
+from presage.errors import Span
+from presage.model.formulas import Atom, Comparison
+from presage.model.printer import show_term
+from presage.model.statements import Rule
+from presage.model.terms import Constant, Now, Term, Variable, map_term, term_variables
 from presage.model.values import is_true, value_of
-from presage.model.windows import TimeWindow
 
 NO_EMPTY_WAY = "an aggregate of what may be empty, below an operator,"
 
@@ -77,27 +84,25 @@ class Hopping:
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    program: Program
+    core: Core
     arities: dict[str, int]
     """Of the relations that are new."""
     collected: tuple[Collected, ...]
     hopping: tuple[Hopping, ...] = ()
 
 
-def lowered(program: Program) -> Lowered:
-    """The program without aggregates; raises `NotLowered`."""
-    if not any(map(uses_aggregates, program.rules)):
-        return Lowered(program, {}, ())
-    lowering = _Lowering(frozenset(declared.predicate for declared in program.statics))
-    statements: list[Statement] = []
-    for statement in program.statements:
-        if isinstance(statement, Rule) and uses_aggregates(statement):
-            statements.extend(lowering.rules(statement))
-        else:
-            statements.append(statement)
-    statements.extend(lowering.added)
-    rewritten = replace(program, statements=tuple(statements))
+def lowered(core: Core) -> Lowered:
+    """The rules without aggregates; raises `NotLowered`."""
+    if not any(map(_gathers, core.rules)):
+        return Lowered(core, {}, ())
+    lowering = _Lowering(core.statics)
+    rules = [each for rule in core.rules for each in (lowering.rules(rule) if _gathers(rule) else (rule,))]
+    rewritten = replace(core, rules=(*rules, *lowering.added))
     return Lowered(rewritten, lowering.arities, tuple(lowering.collected), tuple(lowering.hopping))
+
+
+def _gathers(rule: CoreRule) -> bool:
+    return any(isinstance(node, Measured) for literal in rule.body for node in walk(literal))
 
 
 Way = tuple[Formula, ...]
@@ -107,41 +112,36 @@ class _Lowering:
     def __init__(self, statics: frozenset[str]) -> None:
         self.statics = statics
         self.hopping: list[Hopping] = []
-        self.added: list[Rule] = []
+        self.added: list[CoreRule] = []
         self.arities: dict[str, int] = {}
         self.collected: list[Collected] = []
         self.known: dict[str, str] = {}
         self.fresh = 0
 
-    def rules(self, rule: Rule) -> Iterator[Rule]:
+    def rules(self, rule: CoreRule) -> Iterator[CoreRule]:
         """The rule, once for each way in which its aggregates may be true."""
         self.rule = rule
-        ways = [self.literal(part) for literal in rule.body for part in _flat(literal)]
+        ways = [self.literal(part) for literal in rule.body for part in conjuncts(literal)]
         for chosen in product(*ways):
-            body = tuple(part for way in chosen for part in way)
-            yield replace(rule, body=body, origin=rule.origin or rule)
+            yield replace(rule, body=tuple(part for way in chosen for part in way))
 
     def literal(self, literal: Formula) -> list[Way]:
         match literal:
-            case Comparison() if aggregates(literal):
+            case Measured():
                 return self.compared(literal)
-            case Not(formula=Comparison() as inner) if aggregates(inner):
+            case Not(part=Measured() as inner):
                 counted = self.counted(inner)
-                if counted is not None:
-                    return [(_negated(counted),)]
-                return [(self.denied(inner),)]
+                return [(negated(self.true_of(inner) if counted is None else counted),)]
             case _:
                 return [(self.inner(literal),)]
 
     def inner(self, formula: Formula) -> Formula:
         """Below an operator, where an aggregate binds nothing."""
-        if isinstance(formula, (Windowed, Modal, Reset)):
+        if isinstance(formula, (Seen, Rows, Only, Whole)) or (isinstance(formula, (Some, Every)) and formula.clip):
             for part in walk(formula):
-                if isinstance(part, Comparison) and aggregates(part):
+                if isinstance(part, Measured):
                     raise NotLowered("an aggregate below a window", part.span)
-        if isinstance(formula, Comparison):
-            if not aggregates(formula):
-                return formula
+        if isinstance(formula, Measured):
             if any(uses_now(part) for part in children(formula)):
                 raise NotLowered("`now` in an aggregate below an operator", formula.span)
             counted = self.counted(formula)
@@ -150,24 +150,24 @@ class _Lowering:
 
     # A comparison in the body itself.
 
-    def compared(self, comparison: Comparison) -> list[Way]:
-        counted = self.counted(comparison)
+    def compared(self, measured: Measured) -> list[Way]:
+        counted = self.counted(measured)
         if counted is not None:
-            (aggregate,) = aggregates(comparison)
-            return [(self.some(aggregate), counted)] if aggregate.binds else [(counted,)]
-        plain, named = apart(comparison)
-        if direction(comparison) == 1:
-            ((name, aggregate),) = named.items()
-            if aggregate.function in ("min", "max"):
+            (gathered,) = measured.sets
+            return [(self.some(gathered), counted)] if gathered.binds else [(counted,)]
+        plain = measured.comparison
+        if _only_grows(measured):
+            (gathered,) = measured.sets
+            if gathered.function in ("min", "max"):
                 # True as soon as one value is.
-                return [(self.member(aggregate, Variable(name)), plain)]
+                return [(self.member(gathered, Variable(gathered.name)), plain)]
         ways: list[list[tuple[Way, dict[str, Term]]]] = []
-        for name, aggregate in named.items():
+        for gathered in measured.sets:
             self.fresh += 1
-            value = _given(plain, name) or Variable(f"#v{self.fresh}")
-            own: list[tuple[Way, dict[str, Term]]] = [((self.value(aggregate, value),), {name: value})]
-            if aggregate.function in ("count", "sum") and not aggregate.binds:
-                own.append(((_negated(self.some(aggregate)),), {name: Constant(0)}))
+            value = _given(plain, gathered.name) or Variable(f"#v{self.fresh}")
+            own: list[tuple[Way, dict[str, Term]]] = [((self.value(gathered, value),), {gathered.name: value})]
+            if gathered.function in ("count", "sum") and not gathered.binds:
+                own.append(((negated(self.some(gathered)),), {gathered.name: Constant(0)}))
             ways.append(own)
         found_ways: list[Way] = []
         for chosen in product(*ways):
@@ -181,12 +181,13 @@ class _Lowering:
             found_ways.append((*(part for way, _ in chosen for part in way), filled))
         return found_ways
 
-    def counted(self, comparison: Comparison) -> Formula | None:
+    def counted(self, measured: Measured) -> Formula | None:
         """`count { … }` against a number: where there are at least so many, and not more."""
-        found = alone(comparison)
+        found = alone(_written(measured))
         if found is None:
             return None
-        aggregate, operator, other = found
+        _, operator, other = found
+        (aggregate,) = measured.sets
         if aggregate.function != "count" or not isinstance(other, Constant) or isinstance(other.value, str):
             return None
         number = Fraction(other.value)
@@ -197,47 +198,37 @@ class _Lowering:
             case ">":
                 return self.at_least(aggregate, math.floor(number) + 1)
             case "<":
-                return _negated(self.at_least(aggregate, math.ceil(number)))
+                return negated(self.at_least(aggregate, math.ceil(number)))
             case "<=":
-                return _negated(self.at_least(aggregate, math.floor(number) + 1))
+                return negated(self.at_least(aggregate, math.floor(number) + 1))
             case "=" if whole and number <= 0:
-                return _negated(self.at_least(aggregate, 1)) if number == 0 else Not(Top())
+                return negated(self.at_least(aggregate, 1)) if number == 0 else FALSE
             case "=" if whole:
-                more = _negated(self.at_least(aggregate, int(number) + 1))
-                return And((self.at_least(aggregate, int(number)), more))
+                more = negated(self.at_least(aggregate, int(number) + 1))
+                return All((self.at_least(aggregate, int(number)), more))
         return None
 
-    def denied(self, comparison: Comparison) -> Formula:
-        """`not` of a comparison that is true of what the rule has bound already."""
-        return _negated(self.true_of(comparison))
-
-    def true_of(self, comparison: Comparison) -> Formula:
+    def true_of(self, measured: Measured) -> Formula:
         """A relation of the shared variables for which a comparison is true; nothing else may be in it, and the
         comparison must be false of an empty set."""
-        plain, named = apart(comparison)
-        shared = {name for each in named.values() for name in each.shared or ()}
-        others = {each.name for side in (plain.left, plain.right) for each in term_variables(side)} - named.keys()
-        if others - shared:
-            raise NotLowered("an aggregate compared with a variable, below an operator,", comparison.span)
-        zeros: dict[str, Term] = {
-            name: Constant(0) for name, each in named.items() if each.function in ("count", "sum")
-        }
+        plain, sets = measured.comparison, measured.sets
+        columns = tuple(dict.fromkeys(name for each in sets for name in each.shared))
+        if {*names(plain)} - {each.name for each in sets} - {*columns}:
+            raise NotLowered("an aggregate compared with a variable, below an operator,", measured.span)
+        zeros: dict[str, Term] = {each.name: Constant(0) for each in sets if each.function in ("count", "sum")}
         if zeros and not _is_never(_filled(plain, zeros)):
-            raise NotLowered(NO_EMPTY_WAY, comparison.span)
-        key = "true " + show_formula(comparison)
-        columns = tuple(dict.fromkeys(name for each in named.values() for name in each.shared or ()))
+            raise NotLowered(NO_EMPTY_WAY, measured.span)
+        key = "true " + show_core(measured)
         if key not in self.known:
             name = self.known[key] = self.relation("true", len(columns))
             body: list[Formula] = []
-            for variable, aggregate in named.items():
-                if aggregate.function in ("min", "max") and direction(comparison) == 1:
-                    body.append(self.member(aggregate, Variable(variable), pinned=False))
+            for each in sets:
+                if each.function in ("min", "max") and _only_grows(measured):
+                    body.append(self.member(each, Variable(each.name)))
                 else:
-                    body.append(self.value(aggregate, Variable(variable), pinned=False))
-            head = Head((self.timed(Atom(name, tuple(map(Variable, columns))), *named.values()),))
-            timed = [self.timed(each, *named.values()) for each in body]
-            self.added.append(Rule(head, (*timed, plain), span=self.rule.span, origin=self.rule))
-        return self.timed(Atom(self.known[key], tuple(map(Variable, columns))), *named.values())
+                    body.append(self.value(each, Variable(each.name)))
+            self.derive(Atom(name, tuple(map(Variable, columns))), (*body, plain), *sets)
+        return self.timed(Atom(self.known[key], tuple(map(Variable, columns))), *sets)
 
     # The relations of an aggregate.
 
@@ -246,7 +237,7 @@ class _Lowering:
         self.arities[name] = arity
         return name
 
-    def set_of(self, aggregate: Aggregate) -> str:
+    def set_of(self, aggregate: Gathered) -> str:
         """The relation of the set: shared variables, then terms."""
         key = _key(aggregate)
         if key not in self.known:
@@ -264,12 +255,11 @@ class _Lowering:
             derived = name
             if period is not None:
                 derived = self.relation("sliding", len(arguments))
-                self.hopping.append(Hopping(name, derived, period, self.rule))
-            head = Head((self.timed(Atom(derived, tuple(arguments), span=aggregate.span), aggregate),))
-            self.added.append(Rule(head, (*body, *equations), span=aggregate.span, origin=self.rule))
+                self.hopping.append(Hopping(name, derived, period, self.rule.rule))
+            self.derive(Atom(derived, tuple(arguments), span=aggregate.span), (*body, *equations), aggregate)
         return self.known[key]
 
-    def without_hop(self, aggregate: Aggregate) -> tuple[tuple[Formula, ...], int | None]:
+    def without_hop(self, aggregate: Gathered) -> tuple[tuple[Formula, ...], int | None]:
         """The body with a sliding window in place of one that hops, if all else holds at any time; and the hop."""
         hops = [each for each in aggregate.body if _hop(each) is not None]
         if not hops:
@@ -279,64 +269,70 @@ class _Lowering:
             static = isinstance(each, Atom) and each.predicate in self.statics
             if not (timeless or static or _hop(each) == _hop(hops[0])):
                 raise NotLowered("a hopping window beside other times, in an aggregate,", aggregate.span)
-        sliding = tuple(
-            replace(each, window=replace(each.window, hop=None))
-            if isinstance(each, Windowed) and isinstance(each.window, TimeWindow)
-            else each
-            for each in aggregate.body
-        )
+        sliding = tuple(replace(each, hop=None) if isinstance(each, Seen) else each for each in aggregate.body)
         return sliding, _hop(hops[0])
 
-    def timed(self, atom: Formula, *named: Aggregate) -> Formula:
-        """The atom at the time that the aggregates share with their rule, if they do."""
+    def time_of(self, *named: Gathered) -> Variable | None:
+        """The time that aggregates share with their rule, if they do."""
         times = {each for aggregate in named for each in _shared_times(aggregate)}
         if len(times) > 1:
             raise NotLowered("an aggregate that shares several times", self.rule.span)
-        return Pinned(atom, Pin(Variable(times.pop())), span=atom.span) if times else atom
+        return Variable(times.pop()) if times else None
 
-    def member(self, aggregate: Aggregate, first: Variable, pinned: bool = True) -> Formula:
+    def timed(self, atom: Atom, *named: Gathered) -> Formula:
+        """The atom at the time that the aggregates share with their rule, if they do."""
+        base = self.time_of(*named)
+        return atom if base is None else At(base, 0, atom)
+
+    def derive(self, atom: Atom, body: tuple[Formula, ...], *named: Gathered) -> None:
+        """A rule of its own for a relation."""
+        base = self.time_of(*named) or Now()
+        pins = [Pinpoint(node.base, node.offset) for part in body for node in walk(part) if isinstance(node, At)]
+        if isinstance(base, Variable):
+            pins.append(Pinpoint(base, 0))
+        self.added.append(CoreRule((Conclusion(atom, base, HERE),), body, tuple(pins), self.rule.rule))
+
+    def member(self, aggregate: Gathered, first: Variable) -> Formula:
         """A tuple of the set with a variable for its first term."""
         self.fresh += 1
         rest = (Variable(f"#m{self.fresh}.{place}") for place in range(1, len(aggregate.terms)))
         atom = Atom(self.set_of(aggregate), (*map(Variable, _columns(aggregate)), first, *rest), span=aggregate.span)
-        return self.timed(atom, aggregate) if pinned else atom
+        return self.timed(atom, aggregate)
 
-    def value(self, aggregate: Aggregate, value: Variable, pinned: bool = True) -> Formula:
+    def value(self, aggregate: Gathered, value: Variable) -> Formula:
         key = f"{aggregate.function} of {_key(aggregate)}"
         columns = _columns(aggregate)
         if key not in self.known:
             name = self.known[key] = self.relation(aggregate.function, len(columns) + 1)
             source = self.set_of(aggregate)
-            self.collected.append(Collected(name, source, len(columns), aggregate.function, None, self.rule))
+            self.collected.append(Collected(name, source, len(columns), aggregate.function, None, self.rule.rule))
         atom = Atom(self.known[key], (*map(Variable, columns), value), span=aggregate.span)
-        return self.timed(atom, aggregate) if pinned else atom
+        return self.timed(atom, aggregate)
 
-    def at_least(self, aggregate: Aggregate, least: int) -> Formula:
+    def at_least(self, aggregate: Gathered, least: int) -> Formula:
         if least <= 0:
-            return Top()
+            return TRUE
         key = f"at least {least} of {_key(aggregate)}"
         columns = _columns(aggregate)
         if key not in self.known:
             name = self.known[key] = self.relation("atleast", len(columns))
             source = self.set_of(aggregate)
-            self.collected.append(Collected(name, source, len(columns), "count", least, self.rule))
+            self.collected.append(Collected(name, source, len(columns), "count", least, self.rule.rule))
         return self.timed(Atom(self.known[key], tuple(map(Variable, columns)), span=aggregate.span), aggregate)
 
-    def some(self, aggregate: Aggregate) -> Formula:
+    def some(self, aggregate: Gathered) -> Formula:
         """Where the set is not empty."""
         return self.at_least(aggregate, 1)
 
 
-def _flat(formula: Formula) -> Iterator[Formula]:
-    if isinstance(formula, And):
-        for part in formula.parts:
-            yield from _flat(part)
-    else:
-        yield formula
+def _written(measured: Measured) -> Comparison:
+    assert isinstance(measured.written, Comparison)
+    return measured.written
 
 
-def _negated(formula: Formula) -> Formula:
-    return formula.formula if isinstance(formula, Not) else Not(formula, span=formula.span)
+def _only_grows(measured: Measured) -> bool:
+    """Whether more facts can never make it false."""
+    return direction(_written(measured)) == 1
 
 
 def _filled(comparison: Comparison, values: dict[str, Term]) -> Comparison:
@@ -363,29 +359,21 @@ def _is_never(comparison: Comparison) -> bool:
     return not uses_now(comparison) and not is_true(comparison.operator, left, right)
 
 
-def _shared_times(aggregate: Aggregate) -> set[str]:
+def _shared_times(aggregate: Gathered) -> set[str]:
     """The time variables that an aggregate shares with its rule."""
-    pinned = {
-        node.pin.base.name
-        for literal in aggregate.body
-        for node in walk(literal)
-        if isinstance(node, Pinned) and isinstance(node.pin.base, Variable)
-    }
-    return pinned & set(aggregate.shared or ())
+    return {*aggregate.shared} & set[str]().union(*map(times_named, aggregate.body))
 
 
 def _hop(formula: Formula) -> int | None:
-    if isinstance(formula, Windowed) and isinstance(formula.window, TimeWindow) and isinstance(formula.window.hop, int):
-        return formula.window.hop
-    return None
+    return formula.hop if isinstance(formula, Seen) and isinstance(formula.hop, int) else None
 
 
-def _columns(aggregate: Aggregate) -> tuple[str, ...]:
+def _columns(aggregate: Gathered) -> tuple[str, ...]:
     times = _shared_times(aggregate)
-    return tuple(name for name in aggregate.shared or () if name not in times)
+    return tuple(name for name in aggregate.shared if name not in times)
 
 
-def _key(aggregate: Aggregate) -> str:
+def _key(aggregate: Gathered) -> str:
     """Aggregates over the same set, whatever their function, have the same key."""
     terms = ", ".join(map(show_term, aggregate.terms))
-    return f"{terms} : {', '.join(map(show_formula, aggregate.body))} / {', '.join(aggregate.shared or ())}"
+    return f"{terms} : {', '.join(map(show_core, aggregate.body))} / {', '.join(aggregate.shared)}"

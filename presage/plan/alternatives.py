@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import product
 
-from presage.model.formulas import And, Comparison, Formula, Not, Or, Top, children
+from presage.core.formulas import All, Any, Formula, Not, children
+from presage.model.formulas import Comparison
 
 
 def alternatives(parts: Iterable[Formula]) -> list[tuple[Formula, ...]]:
@@ -19,15 +20,15 @@ def alternatives(parts: Iterable[Formula]) -> list[tuple[Formula, ...]]:
 
 def _ways(formula: Formula) -> list[tuple[Formula, ...]]:
     match formula:
-        case And(parts=parts):
+        case All(parts=parts):
             return alternatives(parts)
-        case Or(parts=parts) if any(_only_compares(each) for each in parts):
+        case Any(parts=parts) if any(_only_compares(each) for each in parts):
             return [way for each in parts for way in _ways(each)]
         case _:
             return [(formula,)]
 
 
 def _only_compares(formula: Formula) -> bool:
-    if isinstance(formula, (And, Or, Not)):
+    if isinstance(formula, (All, Any, Not)):
         return all(_only_compares(each) for each in children(formula))
-    return isinstance(formula, (Comparison, Top))
+    return isinstance(formula, Comparison)

@@ -7,34 +7,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from presage.analysis.differences import INF
-from presage.analysis.safety import bound_by
 from presage.analysis.subject import Subject
-from presage.analysis.timeline import pin_variables
+from presage.core.binding import binds
+from presage.core.formulas import Any, Formula, Not, conjuncts, names, times_named, variables
+from presage.core.reach import HERE
+from presage.core.rules import Conclusion, Core, CoreRule
 from presage.errors import NOWHERE
-from presage.model.formulas import (
-    Atom,
-    Comparison,
-    Formula,
-    Metric,
-    Not,
-    Or,
-    Over,
-    Pinned,
-    variables,
-    walk,
-)
-from presage.model.program import Program
-from presage.model.statements import Head, Rule
-from presage.model.terms import Constant, Now, Variable
+from presage.model.formulas import Comparison
+from presage.model.terms import Constant, Variable
 from presage.plan.aggregates import Lowered, NotLowered, lowered
 from presage.plan.body import Body
-from presage.plan.existential import earliest, frontier, is_timed, obstacle
-from presage.plan.formulas import mirrored, names, positive, reach_of, time
+from presage.plan.existential import frontier, is_timed, obstacle
+from presage.plan.formulas import positive
 from presage.plan.fusing import fuse
 from presage.plan.lags import compute
-from presage.plan.moments import conjuncts, moments
+from presage.plan.moments import moments
 from presage.plan.nodes import (
-    HERE,
     AtLeast,
     Collect,
     Hop,
@@ -44,13 +32,12 @@ from presage.plan.nodes import (
     LastRows,
     Literal,
     Plan,
-    Reach,
     needed_by,
 )
 from presage.plan.parts import Unsupported
 from presage.plan.rigid import hoisted
 from presage.plan.times import BodiesInTime
-from presage.plan.windows import without_filters
+from presage.rewrite import core_of
 
 SEVERAL = "a rule with more than one time variable"
 
@@ -58,30 +45,31 @@ SEVERAL = "a rule with more than one time variable"
 def plan_of(subject: Subject) -> Plan:
     """The plan of a program; raises `Unsupported` for what the engine does not run, unless nobody asks for it: that is
     left out."""
+    core = core_of(subject)
     try:
-        return _plan(subject, subject.program)
+        return _plan(subject, core)
     except Unsupported:
         asked = {id(timing.rule) for timing in subject.relevant_rules()}
-        if len(asked) == len(subject.program.rules):
+        if len(asked) == len(core.rules):
             raise
-        kept = tuple(each for each in subject.program.statements if not isinstance(each, Rule) or id(each) in asked)
-        return _plan(subject, replace(subject.program, statements=kept))
+        return _plan(subject, replace(core, rules=tuple(each for each in core.rules if id(each.rule) in asked)))
 
 
-def _plan(subject: Subject, program: Program) -> Plan:
+def _plan(subject: Subject, core: Core) -> Plan:
+    kept = {id(each.rule) for each in core.rules}
     for index in subject.safety.schematic:
         rule = subject.program.rules[index]
-        if rule in program.rules:
+        if id(rule) in kept:
             raise Unsupported("a rule whose answers keep a variable open", rule.span, subject.program)
     kinds = {name: (each.arity, each.kind) for name, each in subject.predicates.items()}
     mixed = [name for name, each in subject.predicates.items() if each.is_input and each.kind == "derived"]
     kinds.update({name: (subject.predicates[name].arity, "derived") for name in mixed})
     try:
-        found = lowered(program)
+        found = lowered(core)
     except NotLowered as refused:
         raise Unsupported(refused.what, refused.span, subject.program) from None
     kinds.update({name: (arity, "derived") for name, arity in found.arities.items()})
-    builder = Builder(found.program, subject.discrete, kinds, bool(mixed))
+    builder = Builder(found.core, kinds, bool(mixed))
     builder.collect(found)
     plan = builder.build()
     fuse(plan)
@@ -97,9 +85,9 @@ def _plan(subject: Subject, program: Program) -> Plan:
 
 class Builder(BodiesInTime):
     def build(self) -> Plan:
-        for rule in self.program.rules:
+        for rule in self.core.rules:
             self.rule = rule
-            if rule.is_fact and not (rule.head is not None and rule.head.exists):
+            if rule.is_fact and not rule.exists:
                 self._fact(rule)
             else:
                 self._rule(rule)
@@ -126,157 +114,113 @@ class Builder(BodiesInTime):
 
     # Facts of the program.
 
-    def _fact(self, rule: Rule) -> None:
-        assert rule.head is not None
-        if rule.head.choice:
+    def _fact(self, rule: CoreRule) -> None:
+        if rule.is_choice:
             raise self._refuse("a head with alternatives", rule.span)
-        for head in rule.head.atoms:
-            self._known(head)
+        for conclusion in rule.conclusions:
+            self._known(conclusion)
 
-    def _known(self, head: Formula, reach: Reach = HERE) -> None:
+    def _known(self, conclusion: Conclusion) -> None:
         """A fact without a fixed time holds at every time, or as far on as its operators say."""
-        match head:
-            case Atom():
-                arguments = tuple(each for each in head.arguments if isinstance(each, Constant))
-                if head.predicate in self.statics:
-                    self.plan.known.append(Known(head.predicate, arguments, None, None))
-                    return
-                first = reach.near if reach.near is not None and reach.near > 0 else 0
-                is_open = reach.open_near and first == reach.near
-                self.plan.known.append(Known(head.predicate, arguments, first, None, not is_open))
-            case Pinned(formula=Atom() as atom, pin=pin) if isinstance(pin.base, Now):
-                offset = time(pin.offset)
-                self._known(atom, Reach(offset, offset))
-            case Pinned(formula=Atom() as atom, pin=pin):
-                at = time(pin.offset)
-                arguments = tuple(each for each in atom.arguments if isinstance(each, Constant))
-                self.plan.known.append(Known(atom.predicate, arguments, at, at))
-            case Over(formula=Atom() as atom, interval=interval):
-                arguments = tuple(each for each in atom.arguments if isinstance(each, Constant))
-                high = None if interval.high is None else time(interval.high)
-                found = Known(
-                    atom.predicate, arguments, time(interval.low), high, interval.closed_low, interval.closed_high
-                )
-                if self.plan.discrete:
-                    low = time(interval.low) + (0 if interval.closed_low else 1)
-                    high = high if high is None or interval.closed_high else high - 1
-                    found = Known(atom.predicate, arguments, low, high)
-                self.plan.known.append(found)
-            case Metric(operator=operator, interval=interval, formula=inner):
-                step = reach_of(interval, self.plan.discrete)
-                self._known(inner, reach + (step if operator == "always" else mirrored(step)))
+        atom, reach = conclusion.atom, conclusion.reach
+        arguments = tuple(each for each in atom.arguments if isinstance(each, Constant))
+        if conclusion.base is None:
+            known = Known(atom.predicate, arguments, reach.near, reach.far, not reach.open_near, not reach.open_far)
+        elif atom.predicate in self.statics:
+            known = Known(atom.predicate, arguments, None, None)
+        else:
+            first = reach.near if reach.near is not None and reach.near > 0 else 0
+            known = Known(atom.predicate, arguments, first, None, not (reach.open_near and first == reach.near))
+        self.plan.known.append(known)
 
     # Rules.
 
-    def _rule(self, rule: Rule) -> None:
-        if rule.head is None:
+    def _rule(self, rule: CoreRule) -> None:
+        if not rule.conclusions:
             raise self._refuse("a constraint", rule.span)
-        if rule.head.choice:
+        if rule.is_choice:
             raise self._refuse("a head with alternatives", rule.span)
-        base = self._base(rule.head, rule)
-        inputs = {each.name for each in self.plan.sources.values() if each.kind == "input"}
-        times = pin_variables(rule)
-        seen = [
-            part for literal in rule.body for part in hoisted(without_filters(literal, self.statics, inputs), times)
-        ]
+        base = self._base(rule)
+        seen = [part for literal in rule.body for part in hoisted(literal, rule.times)]
         bodies = []
-        for parts in self._alternatives(rule.head, seen):
+        for parts in self._alternatives(rule, seen):
             self.binders = [part for part in parts if not isinstance(part, (Comparison, Not))]
             body = self._body(rule, base, moments(parts, self._is_timeless))
             if not body.impossible:
                 bodies.append(body)
-        if bodies and rule.head.exists:
-            bodies = [self._invented(rule, rule.head, base, bodies)]
+        if bodies and rule.exists:
+            bodies = [self._invented(rule, base, bodies)]
         for body in bodies:
-            for head in rule.head.atoms:
-                self._head(rule, head, base, body)
+            for conclusion in rule.conclusions:
+                self._head(rule, conclusion, base, body)
 
-    def _alternatives(self, head: Head, parts: list[Formula], ready: bool = False) -> Iterator[list[Formula]]:
+    def _alternatives(self, rule: CoreRule, parts: list[Formula], ready: bool = False) -> Iterator[list[Formula]]:
         """The parts of a body, for each choice among alternatives that say nothing of some variable of which the rule
         speaks elsewhere, that speak of times of their own, or of absence."""
-        self.uses = Counter(each.name for formula in (*head.atoms, *parts) for each in variables(formula))
+        heads = [each.atom for each in rule.conclusions]
+        self.uses = Counter(each.name for formula in (*heads, *parts) for each in variables(formula))
+        self.uses.update(each.base.name for each in rule.conclusions if isinstance(each.base, Variable))
         for place, part in enumerate(parts):
-            if isinstance(part, Or) and self._is_uneven(part):
+            if isinstance(part, Any) and self._is_uneven(part):
                 for one in part.parts:
-                    yield from self._alternatives(head, [*parts[:place], *conjuncts(one), *parts[place + 1 :]], ready)
+                    yield from self._alternatives(rule, [*parts[:place], *conjuncts(one), *parts[place + 1 :]], ready)
                 return
         if ready:
             yield parts
         else:
             moved = [part for each in parts for part in conjuncts(positive(each))]
-            yield from self._alternatives(head, moved, ready=True)
+            yield from self._alternatives(rule, moved, ready=True)
 
-    def _is_uneven(self, formula: Or) -> bool:
-        if any(isinstance(part, Pinned) and isinstance(part.pin.base, Variable) for part in walk(formula)):
+    def _is_uneven(self, formula: Any) -> bool:
+        if times_named(formula) or any(isinstance(positive(part), Not) for part in formula.parts):
             return True
-        if any(isinstance(positive(part), Not) for part in formula.parts):
-            return True
-        bound = [bound_by(part) for part in formula.parts]
+        bound = [binds(part) for part in formula.parts]
         return any(self._is_outer(name, formula) and not all(name in each for each in bound) for name in names(formula))
 
-    def _base(self, head: Head, rule: Rule) -> str | None:
+    def _base(self, rule: CoreRule) -> str | None:
         """The time variable of the head, or `None` where that is now."""
-        bases: set[str | None] = set()
-        for atom in head.atoms:
-            if not isinstance(atom, Pinned):
-                bases.add(None)
-            elif atom.pin.base is not None:
-                bases.add(atom.pin.base.name if isinstance(atom.pin.base, Variable) else None)
+        bases = {
+            each.base.name if isinstance(each.base, Variable) else None
+            for each in rule.conclusions
+            if each.base is not None
+        }
         if not bases:
             # A fixed time: the rule is worked out at the time that its body has.
-            named = {
-                part.pin.base.name
-                for formula in rule.body
-                for part in walk(formula)
-                if isinstance(part, Pinned) and isinstance(part.pin.base, Variable)
-            }
-            return min(named, default=None)
+            return min(set[str]().union(*map(times_named, rule.body)), default=None)
         if len(bases) > 1:
             raise self._refuse(SEVERAL, rule.span)
         return bases.pop()
 
-    def _invented(self, rule: Rule, head: Head, base: str | None, bodies: list[Body]) -> Body:
+    def _invented(self, rule: CoreRule, base: str | None, bodies: list[Body]) -> Body:
         """What a rule with `exists` has found, with the values it invents: its atoms are passed on from there."""
-        reason = "`chase restricted`" if self.program.chase == "restricted" else obstacle(head, self.plan.discrete)
+        reason = "`chase restricted`" if self.core.program.chase == "restricted" else obstacle(rule, self.plan.discrete)
         if reason is not None:
             raise self._refuse(reason, rule.span)
-        columns = tuple(Variable(name) for name in frontier(head))
-        source, made = self._fresh(len(columns)), self._fresh(len(columns) + len(head.exists), "invented")
+        columns = tuple(Variable(name) for name in frontier(rule))
+        source, made = self._fresh(len(columns)), self._fresh(len(columns) + len(rule.exists), "invented")
         for body in bodies:
             self._complete(body)
-            least = earliest(head, body.least if base is not None else max(body.least or 0, 0))
+            least = body.least if base is not None else max(body.least or 0, 0)
             self.plan.nodes.append(
                 Join(source, columns, tuple(body.literals), tuple(body.negated), tuple(body.comparisons), HERE, None,
-                     least, rule)
+                     least, rule.rule)
             )  # fmt: skip
-        self.plan.nodes.append(Invent(made, source, len(head.exists), is_timed(head), rule))
+        self.plan.nodes.append(Invent(made, source, len(rule.exists), is_timed(rule), rule.rule))
         found = Body()
-        found.literals.append(Literal(made, (*columns, *head.exists)))
+        found.literals.append(Literal(made, (*columns, *rule.exists)))
         return found
 
-    def _head(self, rule: Rule, head: Formula, base: str | None, body: Body) -> None:
-        reach, at, least = HERE, None, body.least
+    def _head(self, rule: CoreRule, conclusion: Conclusion, base: str | None, body: Body) -> None:
+        reach, at, least = conclusion.reach, None, body.least
         if base is None:
             least = max(least or 0, 0)
-        atom = head
-        while isinstance(atom, Metric):
-            step = reach_of(atom.interval, self.plan.discrete)
-            reach = reach + (step if atom.operator == "always" else mirrored(step))
-            atom = atom.formula
-        if isinstance(atom, Pinned):
-            offset = time(atom.pin.offset)
-            if atom.pin.base is None:
-                at = offset
-            else:
-                reach = Reach(offset, offset)
-                least = -offset if least is None else max(least, -offset)
-            atom = atom.formula
-        assert isinstance(atom, Atom)
+        if conclusion.base is None:
+            reach, at = HERE, reach.step
         self._complete(body)
-        arguments = tuple(self._argument(each) for each in atom.arguments)
+        arguments = tuple(self._argument(each) for each in conclusion.atom.arguments)
         self.plan.nodes.append(
             Join(
-                atom.predicate, arguments, tuple(body.literals), tuple(body.negated), tuple(body.comparisons),
-                reach, at, least, rule,
+                conclusion.atom.predicate, arguments, tuple(body.literals), tuple(body.negated),
+                tuple(body.comparisons), reach, at, least, rule.rule,
             )
         )  # fmt: skip

@@ -7,38 +7,26 @@ the frontier, unless the values are `lasting`.
 
 from __future__ import annotations
 
-from presage.model.formulas import Atom, Metric, Pinned, atoms, variables
-from presage.model.statements import Head
-from presage.model.terms import Number
-from presage.plan.formulas import time
+from presage.core.formulas import variables
+from presage.core.rules import CoreRule
 
 
-def frontier(head: Head) -> tuple[str, ...]:
+def frontier(rule: CoreRule) -> tuple[str, ...]:
     """The variables of the data that a head shows."""
-    invented = {variable.name for variable in head.exists}
-    shown = {variable.name for each in head.atoms for atom in atoms(each) for variable in variables(atom)}
+    invented = {variable.name for variable in rule.exists}
+    shown = {variable.name for each in rule.conclusions for variable in variables(each.atom)}
     return tuple(sorted(shown - invented))
 
 
-def is_timed(head: Head) -> bool:
+def is_timed(rule: CoreRule) -> bool:
     """Whether the values depend on the time too: the head shows it unless every atom has a fixed time."""
-    fixed = all(isinstance(each, Pinned) and each.pin.base is None for each in head.atoms)
-    return not (head.lasting or fixed)
+    return not (rule.lasting or all(each.base is None for each in rule.conclusions))
 
 
-def obstacle(head: Head, discrete: bool) -> str | None:
+def obstacle(rule: CoreRule, discrete: bool) -> str | None:
     """Why the interval engine cannot invent the values of a head, if it cannot."""
-    if is_timed(head) and not discrete:
+    if is_timed(rule) and not discrete:
         return "`exists` without `lasting` on the dense timeline, where there is no next time point,"
-    if not all(isinstance(each, (Atom, Pinned, Metric)) for each in head.atoms):
+    if any(each.base is None and each.reach.step is None for each in rule.conclusions):
         return "`exists` over an interval"
     return None
-
-
-def earliest(head: Head, least: Number | None) -> Number | None:
-    """From which time of the rule on all that the head pins is on the timeline; `least` is what the body says."""
-    for each in head.atoms:
-        if isinstance(each, Pinned) and each.pin.base is not None:
-            offset = time(each.pin.offset)
-            least = -offset if least is None else max(least, -offset)
-    return least

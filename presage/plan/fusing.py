@@ -10,8 +10,9 @@ from collections import Counter
 from dataclasses import replace
 
 from presage.analysis.differences import INF
+from presage.core.reach import HERE
 from presage.model.terms import Variable
-from presage.plan.nodes import HERE, Join, Node, Plan, reads
+from presage.plan.nodes import Join, Node, Plan, reads
 
 
 def fuse(plan: Plan) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from presage.model.formulas import And, Atom, Comparison, Formula, Modal, Not, Reset, Windowed, transform, walk
+from presage.core.formulas import All, Every, Formula, Not, Rows, Some, Whole, is_at_one_time, transform, walk
+from presage.core.reach import EVERYWHERE
+from presage.model.formulas import Atom, Comparison
 from presage.model.printer import show_window
 from presage.model.terms import Variable
 from presage.model.windows import RowsWindow
@@ -11,7 +13,6 @@ from presage.plan.formulas import positive
 from presage.plan.nodes import LastRows, Literal, Shows
 from presage.plan.rows import conjuncts_among, parts_in_rows
 from presage.plan.sides import PartsWithSides
-from presage.plan.windows import is_at_one_time
 
 
 class PartsInRows(PartsWithSides):
@@ -19,10 +20,10 @@ class PartsInRows(PartsWithSides):
         """What a window of rows must show for a formula to be true."""
         formula = transform(formula, self._without_reset)
         changing = (part for part in walk(formula) if isinstance(part, Atom) and part.predicate not in self.statics)
-        if isinstance(formula, Modal) and not any(changing):
+        if isinstance(formula, (Some, Every)) and formula.clip and not any(changing):
             raise self._refuse("a window of rows over what does not change", window.span)
-        if isinstance(formula, Modal) and formula.operator == "all":
-            self._all_in_rows(window, formula.formula, body)
+        if isinstance(formula, Every) and formula.clip and formula.reach == EVERYWHERE:
+            self._all_in_rows(window, formula.part, body)
             return
         asked = parts_in_rows(formula, self._fresh_variable)
         if asked is None:
@@ -55,14 +56,14 @@ class PartsInRows(PartsWithSides):
         begins = self._shown(window, Atom(self._beginning(name, columns), arguments), Shows.AFTER_FIRST)
         body.negated.append(Literal(begins, arguments))
         for atom in inputs:
-            lost = Windowed(window, Modal("some", And((Atom(name, arguments), Not(atom)))), span=window.span)
+            lost = Rows(window, Some(EVERYWHERE, All((Atom(name, arguments), Not(atom))), clip=True))
             found, _ = self._joined([lost], columns)
             body.negated.append(Literal(found, arguments))
 
     def _without_reset(self, formula: Formula) -> Formula:
-        if not isinstance(formula, Reset):
+        if not isinstance(formula, Whole):
             return formula
-        name, columns = self._no_rows(positive(formula.formula))
+        name, columns = self._no_rows(positive(formula.part))
         return Atom(name, tuple(map(Variable, columns)), span=formula.span)
 
     def _no_rows(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
@@ -102,6 +103,6 @@ class PartsInRows(PartsWithSides):
             arity = source.arity + (shows is Shows.WITH_TIME)
             name = self._fresh(arity, "made" if shows is Shows.AT_ONCE else "shown")
             counted = tuple(sorted(each.name for each in self.plan.sources.values() if each.kind == "input"))
-            self.plan.nodes.append(LastRows(name, source.name, window, counted, shows, self.rule))
+            self.plan.nodes.append(LastRows(name, source.name, window, counted, shows, self.at_work))
             self.made[key] = name, ()
         return self.made[key][0]

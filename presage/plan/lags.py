@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from presage.analysis.differences import INF, Bound
 from presage.analysis.graph import component_of
 from presage.analysis.subject import Subject
+from presage.core.reach import EVERYWHERE, Reach
 from presage.model.statements import Horizon
 from presage.model.terms import Number
 from presage.plan.nodes import (
-    EVERYWHERE,
     AtLeast,
     Collect,
     Dilate,
@@ -33,7 +33,6 @@ from presage.plan.nodes import (
     Literal,
     Node,
     Plan,
-    Reach,
     Since,
     Stamp,
     Within,

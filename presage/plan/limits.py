@@ -10,10 +10,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from presage.analysis.differences import START, difference
+from presage.analysis.differences import NOW, START, difference
+from presage.core.reach import Reach
 from presage.model.formulas import Comparison
 from presage.model.terms import Number, number
-from presage.plan.nodes import Reach
 
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
@@ -64,6 +64,13 @@ class Limits:
         if self.discrete:
             most, strict = (math.ceil(most) - 1 if strict else math.floor(most)), False
         self._add(Limit(first, second, most, strict))
+
+    def in_window(self, name: str, offset: Number, reach: Reach) -> None:
+        """So much after a time lies within reach of now."""
+        if reach.near is not None:
+            self.at_most(NOW, name, number(offset - reach.near))
+        if reach.far is not None:
+            self.at_most(name, NOW, number(reach.far - offset))
 
     def keep_to(self, said: Relative) -> None:
         strict = said.operator in "<>"

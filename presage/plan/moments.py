@@ -6,13 +6,13 @@ window. How a rule with several times is worked out is in `times.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from presage.model.formulas import And, Comparison, Formula, Not, Pinned, Windowed
-from presage.model.terms import Number, Variable
-from presage.model.windows import TimeWindow
-from presage.plan.formulas import time
+from presage.core.formulas import At, Formula, Not, Seen
+from presage.core.reach import Reach
+from presage.model.formulas import Comparison
+from presage.model.terms import Number
 
 
 @dataclass(slots=True)
@@ -20,7 +20,7 @@ class Moment:
     """What a rule says of a time variable."""
 
     parts: list[Formula] = field(default_factory=list)
-    windows: list[tuple[Number, TimeWindow]] = field(default_factory=list)
+    windows: list[tuple[Number, Reach]] = field(default_factory=list)
     """Windows in which the variable's time plus a number lies."""
 
 
@@ -36,36 +36,28 @@ def moments(parts: Iterable[Formula], is_timeless: Callable[[Formula], bool]) ->
     """The parts of a body by the time they are about."""
     found = Moments()
     for part in parts:
-        inner = part.formula if isinstance(part, Not) else part
+        inner = part.part if isinstance(part, Not) else part
         window = None
-        if isinstance(part, Windowed) and (seen := pinned_in_window(part)) is not None:
-            window, inner, part = part.window, seen, seen
+        if isinstance(part, Seen) and (seen := pinned_in_window(part)) is not None:
+            window, inner, part = part.reach, seen, seen
         if isinstance(inner, Comparison) or is_timeless(inner):
             found.anytime.append(part)
-        elif isinstance(inner, Pinned) and isinstance(inner.pin.base, Variable):
-            moment = found.named.setdefault(inner.pin.base.name, Moment())
+        elif isinstance(inner, At) and inner.variable is not None:
+            moment = found.named.setdefault(inner.variable, Moment())
             moment.parts.append(part)
-            if isinstance(window, TimeWindow):
-                moment.windows.append((time(inner.pin.offset), window))
-        elif isinstance(inner, Pinned) and inner.pin.base is None:
+            if window is not None:
+                moment.windows.append((inner.offset, window))
+        elif isinstance(inner, At) and inner.base is None:
             found.anytime.append(part)
         else:
             found.now.append(part)
     return found
 
 
-def pinned_in_window(formula: Formula) -> Pinned | None:
-    """`φ@T` in a window that moves with now."""
+def pinned_in_window(formula: Formula) -> At | None:
+    """A formula at a time variable, in a window that moves with now."""
     match formula:
-        case Windowed(window=TimeWindow(hop=None), formula=Pinned(pin=pin) as inner) if isinstance(pin.base, Variable):
+        case Seen(hop=None, part=At() as inner) if inner.variable is not None:
             return inner
         case _:
             return None
-
-
-def conjuncts(formula: Formula) -> Iterator[Formula]:
-    if isinstance(formula, And):
-        for part in formula.parts:
-            yield from conjuncts(part)
-    else:
-        yield formula

@@ -11,21 +11,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from presage.model.formulas import Formula, Modal, Windowed
+from presage.core.formulas import Every, Formula, Seen, Some, is_at_one_time
+from presage.core.reach import EVERYWHERE, Reach
 from presage.model.terms import Number, number
-from presage.model.windows import TimeWindow
-from presage.plan.formulas import time
-from presage.plan.nodes import Reach
-from presage.plan.windows import is_at_one_time
 
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """`outer` and `inner` are modalities of opposite kinds, the inner one over `formula`. The reaches are those of the
-    windows of the inner modality, and the one of the times at which the whole inner windows stand."""
+    """`outer` and `inner` are of opposite kinds, the inner one over `formula`. The reaches are those of the windows of
+    the inner one, and the one of the times at which the whole inner windows stand, as nodes of a plan have them."""
 
-    outer: str
-    inner: str
+    outer: type[Some] | type[Every]
+    inner: type[Some] | type[Every]
     formula: Formula
     back: Number | None
     """How far the left edge is from now; `None` if it is always the start of the stream."""
@@ -40,23 +37,19 @@ class Nested:
     """The outer window."""
 
 
-def nested(formula: Windowed) -> Nested | None:
-    """A window over a window, with opposite modalities, as its parts; `None` for other formulas."""
-    match formula:
-        case Windowed(
-            window=TimeWindow(hop=None) as outer,
-            formula=Modal(
-                operator=first,
-                formula=Windowed(window=TimeWindow(hop=None) as inner, formula=Modal(operator=second, formula=local)),
-            ),
-        ) if first != second and is_at_one_time(local):
-            pass
-        case _:
-            return None
-    if outer.ahead is None or inner.ahead is None or time(inner.ahead) > time(outer.ahead):
+def nested(formula: Seen) -> Nested | None:
+    """A window over a window, of opposite kinds, as its parts; `None` for other formulas."""
+    first = formula.part
+    second = first.part if isinstance(first, (Some, Every)) and first.clip and first.reach == EVERYWHERE else None
+    if not isinstance(first, (Some, Every)) or not isinstance(second, (Some, Every)):
         return None
-    far, near = None if outer.back is None else time(outer.back), time(outer.ahead)
-    back, ahead = None if inner.back is None else time(inner.back), time(inner.ahead)
+    if formula.hop is not None or not second.clip or type(first) is type(second) or not is_at_one_time(second.part):
+        return None
+    near, ahead = formula.reach.far, second.reach.far
+    if near is None or ahead is None or ahead > near:
+        return None
+    far = None if formula.reach.near is None else number(-formula.reach.near)
+    back = None if second.reach.near is None else number(-second.reach.near)
     left_ahead, right_back = ahead, back
     if far is not None:
         left_ahead = min(ahead, far + near)
@@ -65,7 +58,7 @@ def nested(formula: Windowed) -> Nested | None:
     if back is not None and (far is None or back + ahead <= far + near):
         between = Reach(number(ahead - near), None if far is None else number(far - back))
     return Nested(
-        first, second, local, far, near,
+        type(first), type(second), second.part, far, near,
         at_left=Reach(number(-left_ahead), 0), at_right=Reach(0, right_back),
         whole=Reach(number(-ahead), back), between=between, outside=Reach(number(-near), far),
     )  # fmt: skip

@@ -10,35 +10,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Union
 
+from presage.core.reach import HERE, Reach
 from presage.model.formulas import Comparison
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Number, Variable
 from presage.model.windows import RowsWindow
 
 Argument = Union[Variable, Constant]
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """Distances from a time: from `near` to `far`; `None` is infinity, with the sign of the bound."""
-
-    near: Number | None
-    far: Number | None
-    open_near: bool = False
-    open_far: bool = False
-
-    def __add__(self, other: Reach) -> Reach:
-        near = None if self.near is None or other.near is None else self.near + other.near
-        far = None if self.far is None or other.far is None else self.far + other.far
-        return Reach(near, far, self.open_near or other.open_near, self.open_far or other.open_far)
-
-    @property
-    def is_nothing(self) -> bool:
-        return self.near == 0 and self.far == 0
-
-
-HERE = Reach(0, 0)
-EVERYWHERE = Reach(None, None)
 
 
 @dataclass(frozen=True, slots=True)

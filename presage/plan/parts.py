@@ -12,37 +12,42 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from presage.analysis.timeless import uses_now
-from presage.errors import PresageError, Span
-from presage.model.formulas import (
-    And,
-    Atom,
-    BinaryMetric,
-    Comparison,
+from presage.core.binding import closed
+from presage.core.formulas import (
+    TRUE,
+    All,
+    Any,
+    At,
+    Every,
     Formula,
-    Metric,
-    Modal,
+    Lasts,
     Not,
-    Or,
-    Pinned,
-    Reset,
-    Top,
-    Windowed,
+    Only,
+    Rows,
+    Seen,
+    Shift,
+    Some,
+    Whole,
+    is_at_one_time,
+    names,
+    uses_now,
     variables,
     walk,
 )
-from presage.model.printer import show_formula
+from presage.core.printer import show_core
+from presage.core.reach import EVERYWHERE, HERE, Reach
+from presage.core.rules import Core, CoreRule
+from presage.errors import PresageError, Span
+from presage.model.formulas import Atom, Comparison
 from presage.model.program import Program
 from presage.model.statements import Rule
-from presage.model.terms import Constant, Number, Variable, number, term_variables
-from presage.model.windows import RowsWindow, TimeWindow
+from presage.model.terms import Constant, Number, Variable, number
+from presage.model.windows import RowsWindow
 from presage.plan.alternatives import alternatives
 from presage.plan.body import Body
-from presage.plan.formulas import mirrored, names, positive, reach_of, single_step, time
+from presage.plan.formulas import positive
 from presage.plan.nesting import Nested, nested
 from presage.plan.nodes import (
-    EVERYWHERE,
-    HERE,
     Argument,
     Dilate,
     Erode,
@@ -51,15 +56,13 @@ from presage.plan.nodes import (
     Known,
     Literal,
     Plan,
-    Reach,
     Shows,
     Source,
     Within,
 )
 from presage.plan.rows import are_columns
-from presage.plan.windows import is_known
 
-TRUE = "true"
+ALWAYS = "true"
 START = "#start"
 
 
@@ -72,12 +75,12 @@ class Unsupported(PresageError):
 
 
 class Parts(ABC):
-    def __init__(self, program: Program, discrete: bool, kinds: dict[str, tuple[int, str]], mixed: bool) -> None:
+    def __init__(self, core: Core, kinds: dict[str, tuple[int, str]], mixed: bool) -> None:
         """`mixed` says whether rules derive facts of an input."""
-        self.program = program
-        self.plan = Plan(discrete)
+        self.core = core
+        self.plan = Plan(core.discrete)
         self.made: dict[str, tuple[str, tuple[str, ...]]] = {}
-        self.rule: Rule | None = None
+        self.rule: CoreRule | None = None
         for name, (arity, kind) in kinds.items():
             self.plan.sources[name] = Source(name, arity, kind)
         self.uses: Counter[str] = Counter()
@@ -91,18 +94,23 @@ class Parts(ABC):
         self.statics = {name for name, (_, kind) in kinds.items() if kind == "static"}
         self.mixed = mixed
 
+    @property
+    def at_work(self) -> Rule | None:
+        """The rule of the program that nodes are made for."""
+        return None if self.rule is None else self.rule.rule
+
     def _fresh(self, arity: int, kind: str = "made") -> str:
         name = f"#{len(self.plan.sources)}"
         self.plan.sources[name] = Source(name, arity, kind)
         return name
 
     def _refuse(self, what: str, span: Span) -> Unsupported:
-        return Unsupported(what, span, self.program)
+        return Unsupported(what, span, self.core.program)
 
     def _is_timeless(self, formula: Formula) -> bool:
         if isinstance(formula, Not):
-            return self._is_timeless(formula.formula)
-        return (isinstance(formula, Atom) and formula.predicate in self.statics) or isinstance(formula, Top)
+            return self._is_timeless(formula.part)
+        return (isinstance(formula, Atom) and formula.predicate in self.statics) or formula == TRUE
 
     def _argument(self, term: object) -> Argument:
         assert isinstance(term, (Variable, Constant))
@@ -115,19 +123,19 @@ class Parts(ABC):
         while todo:
             part = todo.pop(0)
             match part:
-                case Not(formula=Top()):
+                case Any(parts=()) | Not(part=All(parts=())):
                     body.impossible = True
-                case And(parts=inner):
+                case All(parts=inner):
                     todo[:0] = [positive(each) for each in inner]
                 case Comparison():
                     if uses_now(part):
                         raise self._refuse("a comparison with `now` inside a formula", part.span)
                     body.comparisons.append(part)
-                case Not(formula=inner):
-                    body.negated.append(self._literal(inner, body))
-                case Top():
+                case Not(part=Any(parts=())):
                     pass
-                case Windowed(window=RowsWindow() as window, formula=inner):
+                case Not(part=inner):
+                    body.negated.append(self._literal(inner, body))
+                case Rows(window=window, part=inner):
                     self._in_rows(window, inner, body)
                 case _:
                     self._require(self._literal(part, body), body)
@@ -141,10 +149,10 @@ class Parts(ABC):
             body.negated.append(replace(literal, still=True))
 
     def _true(self) -> str:
-        if TRUE not in self.plan.sources:
-            self.plan.sources[TRUE] = Source(TRUE, 0, "static")
-            self.plan.known.append(Known(TRUE, (), None, None))
-        return TRUE
+        if ALWAYS not in self.plan.sources:
+            self.plan.sources[ALWAYS] = Source(ALWAYS, 0, "static")
+            self.plan.known.append(Known(ALWAYS, (), None, None))
+        return ALWAYS
 
     def _start(self) -> str:
         """A relation that holds at the start of the stream only."""
@@ -173,24 +181,22 @@ class Parts(ABC):
     def _literal(self, formula: Formula, body: Body) -> Literal:
         offset: Number = 0
         at: Number | None = None
-        while isinstance(formula, Reset):
-            formula = formula.formula
-        self._refuse_pins(formula.formula if isinstance(formula, Pinned) else formula, to_now=False)
-        if isinstance(formula, Pinned):
-            pin = formula.pin
-            if pin.base is None:
-                at = time(pin.offset)
+        while isinstance(formula, Whole):
+            formula = formula.part
+        self._refuse_pins(formula.part if isinstance(formula, At) else formula, to_now=False)
+        if isinstance(formula, At):
+            if formula.base is None:
+                at = formula.offset
             else:
-                offset = time(pin.offset)
+                offset = formula.offset
                 body.not_before(-offset)
-            formula = formula.formula
-            if isinstance(formula, Pinned):
+            formula = formula.part
+            if isinstance(formula, At):
                 raise self._refuse("a pin on a pin", formula.span)
-        while at is None and isinstance(formula, Metric) and (moved := single_step(formula)) is not None:
-            # At a single distance, `once` and `historically` only move the time.
-            self._refuse_pins(formula.formula)
-            offset += moved
-            formula = formula.formula
+        while at is None and isinstance(formula, Shift):
+            self._refuse_pins(formula.part)
+            offset += formula.distance
+            formula = formula.part
         if isinstance(formula, Atom):
             return Literal(formula.predicate, tuple(self._argument(each) for each in formula.arguments), offset, at)
         name, columns = self._made(formula)
@@ -201,7 +207,7 @@ class Parts(ABC):
         """What a window of rows must show for a formula to be true."""
 
     @abstractmethod
-    def _since(self, formula: BinaryMetric) -> tuple[str, tuple[str, ...]]:
+    def _since(self, formula: Lasts) -> tuple[str, tuple[str, ...]]:
         """What `since` and `until` make of their sides."""
 
     @abstractmethod
@@ -230,7 +236,7 @@ class Parts(ABC):
 
     def _made(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
         """A relation that holds where the formula does, and the variables of its columns."""
-        text = show_formula(formula)
+        text = show_core(formula)
         outer = [name for name in names(formula) if self._is_outer(name, formula)]
         # What it is depends on which of its variables the rule speaks of elsewhere, and perhaps on their values there.
         text = f"{text} with {outer}{' at all times' if self.at_all_times else ''}"
@@ -261,23 +267,17 @@ class Parts(ABC):
                 if are_columns(arguments):
                     return predicate, names(formula)
                 return self._joined([formula], names(formula))
-            case Top():
+            case All(parts=()):
                 return self._true(), ()
-            case Metric(operator=operator, interval=interval, formula=inner):
-                self._refuse_pins(inner)
-                with self._below(operator in ("historically", "always")):
-                    source, columns_of = self._steady(inner)
-                reach = reach_of(interval, self.plan.discrete)
-                reach = reach if operator in ("once", "historically") else mirrored(reach)
-                name = self._fresh(len(columns_of))
-                kind = Dilate if operator in ("once", "eventually") else Erode
-                self.plan.nodes.append(kind(name, source, reach, rule=self.rule))
-                return name, columns_of
-            case BinaryMetric():
+            case Shift(distance=distance, part=inner):
+                return self._widened(formula, Reach(distance, distance), inner)
+            case Some(reach=reach, part=inner, clip=False) | Every(reach=reach, part=inner, clip=False):
+                return self._widened(formula, reach, inner)
+            case Lasts():
                 return self._since(formula)
-            case And(parts=parts):
+            case All(parts=parts):
                 return self._joined(parts, names(formula))
-            case Or(parts=parts):
+            case Any(parts=parts):
                 shared = tuple(
                     name
                     for name in names(formula)
@@ -291,63 +291,77 @@ class Parts(ABC):
                 return name, shared
             case Not():
                 raise self._refuse("a negation here", formula.span)
-            case Pinned():
+            case At():
                 raise self._refuse("a pin inside an operator", formula.span)
-            case Windowed() if is_known(formula):
-                return self._windowed(formula)
-            case Windowed() if (found := nested(formula)) is not None:
-                return self._nested(found, formula.span)
-            case Windowed(window=RowsWindow() as window, formula=Modal(operator="some", formula=Atom() as atom)) if (
-                are_columns(atom.arguments) and atom.predicate not in self.statics
+            case Seen(part=Some(clip=True) | Every(clip=True) as inner) if inner.reach == EVERYWHERE and is_at_one_time(
+                inner.part
             ):
-                return self._shown(window, atom, Shows.WHILE_IN), names(atom)
-            case Windowed(window=RowsWindow()):
-                return self._joined([formula], names(formula))
-            case Reset(formula=inner):
-                # Relations are about the whole stream; windows show some of their times.
-                return self._made(inner)
-            case Modal(operator="some", formula=inner):
+                return self._hopping(formula, self._windowed(inner, formula.reach))
+            case Some(reach=reach, part=inner) if reach == EVERYWHERE:
                 # At some time of the whole stream.
                 source, columns_of = self._joined([inner], names(inner), least=0)
                 name = self._fresh(len(columns_of))
-                self.plan.nodes.append(Within(name, source, EVERYWHERE, (), self.rule))
+                self.plan.nodes.append(Within(name, source, EVERYWHERE, (), self.at_work))
                 return name, columns_of
-            case Windowed() | Modal():
+            case Some() | Every() if formula.reach != EVERYWHERE and is_at_one_time(formula.part):
+                return self._windowed(formula, formula.reach)
+            case Seen() if (found := nested(formula)) is not None:
+                return self._nested(found, formula.span)
+            case Rows(window=window, part=Some(reach=reach, clip=True, part=Atom() as atom)) if (
+                reach == EVERYWHERE and are_columns(atom.arguments) and atom.predicate not in self.statics
+            ):
+                return self._shown(window, atom, Shows.WHILE_IN), names(atom)
+            case Rows():
+                return self._joined([formula], names(formula))
+            case Whole(part=inner):
+                # Relations are about the whole stream; windows show some of their times.
+                return self._made(inner)
+            case Some() | Every() | Seen() | Only():
                 raise self._refuse("a window or modality", formula.span)
             case _:
                 raise self._refuse("this formula", formula.span)
 
+    def _widened(self, formula: Formula, reach: Reach, inner: Formula) -> tuple[str, tuple[str, ...]]:
+        """A formula at some time within reach, or at every such time."""
+        self._refuse_pins(inner)
+        with self._below(isinstance(formula, Every)):
+            source, columns = self._steady(inner)
+        name = self._fresh(len(columns))
+        kind = Erode if isinstance(formula, Every) else Dilate
+        self.plan.nodes.append(kind(name, source, reach.mirrored(), rule=self.at_work))
+        return name, columns
+
     def _refuse_pins(self, formula: Formula, to_now: bool = True) -> None:
         """Below an operator a pin speaks of another time than the operator does."""
         for part in walk(formula):
-            if isinstance(part, Pinned) and (isinstance(part.pin.base, Variable) or (to_now and part.pin.base)):
+            if isinstance(part, At) and (part.variable is not None or (to_now and part.base is not None)):
                 raise self._refuse("a pin inside an operator", part.span)
 
-    def _windowed(self, formula: Windowed) -> tuple[str, tuple[str, ...]]:
+    def _windowed(self, formula: Some | Every, reach: Reach) -> tuple[str, tuple[str, ...]]:
         """`some` or `all` over a window of time."""
-        window, modal = formula.window, formula.formula
-        assert isinstance(window, TimeWindow) and isinstance(modal, Modal)
-        with self._below(modal.operator == "all"):
-            source, columns = self._below_window(modal.formula, formula.span)
-        near = None if window.ahead is None else number(-time(window.ahead))
-        reach = Reach(near, None if window.back is None else time(window.back))
+        with self._below(isinstance(formula, Every)):
+            source, columns = self._below_window(formula.part, formula.span)
         name = self._fresh(len(columns))
-        if modal.operator == "some":
-            self.plan.nodes.append(Dilate(name, source, reach, self.rule))
+        if isinstance(formula, Some):
+            self.plan.nodes.append(Dilate(name, source, reach.mirrored(), self.at_work))
         else:
-            self.plan.nodes.append(Erode(name, source, reach, clipped=True, rule=self.rule))
-        if window.hop is None:
-            return name, columns
+            self.plan.nodes.append(Erode(name, source, reach.mirrored(), clipped=True, rule=self.at_work))
+        return name, columns
+
+    def _hopping(self, formula: Seen, found: tuple[str, tuple[str, ...]]) -> tuple[str, tuple[str, ...]]:
+        name, columns = found
+        if formula.hop is None:
+            return found
         if not self.plan.discrete:
             raise self._refuse("a hopping window on the dense timeline", formula.span)
         hopping = self._fresh(len(columns))
-        self.plan.nodes.append(Hop(hopping, name, int(time(window.hop)), self.rule))
+        self.plan.nodes.append(Hop(hopping, name, int(formula.hop), self.at_work))
         return hopping, columns
 
     def _below_window(self, formula: Formula, span: Span) -> tuple[str, tuple[str, ...]]:
         """What a window shows, at the times from the start of the stream on."""
         self._refuse_pins(formula)
-        if all(self._is_timeless(part) or isinstance(part, (Comparison, And, Or, Reset)) for part in walk(formula)):
+        if all(self._is_timeless(part) or isinstance(part, (Comparison, All, Any, Whole)) for part in walk(formula)):
             raise self._refuse("a window over what does not change", span)
         if isinstance(formula, Atom):
             return self._made(formula)
@@ -361,23 +375,22 @@ class Parts(ABC):
             source, columns = self._below_window(found.formula, span)
         arguments = tuple(map(Variable, columns))
 
-        def seen(modality: str, below: str, reach: Reach) -> str:
+        def seen(kind: type[Some] | type[Every], below: str, reach: Reach) -> str:
             name = self._fresh(len(columns))
-            node = (
-                Dilate(name, below, reach, self.rule)
-                if modality == "some"
-                else Erode(name, below, reach, True, self.rule)
+            is_some = kind is Some
+            rule = self.at_work
+            self.plan.nodes.append(
+                Dilate(name, below, reach, rule) if is_some else Erode(name, below, reach, True, rule)
             )
-            self.plan.nodes.append(node)
             return name
 
         def join(name: str, *literals: Literal, least: Number | None = None) -> str:
-            self.plan.nodes.append(Join(name, arguments, literals, least=least, rule=self.rule))
+            self.plan.nodes.append(Join(name, arguments, literals, least=least, rule=self.at_work))
             return name
 
         at_left = seen(found.inner, source, found.at_left)
         at_start = join(self._fresh(len(columns)), Literal(at_left, arguments), Literal(self._start(), ()))
-        left = join(self._fresh(len(columns)), Literal(seen("some", at_start, found.outside), arguments))
+        left = join(self._fresh(len(columns)), Literal(seen(Some, at_start, found.outside), arguments))
         if found.back is not None:
             join(left, Literal(at_left, arguments, number(-found.back)), least=found.back)
         shown = [Literal(left, arguments), Literal(seen(found.inner, source, found.at_right), arguments, found.ahead)]
@@ -385,9 +398,9 @@ class Parts(ABC):
             whole = join(self._fresh(len(columns)), Literal(seen(found.inner, source, found.whole), arguments), least=0)
             shown.append(Literal(seen(found.outer, whole, found.between), arguments))
         name = self._fresh(len(columns))
-        for literals in [[each] for each in shown] if found.outer == "some" else [shown]:
+        for literals in [[each] for each in shown] if found.outer is Some else [shown]:
             join(name, *literals)
-        if found.outer == "all" and found.between is not None and found.whole.near:
+        if found.outer is Every and found.between is not None and found.whole.near:
             # Just before the stream, a window that looks ahead shows its start, and no whole window within.
             assert found.between.near is not None
             join(name, *shown[:2], Literal(self._until(number(found.between.near - 1)), ()))
@@ -414,16 +427,7 @@ class Parts(ABC):
     def _bound(self, body: Body) -> set[str]:
         """The variables that a body gives values to, computed ones included."""
         bound = {each.name for literal in body.literals for each in literal.arguments if isinstance(each, Variable)}
-        changed = True
-        while changed:
-            changed = False
-            for each in body.comparisons:
-                for side, other in ((each.left, each.right), (each.right, each.left)):
-                    computes = each.operator == "=" and isinstance(side, Variable) and side.name not in bound
-                    if computes and all(variable.name in bound for variable in term_variables(other)):
-                        bound.add(side.name)  # type: ignore[union-attr]
-                        changed = True
-        return bound
+        return closed(bound, body.comparisons)
 
     def _joined_body(self, body: Body, columns: tuple[str, ...], name: str = "") -> str:
         name = name or self._fresh(len(columns))
@@ -431,7 +435,7 @@ class Parts(ABC):
         # Subformulas also hold before the stream starts where they are about absence or static facts.
         self.plan.nodes.append(
             Join(name, arguments, tuple(body.literals), tuple(body.negated), tuple(body.comparisons), HERE, None,
-                 body.least, self.rule)
+                 body.least, self.at_work)
         )  # fmt: skip
         return name
 

@@ -9,60 +9,57 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from presage.analysis.timeless import uses_now
-from presage.model.formulas import (
-    And,
-    BinaryMetric,
-    Comparison,
+from presage.core.formulas import (
+    All,
+    Any,
+    At,
+    Every,
     Formula,
-    Implies,
-    Metric,
+    Lasts,
     Not,
-    Or,
-    Pinned,
-    Top,
+    Shift,
+    Some,
+    both,
     children,
+    conjuncts,
+    uses_now,
     variables,
 )
+from presage.model.formulas import Comparison
 from presage.model.terms import Now
 
 
 def hoisted(formula: Formula, times: set[str]) -> Iterator[Formula]:
     """The conjuncts of a formula, in a rule with these time variables."""
-    match formula:
-        case And(parts=parts):
-            for part in parts:
-                yield from hoisted(part, times)
-        case Metric(formula=inner):
-            yield from _split(formula, inner, times)
-        case BinaryMetric(right=right):
-            yield from _split(formula, right, times)
-        case _:
-            yield formula
+    for part in conjuncts(formula):
+        match part:
+            case Some(clip=False, part=inner) | Every(clip=False, part=inner) | Shift(part=inner) | Lasts(right=inner):
+                yield from _split(part, inner, times)
+            case _:
+                yield part
 
 
-def _split(formula: Metric | BinaryMetric, inner: Formula, times: set[str]) -> Iterator[Formula]:
+def _split(formula: Some | Every | Shift | Lasts, inner: Formula, times: set[str]) -> Iterator[Formula]:
     parts = list(hoisted(inner, times))
     rigid = [part for part in parts if _is_rigid(part, times)]
     if not rigid:
         yield formula
         return
     yield from rigid
-    rest = [part for part in parts if part not in rigid]
-    left: Formula = And(tuple(rest)) if len(rest) > 1 else rest[0] if rest else Top()
-    if isinstance(formula, BinaryMetric):
-        yield replace(formula, right=left)
+    rest = tuple(part for part in parts if part not in rigid)
+    if isinstance(formula, Lasts):
+        yield replace(formula, right=both(rest))
     elif rest:
-        yield replace(formula, formula=left)
+        yield replace(formula, part=both(rest))
 
 
 def _is_rigid(formula: Formula, times: set[str]) -> bool:
     match formula:
-        case Pinned(pin=pin):
-            return not isinstance(pin.base, Now)
+        case At(base=base):
+            return not isinstance(base, Now)
         case Comparison():
             return uses_now(formula) or any(each.name in times for each in variables(formula))
-        case Not() | And() | Or() | Implies():
+        case Not() | All() | Any():
             return all(_is_rigid(part, times) for part in children(formula))
         case _:
             return False

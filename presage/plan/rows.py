@@ -6,10 +6,12 @@ which is then a value like others; and a fact at the time the rule is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from presage.model.formulas import And, Atom, Comparison, Formula, Modal, Not, Pinned, walk
+from presage.core.formulas import All, At, Formula, Not, Some, conjuncts, walk
+from presage.core.reach import EVERYWHERE
+from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Term, Variable
 from presage.plan.nodes import Shows
 
@@ -29,20 +31,20 @@ def parts_in_rows(formula: Formula, fresh: Callable[[], Variable]) -> list[Asked
     match formula:
         case Atom():
             return [Asked(formula, Shows.AT_ONCE)]
-        case Pinned(formula=Atom() as atom, pin=pin) if isinstance(pin.base, Variable) and pin.offset == 0:
-            return [Asked(atom, Shows.WITH_TIME, pin.base)]
-        case Modal(operator="some", formula=Atom() as atom):
+        case At(base=Variable() as base, offset=0, part=Atom() as atom):
+            return [Asked(atom, Shows.WITH_TIME, base)]
+        case Some(reach=reach, clip=True, part=Atom() as atom) if reach == EVERYWHERE:
             return [Asked(atom, Shows.WHILE_IN)]
-        case Modal(operator="some", formula=And() as inner):
+        case Some(reach=reach, clip=True, part=All() as inner) if reach == EVERYWHERE:
             moment = fresh()
             found: list[Asked | Comparison] = []
-            for part in _flat(inner):
+            for part in conjuncts(inner):
                 match part:
                     case Comparison():
                         found.append(part)
                     case Atom():
                         found.append(Asked(part, Shows.WITH_TIME, moment))
-                    case Not(formula=Atom() as atom):
+                    case Not(part=Atom() as atom):
                         found.append(Asked(atom, Shows.WITH_TIME, moment, absent=True))
                     case _:
                         return None
@@ -51,17 +53,9 @@ def parts_in_rows(formula: Formula, fresh: Callable[[], Variable]) -> list[Asked
             return None
 
 
-def _flat(formula: And) -> Iterator[Formula]:
-    for part in formula.parts:
-        if isinstance(part, And):
-            yield from _flat(part)
-        else:
-            yield part
-
-
 def conjuncts_among(formula: Formula, chosen: Callable[[Atom], bool]) -> list[Atom] | None:
     """The chosen atoms of a formula, if they are parts of a conjunction; `None` if some of them stand elsewhere."""
-    parts = list(_flat(formula)) if isinstance(formula, And) else [formula]
+    parts = list(conjuncts(formula))
     found = [part for part in parts if isinstance(part, Atom) and chosen(part)]
     rest = (inner for part in parts if not isinstance(part, Atom) for inner in walk(part))
     return None if any(isinstance(inner, Atom) and chosen(inner) for inner in rest) else found

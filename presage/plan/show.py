@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from presage.core.printer import show_reach, signed
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_formula, show_number, show_window
-from presage.model.terms import Number
 from presage.plan.nodes import (
     AtLeast,
     Collect,
@@ -16,7 +16,6 @@ from presage.plan.nodes import (
     LastRows,
     Literal,
     Node,
-    Reach,
     Since,
     Stamp,
     Within,
@@ -29,10 +28,10 @@ def show_node(node: Node) -> str:
         case Join():
             return _join(node)
         case Dilate(head=head, source=source, reach=reach):
-            return f"{head} := {source} held at some time of {_reach(reach)}"
+            return f"{head} := {source} held at some time of {show_reach(reach)}"
         case Erode(head=head, source=source, reach=reach, clipped=clipped):
             of_stream = " from the start on" if clipped else ""
-            return f"{head} := {source} held at all times of {_reach(reach)}{of_stream}"
+            return f"{head} := {source} held at all times of {show_reach(reach)}{of_stream}"
         case Hop(head=head, source=source, period=period):
             return f"{head} := {source} at the last multiple of {period}"
         case Invent(head=head, source=source, count=count, timed=timed):
@@ -41,8 +40,8 @@ def show_node(node: Node) -> str:
         case Stamp(head=head, source=source):
             return f"{head} := {source} with its time"
         case Within(head=head, source=source, reach=reach, bounds=bounds):
-            also = "".join(f", and {_reach(each)} from column {column + 1}" for column, each in bounds)
-            return f"{head} := {source} held at some time of {_reach(reach)}{also}"
+            also = "".join(f", and {show_reach(each)} from column {column + 1}" for column, each in bounds)
+            return f"{head} := {source} held at some time of {show_reach(reach)}{also}"
         case AtLeast(head=head, source=source, groups=groups, least=least):
             return f"{head} := at least {least} of {source} by {_columns(groups)}"
         case Collect(head=head, source=source, groups=groups, function=function):
@@ -50,7 +49,7 @@ def show_node(node: Node) -> str:
         case LastRows(head=head, source=source, window=window, shows=shows):
             return f"{head} := {source} in {show_window(window)}, {shows.value}"
         case Since(head=head, left=left, right=right, reach=reach, ahead=ahead):
-            return f"{head} := {left} {'until' if ahead else 'since'} {right}, {_reach(reach)}"
+            return f"{head} := {left} {'until' if ahead else 'since'} {right}, {show_reach(reach)}"
 
 
 def _columns(count: int) -> str:
@@ -62,8 +61,8 @@ def _join(node: Join) -> str:
     if node.head_at is not None:
         head += f" at time {show_number(node.head_at)}"
     elif not node.head_reach.is_nothing:
-        same = node.head_reach.near == node.head_reach.far
-        head += f" at {_distance(node.head_reach.near, '')}" if same else f" over {_reach(node.head_reach)}"
+        step = node.head_reach.step
+        head += f" over {show_reach(node.head_reach)}" if step is None else f" at {signed(step)}"
     body = [
         *map(_literal, node.literals),
         *(f"{'still' if each.still else 'not'} {_literal(each)}" for each in node.negated),
@@ -75,15 +74,4 @@ def _literal(literal: Literal) -> str:
     atom = show_atom(Atom(literal.relation, literal.arguments))
     if literal.at is not None:
         return f"{atom} at time {show_number(literal.at)}"
-    return f"{atom} at {_distance(literal.offset, '')}" if literal.offset else atom
-
-
-def _reach(reach: Reach) -> str:
-    opening, closing = "(" if reach.open_near else "[", ")" if reach.open_far else "]"
-    return f"{opening}{_distance(reach.near, '-inf')}, {_distance(reach.far, '+inf')}{closing}"
-
-
-def _distance(value: Number | None, otherwise: str) -> str:
-    if value is None:
-        return otherwise
-    return f"{'+' if value > 0 else ''}{show_number(value)}"
+    return f"{atom} at {signed(literal.offset)}" if literal.offset else atom

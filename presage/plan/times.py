@@ -12,15 +12,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from presage.analysis.differences import NOW, START
-from presage.model.formulas import Comparison, Formula, Not, Pinned, variables, walk
-from presage.model.statements import Rule
+from presage.core.formulas import At, Formula, Not, names, variables
+from presage.core.reach import EVERYWHERE, HERE, Reach
+from presage.core.rules import CoreRule
+from presage.model.formulas import Comparison
 from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable
 from presage.plan.body import Body
-from presage.plan.formulas import names, time
 from presage.plan.in_rows import PartsInRows
 from presage.plan.limits import Limit, Limits, relative
 from presage.plan.moments import Moments
-from presage.plan.nodes import EVERYWHERE, HERE, Dilate, Literal, Reach, Stamp, Within
+from presage.plan.nodes import Dilate, Literal, Stamp, Within
 from presage.time.bounds import COUNTABLE
 
 
@@ -43,7 +44,7 @@ class Never(Exception):
 
 
 class BodiesInTime(PartsInRows):
-    def _body(self, rule: Rule, base: str | None, found: Moments) -> Body:
+    def _body(self, rule: CoreRule, base: str | None, found: Moments) -> Body:
         """A body at the time of the head, `base` or, if that is `None`, now."""
         try:
             return _InTime(self, rule, NOW if base is None else base, found).body()
@@ -54,7 +55,7 @@ class BodiesInTime(PartsInRows):
 class _InTime:
     """One body on its way from its times to the one of the head."""
 
-    def __init__(self, plan: BodiesInTime, rule: Rule, base: str, found: Moments) -> None:
+    def __init__(self, plan: BodiesInTime, rule: CoreRule, base: str, found: Moments) -> None:
         self.plan, self.rule, self.base = plan, rule, base
         self.places = {name: _Place(list(moment.parts)) for name, moment in found.named.items()}
         self.places.setdefault(base, _Place())
@@ -75,18 +76,13 @@ class _InTime:
     def _say_how_far(self, found: Moments) -> None:
         limits, placed = self.limits, {*self.places, NOW}
         limits.at_most(START, NOW, 0)
-        for formula in self.rule.formulas():
-            for part in walk(formula):
-                # Where a pinned time is before the start the rule has no instance, in alternatives too.
-                if isinstance(part, Pinned) and part.pin.base is not None:
-                    named = NOW if isinstance(part.pin.base, Now) else part.pin.base.name
-                    limits.at_most(START, named, time(part.pin.offset))
+        for pin in self.rule.pins:
+            # Where a pinned time is before the start the rule has no instance, in alternatives too.
+            if pin.base is not None:
+                limits.at_most(START, NOW if isinstance(pin.base, Now) else pin.base.name, pin.offset)
         for name, moment in found.named.items():
             for offset, window in moment.windows:
-                if window.back is not None:
-                    limits.at_most(NOW, name, offset + time(window.back))
-                if window.ahead is not None:
-                    limits.at_most(name, NOW, time(window.ahead) - offset)
+                limits.in_window(name, offset, window)
         for part in found.anytime:
             if isinstance(part, Comparison):
                 said = relative(part)
@@ -161,7 +157,7 @@ class _InTime:
     def _moved_by(
         self, source: str, columns: tuple[str, ...], reach: Reach, bounds: tuple[tuple[int, Reach], ...]
     ) -> Literal:
-        made, rule = self.plan._fresh(len(columns)), self.rule
+        made, rule = self.plan._fresh(len(columns)), self.rule.rule
         if bounds or reach == EVERYWHERE:
             self.plan.plan.nodes.append(Within(made, source, reach, bounds, rule))
         else:
@@ -170,7 +166,7 @@ class _InTime:
 
     def _needed(self, name: str) -> set[str]:
         """The variables that are asked for anywhere but in what is said of a time."""
-        found = {each.name for atom in self.rule.head_atoms for each in variables(_unpinned(atom))}
+        found = {each.name for head in self.rule.conclusions for each in variables(head.atom)}
         for other, place in self.places.items():
             if other != name:
                 found |= {other} | place.names
@@ -204,7 +200,7 @@ class _InTime:
 
     def _is_asked_for(self, name: str, last: bool) -> bool:
         """Whether the time itself is needed as a value."""
-        if name in {each for atom in self.rule.head_atoms for each in names(_unpinned(atom))}:
+        if name in {each for head in self.rule.conclusions for each in names(head.atom)}:
             return True
         if any(name in _names_of(comparison) for comparison in self.comparisons):
             return True
@@ -279,7 +275,7 @@ class _InTime:
         columns = tuple(sorted(self._bound(body) & {*self._needed(name), *self.moved.get(name, ())}))
         source = self.plan._joined_body(body, columns)
         made = self.plan._fresh(len(columns) + 1)
-        self.plan.plan.nodes.append(Stamp(made, source, self.rule))
+        self.plan.plan.nodes.append(Stamp(made, source, self.rule.rule))
         self.moved.setdefault(name, set()).add(name)
         found = Body()
         found.literals.append(Literal(made, tuple(map(Variable, (*columns, name)))))
@@ -305,8 +301,8 @@ class _InTime:
 def _unpinned(formula: Formula) -> Formula:
     """A formula without the pin that says of which time it speaks."""
     if isinstance(formula, Not):
-        return replace(formula, formula=_unpinned(formula.formula))
-    return formula.formula if isinstance(formula, Pinned) else formula
+        return replace(formula, part=_unpinned(formula.part))
+    return formula.part if isinstance(formula, At) else formula
 
 
 def _names_of(comparison: Comparison) -> set[str]:

@@ -12,16 +12,16 @@ from dataclasses import replace
 from itertools import pairwise
 
 from presage.analysis.differences import INF, NOW
-from presage.analysis.safety import bound_by
-from presage.analysis.timeline import pin_variables
-from presage.analysis.timing import time_rule, window_range
-from presage.model.formulas import Atom, BinaryMetric, Metric, Pinned, Windowed, variables, walk
-from presage.model.printer import show_formula
+from presage.core.binding import binds
+from presage.core.formulas import Every, Lasts, Rows, Seen, Shift, Some, conjuncts, variables, walk
+from presage.core.printer import show_core
+from presage.core.reach import EVERYWHERE
+from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Number, Variable
 from presage.plan.body import Body
-from presage.plan.formulas import time
+from presage.plan.limits import Limits, relative
 from presage.plan.moments import pinned_in_window
-from presage.plan.nodes import EVERYWHERE, Dilate, Join, Literal
+from presage.plan.nodes import Dilate, Join, Literal
 from presage.plan.parts import Parts
 
 
@@ -43,11 +43,11 @@ class PartsWithValues(Parts):
     def _values(self, name: str) -> Literal | None:
         """All values that a variable has had where the rule binds it, at every time."""
         self.asked_for_values += 1
-        binders = [part for part in self.binders if name in bound_by(part)]
-        if not binders or (self.rule is not None and name in pin_variables(self.rule)):
+        binders = [part for part in self.binders if name in binds(part)]
+        if not binders or (self.rule is not None and name in self.rule.times):
             return None
         binder = min(binders, key=lambda part: (not self._is_timeless(part), not isinstance(part, Atom)))
-        key = f"values of {name} in {show_formula(binder)}"
+        key = f"values of {name} in {show_core(binder)}"
         if key not in self.made:
             before, self.binders = self.binders, [part for part in self.binders if part is not binder]
             source = self._literal(pinned_in_window(binder) or binder, Body())
@@ -55,8 +55,8 @@ class PartsWithValues(Parts):
             seen, ever = self._fresh(1), self._fresh(1, "domain")
             variable = (Variable(name),)
             self.plan.nodes += [
-                Join(seen, variable, (replace(source, offset=0),), rule=self.rule),
-                Dilate(ever, seen, EVERYWHERE, self.rule),
+                Join(seen, variable, (replace(source, offset=0),), rule=self.at_work),
+                Dilate(ever, seen, EVERYWHERE, self.at_work),
             ]
             self.made[key] = ever, (name,)
         ever = self.made[key][0]
@@ -66,21 +66,34 @@ class PartsWithValues(Parts):
     def _look_back(self) -> Number | float:
         """No less than how far apart two times can be that the rule at work speaks of."""
         assert self.rule is not None
-        timing = time_rule(self.rule, self.plan.discrete)
         found: Number | float = 0
-        for formula in self.rule.body:
-            for part in walk(formula):
-                if isinstance(part, (Metric, BinaryMetric)):
-                    found += INF if part.interval.high is None else time(part.interval.high)
-                elif isinstance(part, Windowed):
-                    low, high = window_range(part.window, self.plan.discrete)
-                    found += high - low
-        named = sorted(pin_variables(self.rule))
+        for part in (part for formula in self.rule.body for part in walk(formula)):
+            match part:
+                case Shift(distance=distance):
+                    found += max(distance, -distance)
+                case Some(reach=reach) | Every(reach=reach) | Lasts(reach=reach):
+                    found += INF if reach.farthest is None else reach.farthest
+                case Seen(reach=reach, hop=hop):
+                    found += INF if reach.near is None or reach.far is None else reach.far - reach.near + (hop or 0)
+                case Rows():
+                    found += INF
+        named = sorted(self.rule.times)
+        limits = self._limits()
         for first, second in pairwise([NOW, *named] if len(named) > 1 else []):
-            low, high = timing.bounds.range(first, second)
-            found += max(high, -low, 0)
-        offsets: list[Number] = [0]
-        for formula in self.rule.formulas():
-            pinned = (time(part.pin.offset) for part in walk(formula) if isinstance(part, Pinned))
-            offsets += [max(offset, -offset) for offset in pinned]
-        return found + max(offsets)
+            farthest = limits.range(first, second).farthest
+            found += INF if farthest is None else farthest
+        offsets = [max(pin.offset, -pin.offset) for pin in self.rule.pins]
+        return found + max([0, *offsets])
+
+    def _limits(self) -> Limits:
+        """How far apart the rule at work says that its times are."""
+        assert self.rule is not None
+        found = Limits(self.plan.discrete)
+        for part in (part for literal in self.rule.body for part in conjuncts(literal)):
+            said = relative(part) if isinstance(part, Comparison) else None
+            if said is not None:
+                found.keep_to(said)
+            pinned = pinned_in_window(part)
+            if pinned is not None and pinned.variable is not None and isinstance(part, Seen):
+                found.in_window(pinned.variable, pinned.offset, part.reach)
+        return found

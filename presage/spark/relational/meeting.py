@@ -14,9 +14,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from presage.core.reach import Reach
 from presage.kernels.layout import FAR
 from presage.kernels.pieces import lasting, meeting, outside
-from presage.plan.nodes import Reach
 from presage.spark.relational.columns import TIMES, starts_of, times_of, whole_tuples
 
 
