@@ -277,7 +277,7 @@ class _Expand:
         first, last = (chosen, place.when) if formula.is_past else (place.when, chosen)
         between = Stretch(last.later(-1)) if self.discrete else Stretch(last, False, False)
         held = replace(place, when=first.later(1) if self.discrete else first, stretch=between)
-        reach = Body(reaches=(Reach(chosen, place.when, low, high), Reach(chosen, START, 0, None)))
+        reach = Body(reaches=(Reach(chosen, place.when, low, high),))
         right = self.one(formula.right, replace(place, when=chosen), True)
         return [reach + one + other for one in right for other in self.one(formula.left, held, True)]
 

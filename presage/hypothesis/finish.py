@@ -98,8 +98,10 @@ class Finish:
                     self.held(resolved),
                 )
             )
-        opposite = {(each.predicate, each.arguments, each.when, not each.positive) for each in literals}
-        if any((each.predicate, each.arguments, each.when, each.positive) in opposite for each in literals):
+        # A stretch may have no times, or not the one it begins with: what holds throughout one contradicts nothing yet.
+        single = [each for each in literals if each.held is None]
+        opposite = {(each.predicate, each.arguments, each.when, not each.positive) for each in single}
+        if any((each.predicate, each.arguments, each.when, each.positive) in opposite for each in single):
             return None
         lookups = dict.fromkeys(
             Lookup(each.predicate, tuple(self.argument(term) for term in each.arguments), positive)
@@ -146,7 +148,7 @@ class Finish:
     def before_the_start(self) -> set[tuple[Atom, When]]:
         """Atoms that hold throughout a window and are absent as well: that can be before the start alone, where
         the window has no times and nothing holds."""
-        found = [self.node.literal(each) for each in self.node.leaves]
+        found = [self.node.literal(each) for each in self.node.leaves if each.stretch is None]
         absent = {(each.atom, each.when) for each in found if not each.positive and each.outside == "true"}
         return {
             (each.atom, each.when)

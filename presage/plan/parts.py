@@ -290,7 +290,7 @@ class Parts(ABC):
                     self._joined([part], shared, name)
                 return name, shared
             case Not():
-                raise self._refuse("a negation here", formula.span)
+                return self._joined([formula], names(formula))
             case At():
                 raise self._refuse("a pin inside an operator", formula.span)
             case Seen(part=Some(clip=True) | Every(clip=True) as inner) if inner.reach == EVERYWHERE and is_at_one_time(

@@ -102,7 +102,7 @@ class Reasoner:
         self._states = States(self.subject.discrete, self._lag) if emit == "states" else None
         self._only_confirmed = emit in ("confirmed", "states") or (emit is None and not possible)
         self.chase_limit = chase_limit
-        needed = self._only_confirmed and (self.subject.discrete or not possible)
+        needed = bool(self._beside) or (self._only_confirmed and (self.subject.discrete or not possible))
         self._confirming = self._make_confirming(needed)
         supposes = not self._only_confirmed or self._confirming is None or (possible and self.subject.waits_by_instance)
         self.supposing = suppose(narrowed, choice) if supposes else None

@@ -176,7 +176,7 @@ class Ranges:
         self.hidden_wake = None
         pieces = self.pieces(key, self.undecided(key[0]))
         known = self.told.get(key)
-        found = outcome(pieces, self.line)
+        found = outcome(pieces, self.line, key[1])
         if known is not None and known.confirmed:
             ways = [part for each in found.ways for part in beyond(each, known.confirmed)]
             found = found._replace(ways=ways, open=minus(found.open, known.confirmed))
@@ -288,7 +288,7 @@ class Ranges:
 
     # -- time -------------------------------------------------------------------------------------
 
-    def _watch(self, key: Key, told: Told, pieces: Iterable[Piece]) -> None:
+    def _watch(self, key: Key, told: Told, pieces: list[Piece]) -> None:
         """When to look again though nothing arrives: when all choices of some premise are gone, and when an absence is
         settled."""
         assert self.now is not None
@@ -298,6 +298,9 @@ class Ranges:
             self._wake(key, self.now + 1)  # it goes on, and is told as time passes
             return
         if not told.at and told.open is None and key not in self.seeds:
+            # Nothing was told, and yet time alone may confirm it: where no choice of times needs least.
+            pieces = [each for each in pieces if each.needs and not any(need.positive for need in each.needs)]
+        if not told.at and told.open is None and key not in self.seeds and not pieces:
             if told.confirmed and (span := self.spans[key[0]]) is not None:
                 # To forget what was confirmed.
                 self._wake(key, max(self.now, told.confirmed[-1].last[0]) + span + 2)  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from presage.hypothesis.literals import Argument, Open
 from presage.hypothesis.ranges.patterns import Moment, Need, at_most, inside
@@ -66,8 +67,9 @@ def extent(zone: Zone, moment: Moment) -> tuple[Number | None, Number | None]:
 
 def canonical(piece: Piece) -> Piece:
     """The same with as few time variables as there can be: those at a fixed distance from others go, and so do those
-    that nothing missing hangs on."""
-    zone, needs, settled = _renamed(piece.zone, piece.needs, piece.settled)
+    that nothing missing hangs on; where a stretch overlaps another premise, both are one."""
+    needs = piece.needs if len(piece.needs) < 2 else merged(piece.zone, piece.needs)
+    zone, needs, settled = _renamed(piece.zone, needs, piece.settled)
     free, whole, _ = _renamed(piece.free, piece.whole, ())
     return replace(piece, zone=zone, free=free, needs=needs, whole=whole, settled=settled)
 
@@ -148,3 +150,56 @@ def overlap(zone: Zone, first: Need, second: Need) -> Zone:
         zone.whole,
         [at_most(second.low, first.high, (0, touching)), at_most(first.low, second.high, (0, other))],
     )
+
+
+def merged(zone: Zone, needs: tuple[Need, ...], touching: bool = False) -> tuple[Need, ...]:
+    """The premises with a stretch and others about the same atom that overlap it as one; or all that touch."""
+    groups: dict[tuple[object, ...], list[Need]] = {}
+    for each in needs:
+        groups.setdefault((each.predicate, each.positive, each.arguments), []).append(each)
+    if len(groups) == len(needs):
+        return needs
+    found: list[Need] = []
+    for group in groups.values():
+        rest = list(group)
+        while rest:
+            first = rest.pop()
+            again = True
+            while again:
+                again = False
+                for other in rest:
+                    both = _together(zone, first, other, touching)
+                    if both is not None:
+                        rest.remove(other)
+                        first, again = both, True
+                        break
+            found.append(first)
+    return tuple(found)
+
+
+def _together(zone: Zone, one: Need, other: Need, touching: bool) -> Need | None:
+    """Two premises about one atom as one, where it is clear that their times overlap, or touch."""
+    if not touching and not (one.throughout or other.throughout):
+        return None
+    for first, second in ((one, other), (other, one)):
+        starts, gap = _lag(zone, first.low, second.low), _lag(zone, first.high, second.low)
+        ends = _lag(zone, first.high, second.high)
+        if starts is None or gap is None or ends is None or starts < 0:
+            continue
+        if starts == 0 and second.closed_low and not first.closed_low:
+            continue
+        shares = gap < 0 or (gap == 0 and first.closed_high and second.closed_low)
+        touches = (gap == 0 and (first.closed_high or second.closed_low)) or (zone.whole and gap == 1)
+        if not shares and not (touching and touches):
+            continue
+        high, closed = (second.high, second.closed_high) if ends > 0 else (first.high, first.closed_high)
+        if ends == 0:
+            closed = first.closed_high or second.closed_high
+        return replace(first, high=high, closed_high=closed, throughout=first.low != high)
+    return None
+
+
+def _lag(zone: Zone, first: Moment, second: Moment) -> Any:
+    """How much later one moment is than another, if that is fixed."""
+    away = zone.distance(second.base, first.base)
+    return None if away is None else away + second.offset - first.offset

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.patterns import Moment, Need, at_most, inside, same
-from presage.hypothesis.ranges.pieces import Piece, canonical
+from presage.hypothesis.ranges.pieces import Piece, canonical, merged
 from presage.hypothesis.texts import MIRRORED, Clause, show_clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable
@@ -33,7 +33,9 @@ class Outcome(NamedTuple):
     """Where they may still come true, with evidence or without."""
 
 
-def outcome(pieces: Iterable[Piece], line: Line) -> Outcome:
+def outcome(pieces: Iterable[Piece], line: Line, arguments: Iterable[object] = ()) -> Outcome:
+    """`arguments` are the answer's: its open variables stand for the same in all pieces."""
+    answered = frozenset(each for each in arguments if isinstance(each, Open))
     found = list(dict.fromkeys(pieces))
     sure = [each for each in found if not each.needs and not each.limits]
     confirmed = union(line.of_range(each.zone.range(ANSWER)) for each in sure)
@@ -44,7 +46,7 @@ def outcome(pieces: Iterable[Piece], line: Line) -> Outcome:
     if len(rest) == 1 and not _may_beat_itself(rest[0]):
         kept = rest if rest[0].has_evidence else []
     else:
-        kept = _minimal(rest)
+        kept = _minimal(rest, answered)
     return Outcome(sure, kept, still)
 
 
@@ -64,7 +66,7 @@ def _may_beat_itself(piece: Piece) -> bool:
     return any(each.throughout and max(each.low.base, each.high.base) > ANSWER for each in piece.needs)
 
 
-def _minimal(pieces: list[Piece]) -> list[Piece]:
+def _minimal(pieces: list[Piece], answered: frozenset[Open]) -> list[Piece]:
     """The pieces that are told, without what others make superfluous. Of several evidences for the same premises one
     stays, the smallest."""
     ranked = sorted(
@@ -80,7 +82,10 @@ def _minimal(pieces: list[Piece]) -> list[Piece]:
     )
     found: dict[tuple[object, ...], list[Zone]] = {}
     forms: dict[tuple[object, ...], Piece] = {}
-    merged = [replace(each, needs=_merged(each)) if len(each.needs) > 1 else each for each in ranked]
+    whole = [
+        replace(each, needs=merged(each.zone, each.needs, touching=True)) if len(each.needs) > 1 else each
+        for each in ranked
+    ]
     names = [frozenset((each.predicate, each.positive) for each in piece.needs) for piece in ranked]
     for place, piece in enumerate(ranked):
         if not piece.has_evidence:
@@ -92,7 +97,7 @@ def _minimal(pieces: list[Piece]) -> list[Piece]:
                 break
             if not names[other_place] <= names[place] or (place == other_place and not _may_beat_itself(piece)):
                 continue
-            for region in _beaten(merged[place], merged[other_place], other_place < place):
+            for region in _beaten(whole[place], whole[other_place], other_place < place, answered):
                 left = [part for zone in zones for part in zone.without(region)]
                 if left != zones:
                     cut_by.add(hash((other.free, other.whole, other.limits)))
@@ -111,58 +116,7 @@ def _minimal(pieces: list[Piece]) -> list[Piece]:
     ]
 
 
-def _merged(piece: Piece) -> tuple[Need, ...]:
-    """The premises with those about one atom whose times overlap or touch as one."""
-    zone = piece.zone
-    groups: dict[tuple[object, ...], list[Need]] = {}
-    for each in piece.needs:
-        groups.setdefault((each.predicate, each.positive, each.arguments), []).append(each)
-    if len(groups) == len(piece.needs):
-        return piece.needs
-    found: list[Need] = []
-    for group in groups.values():
-        rest = list(group)
-        while rest:
-            first = rest.pop()
-            again = True
-            while again:
-                again = False
-                for other in rest:
-                    both = _together(zone, first, other)
-                    if both is not None:
-                        rest.remove(other)
-                        first, again = both, True
-                        break
-            found.append(first)
-    return tuple(found)
-
-
-def _together(zone: Zone, one: Need, other: Need) -> Need | None:
-    """Two premises about one atom as one, where it is clear that their times overlap or touch."""
-    for first, second in ((one, other), (other, one)):
-        starts, gap = _lag(zone, first.low, second.low), _lag(zone, first.high, second.low)
-        ends = _lag(zone, first.high, second.high)
-        if starts is None or gap is None or ends is None or starts < 0:
-            continue
-        if starts == 0 and second.closed_low and not first.closed_low:
-            continue
-        touches = gap < 0 or (gap == 0 and (first.closed_high or second.closed_low)) or (zone.whole and gap == 1)
-        if not touches:
-            continue
-        high, closed = (second.high, second.closed_high) if ends > 0 else (first.high, first.closed_high)
-        if ends == 0:
-            closed = first.closed_high or second.closed_high
-        return replace(first, high=high, closed_high=closed, throughout=first.low != high)
-    return None
-
-
-def _lag(zone: Zone, first: Moment, second: Moment) -> Any:
-    """How much later one moment is than another, if that is fixed."""
-    away = zone.distance(second.base, first.base)
-    return None if away is None else away + second.offset - first.offset
-
-
-def _beaten(piece: Piece, other: Piece, is_preferred: bool) -> Iterator[Zone]:
+def _beaten(piece: Piece, other: Piece, is_preferred: bool, answered: frozenset[Open]) -> Iterator[Zone]:
     """Where another piece needs less, or the same and is preferred."""
     size = piece.zone.size
     places = [ANSWER, *range(size, size + other.zone.size - 2)]
@@ -176,7 +130,7 @@ def _beaten(piece: Piece, other: Piece, is_preferred: bool) -> Iterator[Zone]:
     ]
     for chosen in product(*options):
         pairs = list(zip(needs, chosen, strict=True))
-        if not _agree(piece, other, pairs):
+        if not _agree(piece, other, pairs, answered):
             continue
         part = both.within(each for need, have in pairs for each in _among(need, have))
         if part.empty:
@@ -191,20 +145,18 @@ def _beaten(piece: Piece, other: Piece, is_preferred: bool) -> Iterator[Zone]:
 
 
 def _equal(zone: Zone, piece: Piece, pairs: list[tuple[Need, Need]]) -> Iterator[Zone]:
-    """Where premises that are all among a piece's are all of them: each of those is one of the others."""
-    for chosen in product(*([need for need, have in pairs if _alike(need, have, each)] for each in piece.needs)):
+    """Where premises that are all among a piece's are all of them: each of those is among the others in turn."""
+    for chosen in product(*([need for need, have in pairs if _alike(have, each)] for each in piece.needs)):
         equal = zone.within(
-            constraint
-            for need, have in zip(chosen, piece.needs, strict=True)
-            for constraint in (*same(need.low, have.low), *same(need.high, have.high))
+            constraint for need, have in zip(chosen, piece.needs, strict=True) for constraint in _among(have, need)
         )
         if not equal.empty:
             yield equal
 
 
-def _alike(need: Need, have: Need, wanted: Need) -> bool:
-    """Whether a premise that is among another, the one wanted, may be the same."""
-    return have == wanted and (need.closed_low, need.closed_high) == (have.closed_low, have.closed_high)
+def _alike(one: Need, other: Need) -> bool:
+    """Whether two premises are about the same, at whatever times."""
+    return (one.predicate, one.positive, one.arguments) == (other.predicate, other.positive, other.arguments)
 
 
 def _placed(need: Need, places: list[int]) -> Need:
@@ -225,9 +177,10 @@ def _among(need: Need, have: Need) -> Iterator[Constraint]:
         yield at_most(need.high, have.high, (0, -1 if need.closed_high and not have.closed_high else 0))
 
 
-def _agree(piece: Piece, other: Piece, pairs: Sequence[tuple[Need, Need]]) -> bool:
-    """Whether the open data variables of another piece can be what makes its premises premises of this one."""
-    values: dict[Open, object] = {}
+def _agree(piece: Piece, other: Piece, pairs: Sequence[tuple[Need, Need]], answered: frozenset[Open]) -> bool:
+    """Whether the open data variables of another piece can be what makes its premises premises of this one; those of
+    the answer are what they are."""
+    values: dict[Open, object] = {each: each for each in answered}
     for need, have in pairs:
         for want, given in zip(need.arguments, have.arguments, strict=True):
             if isinstance(want, Open):
