@@ -13,12 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from presage.answers import Answer
 from presage.checking import check_text
 from presage.engine import compiling, relation, runtime, sweeping
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.parser import parse
 from presage.plan.parts import Unsupported
+from presage.run.reasoner import Reasoner as AnyReasoner
 from presage.run.schedule import steps
 from presage.run.stratified import Reasoner
 from tests.oracle import evaluate
@@ -51,12 +53,16 @@ def sampled(low: Fraction, high: Fraction, bounds: str, end: int) -> Moments:
     return {first + step * index for index in range(int((last - first) / step) + 1)} if first <= last else set()
 
 
-def confirmed(case: Case, end: int) -> tuple[dict[tuple[str, tuple[str, ...]], Moments], int]:
-    reasoner = Reasoner(parse(case.text), static=statics_of(case), emit="confirmed")
+def confirmed(
+    case: Case, end: int, emit: str | None = "confirmed", made: type[Reasoner] = Reasoner
+) -> tuple[dict[tuple[str, tuple[str, ...]], Moments], int]:
+    reasoner = made(parse(case.text), static=statics_of(case), emit=emit)
     until = int(end + reasoner.longest_lag) + 2
     found: dict[tuple[str, tuple[str, ...]], Moments] = {}
     for answers in steps(reasoner, facts_of(case), until):
         for each in answers:
+            if each.status != "confirmed":
+                continue
             key = (each.predicate, tuple(str(value) for value in each.arguments))
             if each.time is not None:
                 moments = sampled(Fraction(each.time), Fraction(each.time), "[]", end)
@@ -91,7 +97,7 @@ def entailed(case: Case, end: int, until: int, dense: bool) -> dict[tuple[str, t
     return found
 
 
-def compare(case: Case, dense: bool) -> None:
+def compare(case: Case, dense: bool, emit: str | None = "confirmed", made: type[Reasoner] = Reasoner) -> None:
     report = check_text(case.text)
     assert report.ok, report.problems
     assert report.findings is not None
@@ -102,7 +108,7 @@ def compare(case: Case, dense: bool) -> None:
         pytest.skip("looks too far ahead for the oracle")
     end = case.end + 4
     try:
-        answers, until = confirmed(case, end)
+        answers, until = confirmed(case, end, emit, made)
     except Unsupported as reason:
         pytest.skip(str(reason))
     model = entailed(case, end, until, dense)
@@ -163,10 +169,29 @@ def test_rows_restored(seed: int) -> None:
 
 @pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("counterexamples/*.py")), ids=lambda path: path.stem)
 def test_counterexample(path: Path) -> None:
+    """What is confirmed, alone and beside what may come true; and what is told of that, where the file says so."""
     namespace: dict[str, object] = {"Fraction": Fraction}
     exec(path.read_text(encoding="utf-8"), namespace)
     text, facts = namespace["PROGRAM"], namespace["FACTS"]
     assert isinstance(text, str) and isinstance(facts, list)
     statics = namespace.get("STATICS", [])
     assert isinstance(statics, list)
-    compare(Case(text, facts, statics), dense="timeline dense" in text)
+    case = Case(text, facts, statics)
+    for emit in ("confirmed", None):
+        compare(case, "timeline dense" in text, emit, AnyReasoner)
+    expected = namespace.get("TOLD")
+    if expected is not None:
+        assert isinstance(expected, list)
+        reasoner = AnyReasoner(parse(text), static=statics_of(case))
+        lines = [each for answers in steps(reasoner, facts_of(case), None) for each in answers]
+        assert [line for each in lines if each.status != "confirmed" for line in shown(each)] == expected
+
+
+def shown(answer: Answer) -> list[str]:
+    """An answer and its ways, as counterexamples write them."""
+    ways = answer.ways or ({"because": answer.because, "needs": answer.needs, "unless": answer.unless},)
+    lines = [f"{answer.now}: {answer.status} {answer.answer}"]
+    for way in ways if answer.status == "possible" else ():
+        parts = (f"{name} {', '.join(way[name])}" for name in ("because", "needs", "unless") if way[name])
+        lines.append("  " + "; ".join(parts))
+    return lines

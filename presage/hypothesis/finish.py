@@ -71,7 +71,7 @@ class Finish:
         self.bounds = Differences()
 
     def pattern(self, atom: Atom, when: When) -> Pattern | None:
-        node = self.node
+        self.node = node = self.without_other_names(atom)
         vacuous = self.before_the_start()
         for reach in (*node.reaches, *(Reach(when, When(None), None, -1) for _, when in vacuous)):
             if not self.reach(reach):
@@ -138,6 +138,31 @@ class Finish:
             tuple(dict.fromkeys(node.rules)),
             terms,
         )
+
+    def without_other_names(self, atom: Atom) -> Node:
+        """The derivation without variables that no atom has and that `=` makes another name of one."""
+        node = self.node
+        atoms = [*(each.atom for each in node.leaves), *(each for each, _ in node.lookups), atom]
+        bindings = dict(node.bindings)
+        spoken_of = {resolve(given, bindings) for each in atoms for given in each.arguments}
+        kept = []
+        for comparison, wanted in node.comparisons:
+            sides = [resolve(each, bindings) for each in (comparison.left, comparison.right)]
+            own = next(
+                (
+                    each
+                    for each in sides
+                    if isinstance(each, Variable) and each not in spoken_of and not self.is_time(each.name)
+                ),
+                None,
+            )
+            other = sides[1] if sides[0] == own else sides[0]
+            plain = isinstance(other, Constant) or (isinstance(other, Variable) and not self.is_time(other.name))
+            if comparison.operator == "=" and wanted and own is not None and plain and own != other:
+                bindings[own.name] = other
+            else:
+                kept.append((comparison, wanted))
+        return node if len(kept) == len(node.comparisons) else replace(node, bindings=bindings, comparisons=tuple(kept))
 
     def held(self, literal: Literal) -> Held | None:
         if literal.stretch is None:
