@@ -18,6 +18,7 @@ import numpy as np
 from presage.engine.joining import Rows
 from presage.engine.relation import Delta, Relation, Symbols32
 from presage.engine.symbols import Symbols
+from presage.engine.tallying import Tally
 from presage.engine.worth import WORTH, Count
 from presage.kernels.layout import FAR
 from presage.model.terms import Number
@@ -257,12 +258,13 @@ class Collecting:
     def __init__(self, plan: Plan, relations: dict[str, Relation], symbols: Symbols) -> None:
         self.relations, self.symbols = relations, symbols
         self.enough: dict[int, Enough] = {}
-        self.collectors: dict[str, Collector] = {}
+        self.collectors: dict[str, Collector | Tally] = {}
         for node in plan.nodes:
             if isinstance(node, AtLeast):
                 self.enough[id(node)] = Enough(node, relations[node.source].arity)
             elif isinstance(node, Collect):
-                self.collectors[node.head] = Collector(node, relations[node.source], symbols)
+                made = Tally if node.function == "count" else Collector
+                self.collectors[node.head] = made(node, relations[node.source], symbols)
 
     def collect(self, head: str, upto: int) -> Rows | None:
         """What is new of an aggregate, whose source is final up to a cell."""

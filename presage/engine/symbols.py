@@ -119,15 +119,20 @@ class Symbols:
     def _add_all(self, values: list[Value]) -> None:
         """Gives new values numbers, those that were given back first."""
         again = min(len(self.unused), len(values))
-        for value in values[:again]:
-            self._add(value)
+        if again:
+            numbers = self.unused[: -again - 1 : -1]
+            del self.unused[-again:]
+            known = self.values
+            for number, value in zip(numbers, values, strict=False):
+                known[number] = value
+            self.numbers.update(zip(values[:again], numbers, strict=True))
+            self.floats[numbers] = _exact_floats(values[:again])
         rest = values[again:]
         begin, end = len(self.values), len(self.values) + len(rest)
         self.values.extend(rest)
         self.numbers.update(zip(rest, range(begin, end), strict=True))
         self._make_room(end)
-        are_texts = set(map(type, rest)) <= {str}
-        self.floats[begin:end] = np.nan if are_texts else [exact_float(value) for value in rest]
+        self.floats[begin:end] = _exact_floats(rest)
 
     def _make_room(self, size: int) -> None:
         while size > len(self.floats):
@@ -174,14 +179,28 @@ class Symbols:
         keep[nulls] = True
         keep[self.unused] = True
         self.unused.extend(nulls.tolist())
-        for number in np.flatnonzero(~keep):
-            value = self.values[int(number)]
-            assert value is not None
-            del self.numbers[value]
-            self.values[int(number)] = None
-            self.unused.append(int(number))
-            freed += 1
-        return freed
+        gone = np.flatnonzero(~keep).tolist()
+        values, numbers = self.values, self.numbers
+        for number in gone:
+            del numbers[values[number]]  # type: ignore[arg-type]
+            values[number] = None
+        self.unused.extend(gone)
+        return freed + len(gone)
+
+
+def _exact_floats(values: list[Value]) -> npt.NDArray[np.float64] | float:
+    """The same for many, by the column where they are alike."""
+    types = set(map(type, values))
+    if types <= {str}:
+        return np.nan
+    if types == {int}:
+        try:
+            whole = np.array(values, np.int64)
+        except OverflowError:
+            pass
+        else:
+            return np.where((whole > -_EXACT) & (whole < _EXACT), whole.astype(np.float64), np.nan)
+    return np.array([exact_float(value) for value in values], np.float64)
 
 
 def exact_float(value: Value) -> float:

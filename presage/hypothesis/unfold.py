@@ -144,7 +144,8 @@ class Unfolder:
             steps += 1
             effort += len(node.reaches)
             comparisons += len(found)
-            if steps > MOST_GOALS or effort > MOST_EFFORT or comparisons > MOST_COMPARISONS:
+            # What waits is taken too, sooner or later.
+            if steps + len(heap) > MOST_GOALS or effort > MOST_EFFORT or comparisons > MOST_COMPARISONS:
                 raise NoPatterns(TOO_MANY)
             if not node.goals:
                 for pattern in self._spread(atom, when, node):

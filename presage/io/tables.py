@@ -277,9 +277,18 @@ class TableReader:
                 found.append(Texts(array))
                 continue
             values, places = _encoded(array, where)
-            values = [self.checker.value(each, shape.known, index, f"table {name}") for each in values]
+            if not (pyarrow().types.is_integer(array.type) and _kind(shape.known, index) in WHOLE_KINDS):
+                values = [self.checker.value(each, shape.known, index, f"table {name}") for each in values]
             found.append(Coded(values, places))
         return Columns(name, found, moments)
+
+
+WHOLE_KINDS = {"any", "int", "float"}
+"""The types of columns of which every whole number is a value."""
+
+
+def _kind(known: Predicate, place: int) -> str:
+    return known.columns[place].type if place < len(known.columns) else "any"
 
 
 def _encoded(array: Any, where: str) -> tuple[list[Value], Ints]:

@@ -14,13 +14,12 @@ import numpy as np
 
 from presage.analysis.predicates import Predicate
 from presage.io.facts import Checker, Fact, FactError
-from presage.io.tables import Columns, Listed
+from presage.io.tables import WHOLE_KINDS, Columns, Listed
 
 Given = tuple[Any, ...]
 """A fact as a tuple: (predicate, arguments, time), where time may be (1, 5, "[)")."""
 
 _TEXT_KINDS = {"any", "text"}
-_NUMBER_KINDS = {"any", "int", "float"}
 _MOST = 1 << 62
 
 
@@ -122,12 +121,20 @@ def _columns(name: str, group: _Group) -> Columns | None:
     for place, values in enumerate(zip(*group.arguments, strict=True)):
         kind = known.columns[place].type if place < len(known.columns) else "any"
         types = set(map(type, values))
-        if types == {str} and kind in _TEXT_KINDS:
-            try:
-                "".join(values).encode()
-            except UnicodeEncodeError:
+        if str in types:
+            texts = values if len(types) == 1 else [each for each in values if type(each) is str]
+            if kind not in _TEXT_KINDS or not _are_whole_texts(texts):
                 return None
-        elif types != {int} or kind not in _NUMBER_KINDS:
+        if (int in types and kind not in WHOLE_KINDS) or types - {str, int}:
             return None
         columns.append(Listed(values))
     return Columns(name, columns, np.array(group.times, np.int64))
+
+
+def _are_whole_texts(texts: Iterable[str]) -> bool:
+    """Whether none has half a character."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
