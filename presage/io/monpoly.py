@@ -18,6 +18,7 @@ _TOKEN = re.compile(
     r"|(?P<name>[^\W\d][\w'-]*)|\((?P<args>(?:[^()\"']|\"[^\"]*\"|'[^']*')*)\)",
     re.DOTALL,
 )
+_ARGUMENTS = re.compile(r"(?:\s|\#[^\n]*|\(\*.*?\*\))*\(", re.DOTALL)
 _VALUE = re.compile(r"\s*(?:\"([^\"]*)\"|'([^']*)'|([^,]*?))\s*(?:,|$)", re.DOTALL)
 
 
@@ -37,8 +38,8 @@ def read_log(path: Path, checker: Checker) -> Iterator[Fact]:
             name = found["name"]
             if not time:
                 raise FactError(f"{where}: a log begins with a timestamp, such as @10")
-            if not text[found.end() :].lstrip().startswith("("):
-                raise FactError(f"{where}: `{name}` has no arguments: write {name}()")
+            if _ARGUMENTS.match(text, found.end()) is None and not checker.passes_over(name):
+                yield _fact(checker, name, "", time, where)  # `T` is `T()`
         elif found["args"] is not None:
             if not name:
                 raise FactError(f"{where}: these arguments belong to no predicate")

@@ -15,9 +15,11 @@ from presage.languages import SECOND_FILES
 from presage.languages.mfotl.compiling import compiled
 from presage.languages.mfotl.formulas import Atom as Written
 from presage.languages.mfotl.formulas import Formula, Let, Truth, free
-from presage.languages.mfotl.reading import Signature, read_formula, read_signature
-from presage.languages.mfotl.stepping import SATISFIED, TIME_POINT, MfotlMeaning
+from presage.languages.mfotl.reading import read_formula
+from presage.languages.mfotl.signatures import Signature, read_signature
+from presage.languages.mfotl.stepping import BUILT_IN, SATISFIED, TIME_POINT, MfotlMeaning
 from presage.languages.mfotl.translating import NoCounterpart, rule_of
+from presage.languages.mfotl.types import typed
 from presage.languages.scanner import Unreadable
 from presage.model.formulas import Atom, Or, Top
 from presage.model.program import Program
@@ -42,6 +44,7 @@ def read(text: str, name: str) -> Parsed:
     formula: Formula = found.formula or Truth(True)
     if found.formula is not None:
         _check_atoms(found.atoms, signature, _defined(formula), problems)
+        formula = typed(formula, signature, problems)
         try:
             compiled(formula, {})
         except Unreadable as wrong:
@@ -99,6 +102,8 @@ def _check_atoms(
         if atom.predicate in defined or not signature:
             continue
         columns = signature.get(atom.predicate)
+        if columns is None and BUILT_IN.get(atom.predicate) == len(atom.terms):
+            continue
         if columns is None:
             near = nearest(atom.predicate, signature)
             hint = f"did you mean `{near}`?" if near else "add it to the signature"

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from fractions import Fraction
+from operator import itemgetter
 
 from presage.answers import Value
 from presage.errors import Span
-from presage.languages.conditions import compared, rank
 from presage.languages.mfotl.formulas import (
     Aggregate,
     And,
@@ -24,6 +23,7 @@ from presage.languages.mfotl.formulas import (
     Lasting,
     Let,
     Literal,
+    Matches,
     Name,
     Neighbour,
     Not,
@@ -32,10 +32,12 @@ from presage.languages.mfotl.formulas import (
     Term,
     Truth,
     free,
+    negated,
     term_names,
 )
+from presage.languages.mfotl.terms import aggregated, holds, term_value
+from presage.languages.mfotl.texts import expression_of
 from presage.languages.scanner import Unreadable
-from presage.model.terms import number
 
 Row = tuple[Value, ...]
 Relation = frozenset[Row]
@@ -59,8 +61,12 @@ class Given(Node):
 
     def __post_init__(self) -> None:
         super().__init__(dict.fromkeys(name for term in self.pattern for name in term_names(term)))
+        self.takes_all = len(self.variables) == len(self.pattern)
+        """Whether every fact matches, as it is."""
 
     def matched(self, rows: Iterable[Row]) -> Relation:
+        if self.takes_all:
+            return frozenset(rows)
         found = set()
         for row in rows:
             known: dict[str, Value] = {}
@@ -97,24 +103,43 @@ class Beside(Node):
         self.ahead, self.reach, self.inner = ahead, reach, inner
 
 
-class Through(Node):
-    """`SINCE` or `UNTIL`: rows of `right`, as long as `left` holds, or with `absent` does not hold, of them."""
+class Condition:
+    """What the left side of `SINCE` or `UNTIL` asks of a row of the right one: that a relation has it or, with
+    `absent`, has not."""
 
-    def __init__(self, ahead: bool, reach: Reach, left: Node | None, absent: bool, right: Node) -> None:
+    def __init__(self, node: Node, absent: bool, right: Node) -> None:
+        self.node, self.absent = node, absent
+        order = places(right, node.variables)
+        self.whole = order == tuple(range(len(right.variables)))
+        """Whether it is about whole rows, as they are."""
+        self.key = _picker(order)
+
+
+class Through(Node):
+    """`SINCE` or `UNTIL`: rows of `right`, as long as all conditions of the left side hold of them."""
+
+    def __init__(self, ahead: bool, reach: Reach, lefts: tuple[Condition, ...], right: Node) -> None:
         super().__init__(right.variables)
-        self.ahead, self.reach, self.left, self.absent, self.right = ahead, reach, left, absent, right
-        self.places = () if left is None else places(right, left.variables)
+        self.ahead, self.reach, self.lefts, self.right = ahead, reach, lefts, right
 
 
 def places(node: Node, names: Iterable[str]) -> tuple[int, ...]:
     return tuple(node.variables.index(name) for name in names)
 
 
+def _picker(order: tuple[int, ...]) -> Callable[[Row], Row]:
+    """The values of a row at some places."""
+    if len(order) == 1:
+        (only,) = order
+        return lambda row: (row[only],)
+    return itemgetter(*order) if order else lambda row: ()
+
+
 def reordered(node: Node, names: tuple[str, ...]) -> Node:
     if node.variables == names:
         return node
-    order = places(node, names)
-    return Derived(names, (node,), lambda rows: frozenset(tuple(row[at] for at in order) for row in rows))
+    pick = _picker(places(node, names))
+    return Derived(names, (node,), lambda rows: frozenset(map(pick, rows)))
 
 
 Definitions = dict[str, tuple[tuple[str, ...], Node]]
@@ -137,6 +162,11 @@ def compiled(formula: Formula, definitions: Definitions) -> Node:
             return Derived((), (node,), lambda rows: EMPTY if rows else UNIT)
         case And():
             return _conjunction(formula, definitions)
+        case Matches():
+            found = _matched(Fixed((), UNIT), set(), formula)
+            if found is None:
+                raise _not_bound(formula, free(formula)[0])
+            return found
         case Or(left=left, right=right):
             one, other = compiled(left, definitions), compiled(right, definitions)
             if set(one.variables) != set(other.variables):
@@ -148,8 +178,8 @@ def compiled(formula: Formula, definitions: Definitions) -> Node:
         case Exists(names=names, inner=inner):
             node = compiled(inner, definitions)
             kept = tuple(name for name in node.variables if name not in names)
-            order = places(node, kept)
-            return Derived(kept, (node,), lambda rows: frozenset(tuple(row[at] for at in order) for row in rows))
+            pick = _picker(places(node, kept))
+            return Derived(kept, (node,), lambda rows: frozenset(map(pick, rows)))
         case Aggregate():
             return _aggregate(formula, compiled(formula.inner, definitions))
         case Let(predicate=name, names=names, defined=defined, inner=inner):
@@ -181,8 +211,7 @@ def _equation(formula: Compare) -> Node:
     """A comparison by itself: an equation of a variable and a value, or one without variables."""
     names = [*term_names(formula.left), *term_names(formula.right)]
     if not names:
-        holds = _test(formula, {})
-        return Fixed((), UNIT if holds else EMPTY)
+        return Fixed((), UNIT if holds(formula, {}) else EMPTY)
     if formula.operator == "=":
         for side, other in ((formula.left, formula.right), (formula.right, formula.left)):
             if isinstance(side, Name) and not list(term_names(other)):
@@ -211,7 +240,7 @@ def _conjunction(formula: And, definitions: Definitions) -> Node:
                 break
         else:
             first = waiting[0]
-            if not isinstance(first, (Not, Compare)):
+            if not isinstance(first, (Not, Compare, Matches)):
                 compiled(first, definitions)  # says what is wrong with it
             open_names = [name for name in free(first) if name not in bound]
             raise _not_bound(first, open_names[0] if open_names else "?")
@@ -230,17 +259,64 @@ def _joined(made: Node, bound: set[str], each: Formula, definitions: Definitions
             if isinstance(each.inner, Compare):
                 return _filtered(made, each.inner, False)
             raise
-        order = places(made, node.variables)
-        return Derived(
-            made.variables,
-            (made, node),
-            lambda rows, absent: frozenset(row for row in rows if tuple(row[at] for at in order) not in absent),
-        )
+        return _without(made, node)
+    if isinstance(each, Matches):
+        return _matched(made, bound, each)
     try:
         node = compiled(each, definitions)
     except Unreadable:
-        return None
+        # What cannot be worked out itself can be left out where it does not hold: `NOT (p(x) AND q(x))`.
+        opposite = negated(each)
+        if isinstance(opposite, (Not, Compare)) or not set(free(each)) <= bound:
+            return None
+        try:
+            return _without(made, compiled(opposite, definitions))
+        except Unreadable:
+            return None
     return _join(made, node)
+
+
+def _without(made: Node, node: Node) -> Node:
+    pick = _picker(places(made, node.variables))
+
+    def without(rows: Relation, absent: Relation) -> Relation:
+        return frozenset(row for row in rows if pick(row) not in absent) if absent else rows
+
+    return Derived(made.variables, (made, node), without)
+
+
+def _matched(made: Node, bound: set[str], each: Matches) -> Node | None:
+    if not set(term_names(each.text)) <= bound:
+        return None
+    # What a group takes is given to a variable that has no value yet, and compared with all others.
+    groups = [group for group in each.groups if group is not None]
+    given = tuple(dict.fromkeys(group.name for group in groups if isinstance(group, Name) and group.name not in bound))
+    if not {name for group in groups for name in term_names(group)} <= bound | set(given):
+        return None
+    expression = expression_of(each.pattern)
+
+    def match(rows: Relation) -> Relation:
+        found = set()
+        for row in rows:
+            known = dict(zip(made.variables, row, strict=True))
+            text = term_value(each.text, known)
+            taken = expression.search(text) if isinstance(text, str) else None
+            if taken is None:
+                continue
+            for group, value in zip(each.groups, taken.groups(), strict=False):
+                if group is None:
+                    continue
+                if value is None:
+                    break
+                if isinstance(group, Name) and group.name not in known:
+                    known[group.name] = value
+                elif term_value(group, known) != value:
+                    break
+            else:
+                found.add((*row, *(known[name] for name in given)))
+        return frozenset(found)
+
+    return Derived((*made.variables, *given), (made,), match)
 
 
 def _compared(made: Node, bound: set[str], each: Compare) -> Node | None:
@@ -256,7 +332,7 @@ def _compared(made: Node, bound: set[str], each: Compare) -> Node | None:
 
 def _filtered(made: Node, each: Compare, wanted: bool) -> Node:
     def keep(rows: Relation) -> Relation:
-        return frozenset(row for row in rows if _test(each, dict(zip(made.variables, row, strict=True))) == wanted)
+        return frozenset(row for row in rows if holds(each, dict(zip(made.variables, row, strict=True))) == wanted)
 
     return Derived(made.variables, (made,), keep)
 
@@ -271,18 +347,30 @@ def _extended(made: Node, name: str, term: Term) -> Node:
 
 def _join(left: Node, right: Node) -> Node:
     shared = [name for name in left.variables if name in right.variables]
-    mine, theirs = places(left, shared), places(right, shared)
-    own = places(right, [name for name in right.variables if name not in left.variables])
+    extra = [name for name in right.variables if name not in left.variables]
+    mine, theirs = _picker(places(left, shared)), _picker(places(right, shared))
+    own = _picker(places(right, extra))
+    in_order = tuple(shared) == right.variables
+    empty = not left.variables
 
     def join(one: Relation, other: Relation) -> Relation:
         if not one or not other:
             return EMPTY
+        if empty:
+            return other
+        if not extra:
+            keys = other if in_order else frozenset(map(theirs, other))
+            return frozenset(row for row in one if mine(row) in keys)
         by: dict[Row, list[Row]] = {}
+        if len(one) < len(other):
+            # The fewer rows are looked up.
+            for row in one:
+                by.setdefault(mine(row), []).append(row)
+            return frozenset((*row, *own(each)) for each in other for row in by.get(theirs(each), ()))
         for row in other:
-            by.setdefault(tuple(row[at] for at in theirs), []).append(tuple(row[at] for at in own))
-        return frozenset((*row, *more) for row in one for more in by.get(tuple(row[at] for at in mine), ()))
+            by.setdefault(theirs(row), []).append(own(row))
+        return frozenset((*row, *more) for row in one for more in by.get(mine(row), ()))
 
-    extra = [name for name in right.variables if name not in left.variables]
     return Derived((*left.variables, *extra), (left, right), join)
 
 
@@ -292,16 +380,35 @@ def _lasting(formula: Lasting, definitions: Definitions) -> Node:
         raise Unreadable("T103", "what looks ahead without end is never known", formula.span, hint)
     right = compiled(formula.right, definitions)
     if formula.left == Truth(True):
-        return Through(formula.ahead, formula.reach, None, False, right)
-    left, absent = formula.left, False
-    if isinstance(left, Not) and free(left.inner):
-        left, absent = left.inner, True
-    node = compiled(left, definitions)
-    odd = [name for name in node.variables if name not in right.variables]
+        return Through(formula.ahead, formula.reach, (), right)
+    odd = [name for name in free(formula.left) if name not in right.variables]
     if odd:
         hint = "the left side of SINCE and UNTIL has no other variables than the right one"
         raise Unreadable("S103", f"`{odd[0]}` does not occur on the right side", formula.span, hint)
-    return Through(formula.ahead, formula.reach, node, absent, right)
+    lefts = tuple(_condition(each, right, definitions) for each in _conditions(formula.left, definitions))
+    return Through(formula.ahead, formula.reach, lefts, right)
+
+
+def _conditions(left: Formula, definitions: Definitions) -> list[Formula]:
+    """A left side in parts that can each be worked out, where it cannot be as a whole."""
+    if isinstance(left, And):
+        try:
+            compiled(left, definitions)
+        except Unreadable:
+            return [*_conditions(left.left, definitions), *_conditions(left.right, definitions)]
+    return [left]
+
+
+def _condition(left: Formula, right: Node, definitions: Definitions) -> Condition:
+    if isinstance(left, Not) and free(left.inner):
+        return Condition(compiled(left.inner, definitions), True, right)
+    try:
+        return Condition(compiled(left, definitions), False, right)
+    except Unreadable as wrong:
+        try:
+            return Condition(compiled(negated(left), definitions), True, right)
+        except Unreadable:
+            raise wrong from None
 
 
 def _aggregate(formula: Aggregate, inner: Node) -> Node:
@@ -313,65 +420,9 @@ def _aggregate(formula: Aggregate, inner: Node) -> Node:
         groups: dict[Row, list[Value]] = {}
         for row in rows:
             groups.setdefault(tuple(row[place] for place in order), []).append(row[at])
-        if not groups and not formula.groups and function in ("CNT", "SUM"):
-            return frozenset(((0,),))
-        found = ((_aggregated(function, values), key) for key, values in groups.items())
+        if not groups and not formula.groups and formula.nothing is not None:
+            return frozenset(((formula.nothing,),))
+        found = ((aggregated(function, values), key) for key, values in groups.items())
         return frozenset((value, *key) for value, key in found if value is not None)
 
     return Derived((formula.result, *formula.groups), (inner,), work)
-
-
-def _aggregated(function: str, values: list[Value]) -> Value | None:
-    if function == "CNT":
-        return len(values)
-    if function == "MIN":
-        return min(values, key=rank)
-    if function == "MAX":
-        return max(values, key=rank)
-    numbers = [each for each in values if not isinstance(each, str)]
-    if len(numbers) < len(values):
-        return None
-    if function == "SUM":
-        return number(sum(numbers, Fraction(0)))
-    if function == "AVG":
-        return number(Fraction(sum(numbers, Fraction(0))) / len(numbers))
-    numbers.sort()
-    middle = len(numbers) // 2
-    return numbers[middle] if len(numbers) % 2 else number(Fraction(numbers[middle - 1] + numbers[middle]) / 2)
-
-
-# Terms
-
-
-def _test(condition: Compare, known: dict[str, Value]) -> bool:
-    left, right = term_value(condition.left, known), term_value(condition.right, known)
-    return left is not None and right is not None and compared(condition.operator, left, right)
-
-
-def term_value(term: Term, known: dict[str, Value]) -> Value | None:
-    """Numbers as MonPoly has them: `/` and `MOD` of whole numbers cut off towards 0."""
-    if isinstance(term, Name):
-        return known.get(term.name)
-    if isinstance(term, Literal):
-        return term.value
-    values = [term_value(each, known) for each in term.terms]
-    if any(each is None or isinstance(each, str) for each in values):
-        return None
-    numbers = [Fraction(each) for each in values if each is not None]
-    whole = all(isinstance(each, int) for each in values)
-    first, last = numbers[0], numbers[-1]
-    match term.operator:
-        case "+":
-            return number(first + last)
-        case "-":
-            return number(first - last)
-        case "*":
-            return number(first * last)
-        case "/":
-            return None if last == 0 else int(first / last) if whole else number(first / last)
-        case "MOD":
-            return None if last == 0 or not whole else int(first - last * int(first / last))
-        case "f2i":
-            return int(first)
-        case _:
-            return number(first)

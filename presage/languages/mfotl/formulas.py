@@ -45,8 +45,11 @@ class Reach:
     closed_high: bool = True
 
     def has(self, distance: Number) -> bool:
-        after = distance > self.low or (self.closed_low and distance == self.low)
-        return after and (self.high is None or distance < self.high or (self.closed_high and distance == self.high))
+        return self.is_reached(distance) and not self.is_past(distance)
+
+    def is_reached(self, distance: Number) -> bool:
+        """Whether this distance is as great as the lower bound asks for."""
+        return distance > self.low or (self.closed_low and distance == self.low)
 
     def is_past(self, distance: Number) -> bool:
         """Whether this distance, and all greater ones, lie beyond."""
@@ -73,6 +76,16 @@ class Compare:
     operator: str
     left: Term
     right: Term
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Whether a text has a part that a regular expression describes; what its groups take are values too."""
+
+    text: Term
+    pattern: str
+    groups: tuple[Term | None, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -110,6 +123,8 @@ class Aggregate:
     over: str
     groups: tuple[str, ...]
     inner: Formula
+    nothing: Value | None = None
+    """What it is worth of nothing at all, where there are no groups."""
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -143,7 +158,7 @@ class Lasting:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Formula = Union[Atom, Truth, Compare, Not, And, Or, Exists, Aggregate, Let, Neighbour, Lasting]
+Formula = Union[Atom, Truth, Compare, Matches, Not, And, Or, Exists, Aggregate, Let, Neighbour, Lasting]
 
 TRUE = Truth(True)
 
@@ -171,6 +186,10 @@ def _free(formula: Formula) -> Iterator[str]:
         case Compare(left=left, right=right):
             yield from term_names(left)
             yield from term_names(right)
+        case Matches(text=text, groups=groups):
+            yield from term_names(text)
+            for group in groups:
+                yield from () if group is None else term_names(group)
         case Exists(names=names, inner=inner):
             yield from (name for name in _free(inner) if name not in names)
         case Aggregate(result=result, groups=groups):

@@ -1,4 +1,4 @@
-"""The text of MonPoly's formulas and signatures.
+"""The text of MonPoly's formulas.
 
 `SINCE` and `UNTIL` bind loosest, then the other temporal operators, quantifiers, `EQUIV`, `IMPLIES` (to the right),
 `OR`, `AND`, `NOT`: so `ONCE p(x) AND q(x)` is ONCE of both.
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 
-from presage.errors import Diagnostic, Source, Span
+from presage.errors import Source, Span
 from presage.languages.mfotl.formulas import (
     TRUE,
     Aggregate,
@@ -23,6 +23,7 @@ from presage.languages.mfotl.formulas import (
     Lasting,
     Let,
     Literal,
+    Matches,
     Name,
     Neighbour,
     Or,
@@ -33,14 +34,12 @@ from presage.languages.mfotl.formulas import (
     negated,
     term_names,
 )
-from presage.languages.scanner import Grammar, Scanner, Unreadable, unquoted
+from presage.languages.mfotl.signatures import GRAMMAR
+from presage.languages.mfotl.terms import term_value
+from presage.languages.mfotl.texts import CONVERSIONS, check_expression
+from presage.languages.scanner import Scanner, Unreadable, unquoted
 from presage.model.terms import Number
 
-GRAMMAR = Grammar(
-    ("(", ")", "[", "]", ",", ".", ";", "<-", "<=", ">=", "<", ">", "=", "+", "-", "*", "/", ":", "|>", "<|", "|", "?"),
-    r"\(\*.*?\*\)|\#[^\n]*",
-    r"\??[^\W\d][\w']*|[0-9]+[a-z](?!\w)|_\w*",
-)
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 PREFIX = {
     "PREV": "previous", "PREVIOUS": "previous", "NEXT": "next", "EVENTUALLY": "eventually", "SOMETIMES": "eventually",
@@ -48,64 +47,19 @@ PREFIX = {
 }  # fmt: skip
 AGGREGATES = ("CNT", "MIN", "MAX", "SUM", "AVG", "MED")
 NOT_HERE = {
-    "LETPAST": "recursive definitions", "SUBSTRING": "tests of texts", "MATCHES": "tests of texts",
+    "LETPAST": "recursive definitions",
     "FORWARD": "regular expressions over time", "BACKWARD": "regular expressions over time",
     "MATCHF": "regular expressions over time", "MATCHP": "regular expressions over time",
     "|>": "regular expressions over time", "<|": "regular expressions over time",
-    "DAY_OF_MONTH": "functions of dates", "MONTH": "functions of dates", "YEAR": "functions of dates",
-    "FORMAT_DATE": "functions of dates", "R2S": "regular expressions as values", "S2R": "regular expressions as values",
+    "r2s": "regular expressions as values", "s2r": "regular expressions as values",
 }  # fmt: skip
+FUNCTIONS = ("f2i", "i2f", *CONVERSIONS)
+TESTS = ("SUBSTRING", "MATCHES")
 WORDS = (
     "TRUE", "FALSE", "NOT", "AND", "OR", "IMPLIES", "EQUIV", "EXISTS", "FORALL", "LET", "IN", "SINCE", "UNTIL", "MOD",
-    *PREFIX, *AGGREGATES, *NOT_HERE,
+    *PREFIX, *AGGREGATES, *NOT_HERE, *TESTS,
 )  # fmt: skip
 COMPARISONS = ("<=", ">=", "<", ">", "=")
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    name: str
-    type: str
-
-
-Signature = dict[str, tuple[Column, ...]]
-
-
-def read_signature(source: Source) -> tuple[Signature, list[Diagnostic]]:
-    c = Scanner(source, GRAMMAR)
-    found: Signature = {}
-    try:
-        while c.piece.kind != "end":
-            name = c.kind("word", "a predicate, such as publish(r:int)")
-            c.expect("(")
-            columns: list[Column] = []
-            while not c.is_at(")"):
-                word = c.kind("word", "a column's type: string, int or float")
-                if c.accept(":"):
-                    columns.append(Column(word.text, _type(c, c.kind("word", "a type: string, int or float").text)))
-                else:
-                    columns.append(Column(f"a{len(columns) + 1}", _type(c, word.text)))
-                if not c.accept(","):
-                    break
-            c.expect(")", "`,` or `)` after a column")
-            c.accept("*", ";", ".")
-            if name.text in found:
-                raise Unreadable("D101", f"`{name.text}` is there already", name.span)
-            names = [each.name for each in columns]
-            if len(set(names)) < len(names):
-                columns = [Column(f"a{place + 1}", each.type) for place, each in enumerate(columns)]
-            found[name.text] = tuple(columns)
-    except Unreadable as wrong:
-        return found, [*c.problems, wrong.diagnostic]
-    return found, c.problems
-
-
-def _type(c: Scanner, word: str) -> str:
-    types = {"string": "text", "int": "int", "float": "float"}
-    if word not in types:
-        hint = "types are string, int and float"
-        raise Unreadable("D108", f"there is no type `{word}`", c.before.span, hint)
-    return types[word]
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +215,7 @@ class _Reader:
             return Truth(False, c.since(start))
         if c.piece.kind == "word" and c.ahead().text == "<-":
             return self._aggregate()
-        if c.piece.kind == "word" and c.ahead().text == "(" and c.piece.text not in ("f2i", "i2f"):
+        if c.piece.kind == "word" and c.ahead().text == "(" and c.piece.text not in FUNCTIONS:
             return self._atom()
         if c.is_at("("):
             # A bracket may hold a formula, or a term of a comparison.
@@ -293,7 +247,7 @@ class _Reader:
             raise c.unexpected("an aggregate: CNT, MIN, MAX, SUM, AVG or MED")
         over = self._name()
         groups: list[str] = []
-        if c.accept(";"):
+        if c.accept(";") and not c.is_at("("):
             groups.append(self._name())
             while c.accept(","):
                 groups.append(self._name())
@@ -302,7 +256,7 @@ class _Reader:
         for name in (over, *groups):
             if name not in free(inner):
                 raise Unreadable("S102", f"`{name}` does not occur in the formula that is aggregated", span)
-        return Aggregate(result, function, over, tuple(groups), inner, span)
+        return Aggregate(result, function, over, tuple(groups), inner, span=span)
 
     def _atom(self) -> Formula:
         c = self.c
@@ -313,7 +267,11 @@ class _Reader:
         while not c.is_at(")"):
             term = self._term()
             if isinstance(term, Apply):
-                raise Unreadable("P206", "an argument is a constant or a variable", term.span, "say it by an equation")
+                value = None if list(term_names(term)) else term_value(term, {})
+                if value is None:
+                    hint = "say it by an equation"
+                    raise Unreadable("P206", "an argument is a constant or a variable", term.span, hint)
+                term = Literal(value, term.span)
             terms.append(term)
             hidden += [each for each in term_names(term) if each.startswith("_")]
             if not c.accept(","):
@@ -327,12 +285,34 @@ class _Reader:
         c = self.c
         start = c.piece.start
         left = self._term()
-        if self._is("SUBSTRING", "MATCHES"):
-            raise Unreadable("P205", f"`{c.piece.text}`: tests of texts cannot be said here", c.piece.span)
+        if self._accept("MATCHES"):
+            return self._matches(left, start)
+        if self._accept("SUBSTRING"):
+            return Compare("SUBSTRING", left, self._term(), c.since(start))
         operator = self._accept(*COMPARISONS)
         if not operator:
             raise c.unexpected("a comparison: = < <= > >=", words=WORDS)
         return Compare(operator, left, self._term(), c.since(start))
+
+    def _matches(self, text: Term, start: int) -> Formula:
+        c = self.c
+        at = c.piece
+        if not (c.piece.text == "r" and c.ahead().kind == "string"):
+            hint = 'write it out: x MATCHES r"ab"'
+            raise Unreadable("P205", "regular expressions as values cannot be said here", at.span, hint)
+        c.take()
+        pattern = c.take().text[1:-1]
+        check_expression(pattern, c.since(at.start))
+        groups: list[Term | None] = []
+        if c.accept("("):
+            while not c.is_at(")"):
+                name = c.piece.text
+                term = self._term()
+                groups.append(None if name == "_" else term)
+                if not c.accept(","):
+                    break
+            c.expect(")", "`,` or `)` after a group")
+        return Matches(text, pattern, tuple(groups), c.since(start))
 
     def _term(self) -> Term:
         start = self.c.piece.start
@@ -359,10 +339,14 @@ class _Reader:
                 return found
             if c.accept("-"):
                 inner = self._factor()
+                if isinstance(inner, Apply) and inner.operator == "i2f" and isinstance(inner.terms[0], Literal):
+                    value = inner.terms[0].value
+                    if not isinstance(value, str):
+                        return Apply("i2f", (Literal(-value),), c.since(piece.start))
                 if isinstance(inner, Literal) and not isinstance(inner.value, str):
                     return Literal(-inner.value, c.since(piece.start))
                 return Apply("-", (Literal(0), inner), c.since(piece.start))
-            if self._is("f2i", "i2f"):
+            if self._is(*FUNCTIONS) and c.ahead().text == "(":
                 c.take()
                 c.expect("(")
                 inner = self._term()
@@ -371,13 +355,16 @@ class _Reader:
             if piece.kind == "string":
                 return Literal(unquoted(c.take().text), piece.span)
             if piece.kind == "number":
-                return Literal(c.number(), c.since(piece.start))
+                written = Literal(c.number(), c.since(piece.start))
+                return Apply("i2f", (written,), written.span) if "." in piece.text else written
             return Name(self._name(), c.since(piece.start))
         finally:
             c.shallower()
 
     def _name(self) -> str:
         piece = self.c.piece
+        if piece.kind == "word" and piece.text in NOT_HERE:
+            raise Unreadable("P205", f"`{piece.text}`: {NOT_HERE[piece.text]} cannot be said here", piece.span)
         if piece.kind == "word" and piece.text in WORDS:
             raise self.c.unexpected("a variable", f"`{piece.text}` is an operator")
         text = self.c.kind("word", "a formula or a variable").text.lstrip("?")
@@ -390,6 +377,8 @@ class _Reader:
             return Reach()
         start = c.piece.start
         opening = c.take().text
+        if c.is_at("-"):
+            raise Unreadable("P207", "bounds are not negative", c.piece.span, "PREVIOUS, ONCE and SINCE look back")
         low = self._length()
         c.expect(",", "`,` and the upper bound")
         high: Number | None = None

@@ -7,7 +7,7 @@ point as soon as that is decided: what looks back at once, what looks ahead when
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -30,10 +30,13 @@ from presage.languages.mfotl.compiling import (
     reordered,
 )
 from presage.languages.mfotl.formulas import Formula, free
+from presage.languages.mfotl.lasting import Since, Until
 from presage.languages.steps import OwnSteps
 from presage.model.terms import Number
 
 SATISFIED, TIME_POINT = "satisfied", "time_point"
+BUILT_IN = {"tp": 1, "ts": 1, "tpts": 2}
+"""Predicates that a log has by itself: the number of a time point, its timestamp, and both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +75,9 @@ class _Log:
         self.known: dict[int, dict[int, Relation]] = {at: {} for at in range(len(self.nodes))}
         self.done: dict[int, int] = dict.fromkeys(range(len(self.nodes)), 0)
         """For each node, the first point at which its relation is not known yet."""
-        self.alive: dict[int, list[tuple[Number, set[Row]]]] = {
-            at: [] for at, node in enumerate(self.nodes) if isinstance(node, Through) and not node.ahead
-        }
+        through = [(at, node) for at, node in enumerate(self.nodes) if isinstance(node, Through)]
+        self.since = {at: Since(node) for at, node in through if not node.ahead}
+        self.until = {at: Until(node, 0) for at, node in through if node.ahead}
         self.place = {id(node): at for at, node in enumerate(self.nodes)}
 
     def _collect(self, node: Node) -> None:
@@ -110,7 +113,7 @@ class _Log:
     def _relation(self, at: int, node: Node, place: int) -> Relation | None:
         point = self.points[place]
         if isinstance(node, Given):
-            return node.matched(point.facts.get(node.predicate, ()))
+            return node.matched(point.facts.get(node.predicate) or _built_in(node, point))
         if isinstance(node, Fixed):
             return node.relation
         if isinstance(node, Derived):
@@ -119,7 +122,29 @@ class _Log:
         if isinstance(node, Beside):
             return self._beside(node, place)
         assert isinstance(node, Through)
-        return self._until(node, place) if node.ahead else self._since(at, node, place)
+        if node.ahead:
+            return self._until(at, node, place)
+        sides = self._sides(node, place)
+        return None if sides is None else self.since[at].at(place, point.time, *sides)
+
+    def _sides(self, node: Through, place: int) -> tuple[list[Relation], Relation] | None:
+        right = self._of(node.right, place)
+        lefts = [self._of(each.node, place) for each in node.lefts]
+        if right is None or any(each is None for each in lefts):
+            return None
+        return [each for each in lefts if each is not None], right
+
+    def _until(self, at: int, node: Through, place: int) -> Relation | None:
+        """Known when nothing that may still come lies within the interval."""
+        high = node.reach.high
+        assert high is not None
+        return self.until[at].at(
+            place,
+            self.next,
+            lambda each: self.points[each].time,
+            lambda each: self._sides(node, each),
+            lambda begin: self.now >= begin + high,
+        )
 
     def _beside(self, node: Beside, place: int) -> Relation | None:
         other = place + 1 if node.ahead else place - 1
@@ -135,69 +160,6 @@ class _Log:
         if not node.reach.has(distance):
             return EMPTY
         return self._of(node.inner, other)
-
-    def _since(self, at: int, node: Through, place: int) -> Relation | None:
-        right = self._of(node.right, place)
-        left = None if node.left is None else self._of(node.left, place)
-        if right is None or (node.left is not None and left is None):
-            return None
-        time = self.points[place].time
-        alive = self.alive[at]
-        if left is not None:
-            for _, rows in alive:
-                rows.intersection_update(
-                    [row for row in rows if (tuple(row[each] for each in node.places) in left) != node.absent]
-                )
-        if alive and alive[-1][0] == time:
-            alive[-1][1].update(right)
-        else:
-            alive.append((time, set(right)))
-        self.alive[at] = alive = [
-            (begun, rows) for begun, rows in alive if rows and not node.reach.is_past(time - begun)
-        ]
-        found: set[Row] = set()
-        for begun, rows in alive:
-            if node.reach.has(time - begun):
-                found |= rows
-        return frozenset(found)
-
-    def _until(self, node: Through, place: int) -> Relation | None:
-        """Known when nothing that may still come lies within the interval."""
-        begin = self.points[place].time
-        high = node.reach.high
-        assert high is not None
-        found: set[Row] = set()
-        lasting: set[Row] | None = None
-        """Of the left side: what has held, or with `absent` has appeared, at all points so far."""
-        other = place
-        while True:
-            if other >= self.next:
-                return frozenset(found) if self.now >= begin + high else None
-            distance = self.points[other].time - begin
-            if node.reach.is_past(distance):
-                return frozenset(found)
-            right = self._of(node.right, other)
-            if right is None:
-                return None
-            if node.reach.has(distance):
-                if node.left is None or lasting is None:
-                    found |= right
-                else:
-                    known = lasting
-                    found |= {
-                        row for row in right if (tuple(row[each] for each in node.places) in known) != node.absent
-                    }
-            if node.left is not None:
-                left = self._of(node.left, other)
-                if left is None:
-                    return None
-                if lasting is None:
-                    lasting = set(left)
-                elif node.absent:
-                    lasting |= left
-                else:
-                    lasting &= left
-            other += 1
 
     def _forget(self) -> None:
         """Points before the earliest at which something is not known are asked about once more, by `PREVIOUS`."""
@@ -215,8 +177,14 @@ def below(node: Node) -> tuple[Node, ...]:
     if isinstance(node, Beside):
         return (node.inner,)
     if isinstance(node, Through):
-        return (node.right,) if node.left is None else (node.left, node.right)
+        return (*(each.node for each in node.lefts), node.right)
     return ()
+
+
+def _built_in(node: Given, point: Point) -> Iterable[Row]:
+    if len(node.pattern) != BUILT_IN.get(node.predicate):
+        return ()
+    return [{"tp": (point.number,), "ts": (point.time,), "tpts": (point.number, point.time)}[node.predicate]]
 
 
 class MfotlSteps(OwnSteps):
@@ -300,7 +268,8 @@ class MfotlSteps(OwnSteps):
             ],
             "known": [[[place, _rows_out(rows)] for place, rows in log.known[at].items()] for at in log.known],
             "alive": [
-                [at, [[written(time), _rows_out(rows)] for time, rows in alive]] for at, alive in log.alive.items()
+                [at, [[written(time), _rows_out(rows)] for time, rows in since.beginnings()]]
+                for at, since in log.since.items()
             ],
         }
 
@@ -318,7 +287,11 @@ class MfotlSteps(OwnSteps):
         for at, relations in enumerate(memory["known"]):
             log.known[at] = {place: frozenset(_rows_in(rows)) for place, rows in relations}
         for at, alive in memory["alive"]:
-            log.alive[at] = [(read(time), set(_rows_in(rows))) for time, rows in alive]
+            done = log.points.get(log.done[at] - 1)
+            begun = [(read(time), list(_rows_in(rows))) for time, rows in alive]
+            log.since[at].fill(begun, 0 if done is None else done.time)
+        for at, until in log.until.items():
+            log.until[at] = Until(until.node, log.done[at])
 
 
 def look_ahead(node: Node) -> Number:

@@ -39,6 +39,10 @@ def _term(term: mfotl.Term) -> Term:
             return _variable(name)
         case mfotl.Literal(value=value):
             return Constant(value)
+        case mfotl.Apply(operator="i2f", terms=(mfotl.Literal(value=value),)):
+            return Constant(value)
+        case mfotl.Apply(operator="/.", terms=(left, right)):
+            return Arithmetic("/", _term(left), _term(right))
         case mfotl.Apply(operator=operator, terms=(left, right)) if operator in "+-*":
             return Arithmetic(operator, _term(left), _term(right))
     raise NoCounterpart(f"`{term.operator}`" if isinstance(term, mfotl.Apply) else "a term", term.span)
@@ -55,6 +59,8 @@ def _formula(formula: mfotl.Formula) -> Formula:
             return Atom(name, tuple(map(_term, terms)))
         case mfotl.Truth(value=value):
             return Top() if value else Not(Top())
+        case mfotl.Compare(operator="SUBSTRING") | mfotl.Matches():
+            raise NoCounterpart("a test of texts", formula.span)
         case mfotl.Compare(operator=operator, left=left, right=right):
             return Comparison(operator, _term(left), _term(right))
         case mfotl.Not(inner=inner):
