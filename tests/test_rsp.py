@@ -9,6 +9,7 @@ import os
 import random
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pyoxigraph as ox
@@ -331,3 +332,74 @@ def agrees(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(24 * ROUNDS))
 def test_random_queries_agree_with_pyoxigraph(seed: int) -> None:
     agrees(seed)
+
+
+def test_sparqlstream_means_what_c_sparql_means() -> None:
+    """SRBench's queries are written so (github.com/jpcik/srbench, queries/srbench)."""
+    where = "WHERE { ?obs :procedure ?sensor ; :result ?r . ?r :floatValue ?v FILTER(?v > 80) }"
+    pairs = {
+        "SELECT ?sensor ?obs FROM NAMED STREAM :o [NOW- 10 S SLIDE 5 S]": "[RANGE 10s STEP 5s]",
+        "SELECT ?sensor ?obs FROM NAMED STREAM :o [NOW - 1 HOURS TO NOW SLIDE 1 HOURS]": "[RANGE 1h STEP 1h]",
+        "SELECT ?sensor ?obs FROM NAMED STREAM :o [NOW - 3 s]": "[RANGE 3s STEP 1s]",
+        "SELECT ?sensor ?obs FROM NAMED STREAM :o [NOW]": "[NOW]",
+    }
+    for first, window in pairs.items():
+        one = presage.parse(f"PREFIX : <http://e/>\n{first}\n{where}", "one.rq")
+        other = presage.parse(f"PREFIX : <http://e/>\nSELECT ?sensor ?obs FROM STREAM :o {window}\n{where}", "two.rq")
+        assert one == other, first
+    told = presage.parse(
+        f"PREFIX : <http://e/>\nSELECT ISTREAM DISTINCT ?obs FROM NAMED STREAM :o [NOW - 3 S]\n{where}", "q.rq"
+    )
+    same = presage.parse(
+        f"PREFIX : <http://e/>\nREGISTER ISTREAM :answer AS SELECT ?obs FROM NAMED WINDOW :w ON :o [RANGE 3s]\n"
+        f"WHERE {{ WINDOW :w {where.removeprefix('WHERE')} }}",
+        "q.rq",
+    )
+    assert [each.head_atoms for each in told.rules[-2:]] == [each.head_atoms for each in same.rules[-2:]]
+
+
+def test_windows_alike_show_triples_once() -> None:
+    """What belongs to every stream is asked for once for each kind of window: more only multiplies the ways."""
+    text = "SELECT ?x FROM STREAM <s:1> [RANGE 3s STEP 1s] FROM STREAM <s:2> [RANGE 3s STEP 1s] WHERE { ?x <e:p> ?y }"
+    program = presage.parse(text, "q.rq")
+    bodies = [each.body for each in program.rules]
+    assert len(bodies) == len(set(bodies))
+
+
+@pytest.mark.parametrize("suffix", [".nq", ".trig", ".jsonld", ".nt", ".ttl"])
+def test_what_is_constructed_is_written_as_rdf_and_read_again(suffix: str, tmp_path: Path) -> None:
+    from presage.cli import main
+    from presage.io.rdf import entries
+
+    query, facts, out = tmp_path / "q.rq", tmp_path / "f.trig", tmp_path / f"out{suffix}"
+    query.write_text(
+        "PREFIX : <http://e/>\nREGISTER ISTREAM :alarms AS CONSTRUCT { ?r :alarm ?v . ?r :name ?n }\n"
+        "FROM NAMED WINDOW :w ON :s [RANGE PT2S STEP PT1S]\n"
+        "WHERE { WINDOW :w { ?x :in ?r ; :value ?v } OPTIONAL { ?r :name ?n } }"
+    )
+    facts.write_text(
+        "@prefix : <http://e/> . @prefix p: <http://www.w3.org/ns/prov#> . @prefix d: <http://purl.org/dc/terms/> .\n"
+        ':k :name "K\\"e"@de , "plain" . :g p:generatedAtTime 1 ; d:isPartOf :s .\n'
+        ':g { :o :in :k ; :value 41.5 , "x"^^:t }'
+    )
+    assert main(["run", str(query), "--facts", str(facts), "--out", str(out)]) == 0
+    form = ox.RdfFormat.from_extension(suffix[1:])
+    written = [
+        (each["pred"], each["args"][2], each.get("time"))
+        for each in entries(list(ox.parse(out.read_bytes(), form)), "out")
+    ]
+    timed = suffix not in (".nt", ".ttl")
+    said = [Fraction(83, 2), '"x"^^<http://e/t>', '"K\\"e"@de', "plain"]
+    assert sorted(written, key=str) == sorted(
+        (("quad", each, 1) if timed else ("triple", each, None) for each in said), key=str
+    )
+
+
+def test_other_answers_are_no_rdf(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from presage.cli import main
+
+    query, facts = tmp_path / "q.rq", tmp_path / "f.jsonl"
+    query.write_text("SELECT ?x FROM STREAM <s:1> [NOW] WHERE { ?x <e:p> ?y }")
+    facts.write_text('{"pred": "triple", "args": ["<a:a>", "<e:p>", 1], "time": 0}\n')
+    assert main(["run", str(query), "--facts", str(facts), "--out", str(tmp_path / "out.nq")]) == 1
+    assert "only the answers of a CONSTRUCT" in capsys.readouterr().err

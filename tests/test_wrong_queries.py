@@ -46,6 +46,8 @@ RSP = {
     "SELECT ?x FROM STREAM :s [RANGE 5s STEP] WHERE { ?x :p ?y }": ("2:40", "L101", "the step is a length of time"),
     "SELECT ?x FROM STREAM :s [RANGE 5 parsecs] WHERE { ?x :p ?y }": ("2:35", "L101", "not a unit of time"),
     "SELECT ?x FROM STREAM :s [RANGE 500ms] WHERE { ?x :p ?y }": ("2:33", "D107", "whole number of seconds"),
+    "SELECT ?x FROM NAMED STREAM :s [NOW - 100 MS] WHERE { ?x :p ?y }": ("2:39", "D107", "whole number of seconds"),
+    "SELECT ?x FROM NAMED STREAM :s [NOW - 9 S TO THEN] WHERE { ?x :p ?y }": ("2:46", "L101", "a window ends now"),
     "SELECT ?x FROM STREAM :s WHERE { ?x :p ?y }": ("2:26", "L101", "the window is missing"),
     "SELECT ?x FROM STREAM s [RANGE 5s] WHERE { ?x :p ?y }": ("2:23", "L101", "`s` is not an IRI"),
     "SELECT ?x FROM STREAM :s [WIDE] WHERE { ?x :p ?y }": ("2:27", "L101", "this is not a window"),

@@ -129,7 +129,10 @@ def arguments(command: argparse.ArgumentParser) -> None:
         "--chase-limit", type=_count, metavar="N", help="run existential rules that may invent values without end"
     )
     command.add_argument(
-        "--out", type=output_path, metavar="F", help="write the answers to a file (.jsonl, .parquet) instead"
+        "--out",
+        type=output_path,
+        metavar="F",
+        help="write the answers to a file instead (.jsonl, .parquet; those of a CONSTRUCT: .nq .trig .jsonld .nt .ttl)",
     )
 
 

@@ -1,4 +1,4 @@
-"""Answers to a file or to standard output: JSON lines as they come, Parquet in row groups.
+"""Answers to a file or to standard output: JSON lines as they come, Parquet in row groups, RDF.
 
 A file is in place only when it is complete: it is written beside its name and renamed at the end.
 """
@@ -16,6 +16,7 @@ from typing import IO, Any, Protocol
 from presage.answers import Answer
 from presage.errors import PresageError
 from presage.io.moments import Moments
+from presage.io.rdf_output import SUFFIXES, writer_of
 
 ROWS_IN_A_GROUP = 16_384
 
@@ -205,4 +206,5 @@ def _parquet_rows(path: Path, whole_times: bool, more: tuple[str, ...], moments:
 WRITERS: dict[str, Callable[[Path, bool, tuple[str, ...], bool], Any]] = {
     ".jsonl": _json_lines,
     ".parquet": _parquet_rows,
+    **{suffix: writer_of(suffix) for suffix in SUFFIXES},
 }

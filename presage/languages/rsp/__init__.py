@@ -111,6 +111,10 @@ class _Reader:
                 at = self.source.line_starts[min(int(found[1]), len(self.source.line_starts)) - 1] + int(found[2]) - 1
                 message = found[3]
         at = max(0, min(at, len(self.source.text) - 1))
+        if len(message) > 100 or "\n" in message:  # all that a grammar would have taken there, down to its signs
+            there = next((each.text for each in self.clauses.tokens if each.span.start <= at < each.span.end), "")
+            there = there or next((each.text for each in self.clauses.tokens if each.span.start >= at), "")
+            message = f"`{there}` cannot stand here" if there else "the query ends too early"
         return Misread(f"this is not SPARQL: {message[:1].lower()}{message[1:]}", Span(at, at + 1), hint)
 
     def _place_in(self, message: str) -> Span:

@@ -1,8 +1,9 @@
 """What RSP queries have beyond SPARQL: the clauses about streams, found in the text and cut out of it.
 
-C-SPARQL names its streams and windows in `FROM STREAM`, CQELS in `STREAM` blocks, RSP-QL in `FROM NAMED WINDOW`. Blocks
-about a window become `GRAPH` blocks, everything else blanks, so that what is left is SPARQL and each character stays
-where its author wrote it.
+C-SPARQL names its streams and windows in `FROM STREAM`, CQELS in `STREAM` blocks, RSP-QL in `FROM NAMED WINDOW`;
+SPARQLStream's `FROM NAMED STREAM … [NOW - 10 S SLIDE 5 S]` means what C-SPARQL means. Blocks about a window become
+`GRAPH` blocks, everything else blanks, so that what is left is SPARQL and each character stays where its author wrote
+it.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ _SECONDS = {
 }
 WINDOWS = "[RANGE 10s STEP 5s], [RANGE 10s TUMBLING], [RANGE TRIPLES 10] or [NOW]"
 CSPARQL, CQELS, RSPQL = "C-SPARQL", "CQELS", "RSP-QL"
+MODES = ("RSTREAM", "ISTREAM", "DSTREAM")
 
 
 class Misread(Exception):
@@ -119,8 +121,13 @@ class _Cutter:
         while self.at < len(self.tokens):
             if self._is("REGISTER") and depth == 0:
                 self._register()
-            elif self._is("FROM", "STREAM") and depth == 0:
+            elif (self._is("FROM", "STREAM") or self._is("FROM", "NAMED", "STREAM")) and depth == 0:
                 self._from_stream()
+            elif self._is("SELECT") and depth == 0 and self._mode_of(self.at + 1):
+                # SPARQLStream says between SELECT and its variables what is told.
+                self.mode = self._mode_of(self.at + 1)
+                self._blank(self.tokens[self.at + 1].span, self.tokens[self.at + 1].span)
+                self.at += 2
             elif self._is("FROM", "NAMED", "WINDOW") and depth == 0:
                 self._from_window()
             elif self._is("STREAM") and depth > 0 and self.tokens[self.at + 1 : self.at + 2]:
@@ -157,7 +164,7 @@ class _Cutter:
         self.at += 1
         kind = self._take("what is registered")
         word = kind.text.upper()
-        if word in ("RSTREAM", "ISTREAM", "DSTREAM"):
+        if word in MODES:
             self.mode = word
             self._speaks(RSPQL, kind.span)
             name = self._take("the name of the stream")
@@ -187,11 +194,15 @@ class _Cutter:
     def _from_stream(self) -> None:
         start = self.tokens[self.at].span
         self._speaks(CSPARQL, start)
-        self.at += 2
+        self.at += 3 if self._is("FROM", "NAMED") else 2
         stream = self._iri(self._take("the stream"))
         window = self._window(stream, start)
         self.windows.append(window)
         self._blank(start, self.tokens[self.at - 1].span)
+
+    def _mode_of(self, place: int) -> str:
+        word = self.tokens[place].text.upper() if place < len(self.tokens) else ""
+        return word if word in MODES else ""
 
     def _from_window(self) -> None:
         start = self.tokens[self.at].span
@@ -239,9 +250,9 @@ class _Cutter:
         back: int | None = None
         rows: int | None = None
         step = 1
-        if self._is("NOW"):
-            back = 0
-            self.at += 1
+        if self._is("NOW") or self._is("FROM", "NOW"):
+            self.at += 1 if self._is("NOW") else 2
+            back = self._since_now()
         elif self._is("ALL") or self._is("UNBOUNDED"):
             self.at += 1
         else:
@@ -275,6 +286,21 @@ class _Cutter:
         self.at += 1
         return StreamWindow(stream, back, rows, step, Span(start.start, self.tokens[self.at - 1].span.end), name)
 
+    def _since_now(self) -> int:
+        """What follows `NOW`: nothing, or as SPARQLStream writes it `- 10 S`, and perhaps `TO NOW`."""
+        back = 0
+        if self._is("-"):
+            self.at += 1
+            back = self._length("the range")
+        if self._is("TO"):
+            self.at += 1
+            if not self._is("NOW"):
+                raise Misread("a window ends now", self._here(), "write [NOW - 10 S TO NOW SLIDE 5 S]")
+            self.at += 1
+            if self._is("-"):
+                raise Misread("a window ends now", self._here(), "leave out what is taken from the second NOW")
+        return back
+
     def _length(self, what: str) -> int:
         """A length of time, in ticks of a second."""
         token = self._take(what)
@@ -286,7 +312,7 @@ class _Cutter:
             if word in _SECONDS:
                 self.at += 1
                 seconds = amount * _SECONDS[word]
-            elif word in ("]", "step", "slide", "tumbling", "as"):
+            elif word in ("]", "step", "slide", "tumbling", "as", "to"):
                 seconds = amount
             else:
                 hint = "ms, s, m, h and d are units"

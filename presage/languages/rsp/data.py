@@ -54,9 +54,16 @@ class Data:
         name = self.predicates.fresh(f"{place.name}_{plain}")
         s, p, o = Variable("S"), fixed or Variable("P"), Variable("O")
         columns = (s, o) if fixed is not None else (s, Variable("P"), o)
+        alike: set[tuple[object, ...]] = set()
+        """Windows that show the same of the triples that belong to every stream."""
         for window in place.windows:
-            for atom in (Atom(TRIPLE, (s, p, o), span=span), Atom(QUAD, (s, p, o, Constant(window.stream)), span=span)):
-                self._write(name, columns, (self._seen(window, atom),), window.span)
+            shape = (window.back, window.step, window.rows, window.stream if window.rows is not None else None)
+            if shape not in alike:
+                alike.add(shape)
+                triple = Atom(TRIPLE, (s, p, o), span=span)
+                self._write(name, columns, (self._seen(window, triple),), window.span)
+            quad = Atom(QUAD, (s, p, o, Constant(window.stream)), span=span)
+            self._write(name, columns, (self._seen(window, quad),), window.span)
         for graph in place.graphs:
             static = Atom(STATIC_TRIPLE, (s, p, o), span=span)
             if graph is not None:
