@@ -6,9 +6,10 @@ aggregate is finite, and which aggregates may not say what their author means.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 
 from presage.analysis.differences import NOW, difference
+from presage.analysis.predicates import Predicate
 from presage.analysis.safety import bound_by, bound_variables, needing
 from presage.analysis.timeline import pin_variables
 from presage.errors import Diagnostic
@@ -21,12 +22,13 @@ from presage.model.formulas import (
     Pinned,
     Windowed,
     aggregates,
+    atoms,
     children,
     walk,
 )
 from presage.model.program import Program
 from presage.model.statements import Rule
-from presage.model.terms import Aggregate, Constant, Now, Term, Variable, shown, term_variables
+from presage.model.terms import Aggregate, Constant, Now, Number, Term, Variable, shown, term_variables
 from presage.model.values import is_true
 from presage.model.windows import RowsWindow
 
@@ -103,6 +105,52 @@ def _conjunct_atoms(formula: Formula) -> Iterator[Atom]:
                 yield from _conjunct_atoms(part)
         case Metric(operator=("once" | "eventually"), formula=inner):
             yield from _conjunct_atoms(inner)
+
+
+def non_negative(program: Program, predicates: Mapping[str, Predicate]) -> frozenset[tuple[str, int]]:
+    """The columns whose values are declared not to be negative, also through rules that only pass them on: those of
+    derived predicates are, until some rule gives them a value that may be another."""
+    declared = {
+        (name, place)
+        for name, known in predicates.items()
+        for place, column in enumerate(known.columns)
+        if (bound := column.bound) is not None and bound.operator in (">", ">=") and _number_of(bound.value) >= 0
+    }
+    if not declared:
+        return frozenset()
+    found = {
+        (name, place)
+        for name, known in predicates.items()
+        for place in range(known.arity)
+        if (name, place) in declared or (known.kind == "derived" and not known.is_input)
+    }
+    again = True
+    while again:
+        again = False
+        for rule in program.rules:
+            for head in rule.head_atoms:
+                for atom in atoms(head):
+                    for place, argument in enumerate(atom.arguments):
+                        column = (atom.predicate, place)
+                        if column in found and not _is_passed_on(argument, rule, found):
+                            found.discard(column)
+                            again = True
+    return frozenset(found)
+
+
+def _number_of(constant: Constant) -> Number:
+    return -1 if isinstance(constant.value, str) else constant.value
+
+
+def _is_passed_on(argument: Term, rule: Rule, columns: Set[tuple[str, int]]) -> bool:
+    if isinstance(argument, Constant):
+        return _number_of(argument) >= 0
+    return isinstance(argument, Variable) and any(
+        isinstance(each, Variable) and each.name == argument.name and (atom.predicate, place) in columns
+        for literal in rule.body
+        for atom in _conjunct_atoms(literal)
+        for place, each in enumerate(atom.arguments)
+    )
 
 
 def in_rule(rule: Rule) -> Iterator[tuple[Comparison, Aggregate]]:

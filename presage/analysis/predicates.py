@@ -9,10 +9,12 @@ from typing import Any
 
 from presage.errors import NOWHERE, Diagnostic, Note, Span, nearest
 from presage.model.formulas import Atom, Comparison, Formula, Windowed, atoms, walk
+from presage.model.printer import show_column
 from presage.model.program import Program
 from presage.model.statements import (
     Chase,
     Column,
+    ColumnBound,
     Distribution,
     Horizon,
     Input,
@@ -25,6 +27,7 @@ from presage.model.statements import (
     Timeline,
 )
 from presage.model.terms import Arithmetic, Constant, Negative, Number, Term
+from presage.model.values import is_true
 from presage.model.windows import OnlyWindow, RowsWindow
 
 MOST_NAMES_COMPARED = 20_000
@@ -172,12 +175,10 @@ def _declare_input(known: Predicate, declared: Input, problems: list[Diagnostic]
     if known.is_declared and len(known.columns) == len(names):
         before = [column.name for column in known.columns]
         types = [column.type for column in declared.columns if column.type != "any"]
-        if before != names or (
-            types and [column.type for column in known.columns] != [c.type for c in declared.columns]
-        ):
+        if before != names or (types and list(map(_range_of, known.columns)) != list(map(_range_of, declared.columns))):
             message = f"`{declared.predicate}` is declared with other columns before"
             other = Note("the other declaration", known.first)
-            hint = f"use the same columns: {', '.join(_shown(column) for column in known.columns)}"
+            hint = f"use the same columns: {', '.join(map(show_column, known.columns))}"
             problems.append(Diagnostic("D102", message, declared.span, hint, (other,)))
     else:
         known.columns = declared.columns
@@ -192,8 +193,9 @@ def _declare_input(known: Predicate, declared: Input, problems: list[Diagnostic]
         known.delay = max(delay_of(each) for each in known.inputs[last:])
 
 
-def _shown(column: Column) -> str:
-    return column.name if column.type == "any" else f"{column.name}: {column.type}"
+def _range_of(column: Column) -> tuple[str, ColumnBound | None]:
+    """What values a column may have."""
+    return column.type, column.bound
 
 
 def _check_static_head(rule: Rule, formula: Formula, atom: Atom, problems: list[Diagnostic]) -> None:
@@ -281,6 +283,10 @@ def _wrong_types(program: Program, found: dict[str, Predicate]) -> Iterator[Diag
 
 
 def _wrong_type(known: Predicate, column: Column, value: Constant) -> Iterator[Diagnostic]:
+    if fits(value.value, column.type) and not is_within(value.value, column):
+        message = f"the column `{column.name}` of `{known.name}` is declared `{show_column(column)}`"
+        hint = "write a number that can come, or declare another bound"
+        yield Diagnostic("D108", message, value.span, hint, (Note("the declaration", known.first),))
     if not fits(value.value, column.type):
         message = f"the column `{column.name}` of `{known.name}` is declared {column.type}"
         hint = f"write {_EXAMPLES[column.type]}, or declare the column `any`"
@@ -313,6 +319,11 @@ _EXAMPLES = {
     "bool": '"true" or "false"',
     "time": "a number or a quoted timestamp",
 }
+
+
+def is_within(value: str | Number, column: Column) -> bool:
+    """Whether a number is within the bound of its column."""
+    return column.bound is None or is_true(column.bound.operator, value, column.bound.value.value)
 
 
 def fits(value: str | Number, kind: str) -> bool:

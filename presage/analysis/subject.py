@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from presage.analysis.aggregates import non_negative
 from presage.analysis.differences import Bound
 from presage.analysis.graph import component_of, reachable
 from presage.analysis.predicates import Predicate, delay_of
@@ -72,7 +73,7 @@ class Subject:
     @cached_property
     def non_negative(self) -> frozenset[tuple[str, int]]:
         """The columns whose values are declared not to be negative, also through rules that only pass them on."""
-        return frozenset()
+        return non_negative(self.program, self.predicates)
 
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:

@@ -19,6 +19,7 @@ from presage.core.formulas import (
     Every,
     Formula,
     Lasts,
+    Measured,
     Not,
     Only,
     Rows,
@@ -33,6 +34,7 @@ from presage.core.printer import word_of
 from presage.core.reach import EVERYWHERE
 from presage.core.reach import Reach as Distances
 from presage.core.rules import Conclusion, CoreRule
+from presage.hypothesis import counting
 from presage.hypothesis.asking import asks_for_facts, is_steady, looks_at_all
 from presage.hypothesis.clause import (
     RULE_TIME,
@@ -74,17 +76,19 @@ def clauses(
     derived: frozenset[str] = frozenset(),
     stretches: bool = False,
     unsteady: frozenset[str] = frozenset(),
+    non_negative: frozenset[tuple[str, int]] = frozenset(),
 ) -> list[Clause]:
     """The clauses of a rule, given the predicates that belong to no stream and those that rules derive; raises
     `NoClauses`. With `stretches` what must hold at all times of a stretch is one literal on discrete time too, except
-    below predicates that are `unsteady`, and a choice of times may have no end."""
+    below predicates that are `unsteady`, and a choice of times may have no end. `non_negative` are the columns whose
+    values are declared not to be negative."""
     if not rule.conclusions:
         return []
     if rule.is_choice:
         raise NoClauses("a rule with alternatives in its head has several models")
     if rule.exists:
         raise NoClauses("a rule that invents values has no premise patterns")
-    expand = _Expand(discrete, static, derived, stretches, unsteady)
+    expand = _Expand(discrete, static, derived, stretches, unsteady, non_negative)
     bodies = expand.all(rule.body, Place(When(RULE_TIME)), True)
     times = named_times(rule)
     found: list[Clause] = []
@@ -106,9 +110,10 @@ class _Expand:
         derived: frozenset[str],
         stretches: bool = False,
         unsteady: frozenset[str] = frozenset(),
+        non_negative: frozenset[tuple[str, int]] = frozenset(),
     ) -> None:
         self.discrete, self.static, self.derived = discrete, static, derived
-        self.stretches, self.unsteady = stretches, unsteady
+        self.stretches, self.unsteady, self.non_negative = stretches, unsteady, non_negative
         self.numbers = count(1)
 
     def fresh(self) -> When:
@@ -149,6 +154,8 @@ class _Expand:
                 return self.atom(formula, place, positive, "false" if positive else "true")
             case Comparison():
                 return [Body(comparisons=((formula, positive),))]
+            case Measured():
+                return self.counted(formula, place, positive)
             case Not(part=inner):
                 return self.one(inner, place, not positive)
             case All(parts=parts):
@@ -178,6 +185,20 @@ class _Expand:
                 return self.one(inner, replace(place, windows=()), positive)
             case _:
                 raise NoClauses("the body has no premise patterns")
+
+    def counted(self, measured: Measured, place: Place, positive: bool) -> list[Body]:
+        if not self.stretches:
+            raise NoClauses(counting.OTHERS)
+        if place.stretch is not None:
+            raise NoClauses("an aggregate has no premise patterns throughout a stretch of time")
+        times = {RULE_TIME, place.when.base, *(at.base for at, _, _ in place.windows)}
+        return counting.bodies(
+            measured,
+            positive,
+            lambda formulas: self.all(formulas, place, True),
+            frozenset(each for each in times if each is not None),
+            self.non_negative,
+        )
 
     def hopping(
         self,

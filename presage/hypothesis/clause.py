@@ -1,4 +1,4 @@
-"""What a clause consists of: literals at times, and how far apart those times may be."""
+"""What a clause consists of: literals at times, how far apart those times may be, and how much there is of what."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from presage.hypothesis.edges import Edge
 from presage.model.formulas import Atom, Comparison
 from presage.model.statements import Rule
-from presage.model.terms import Number
+from presage.model.terms import Number, Term
 
 Distance = Number | Edge
 RULE_TIME = "now"
@@ -69,9 +69,31 @@ class Body:
     comparisons: tuple[tuple[Comparison, bool], ...] = ()
     """Each with whether it must be true."""
     reaches: tuple[Reach, ...] = ()
+    counted: tuple[Counting, ...] = ()
 
     def __add__(self, other: Body) -> Body:
-        return Body(self.literals + other.literals, self.comparisons + other.comparisons, self.reaches + other.reaches)
+        return Body(
+            self.literals + other.literals,
+            self.comparisons + other.comparisons,
+            self.reaches + other.reaches,
+            self.counted + other.counted,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """A comparison of an aggregate with a bound: how many there are, or how much, of what a body asks for."""
+
+    function: str
+    """`count` or `sum`."""
+    operator: str
+    bound: Term
+    terms: tuple[Term, ...]
+    body: Body
+    shared: frozenset[str]
+    """The variables and times that it shares with its rule."""
+    some: bool = False
+    """Whether it is false where there is nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -9,14 +10,15 @@ from typing import Any
 from presage.analysis.differences import Differences
 from presage.analysis.patterns import Substitution, resolve
 from presage.analysis.subject import Subject
-from presage.hypothesis.clause import Literal, Reach, When
+from presage.hypothesis.clause import Counting, Literal, Reach, When
 from presage.hypothesis.edges import Edge
-from presage.hypothesis.patterns import START, Argument, Condition, Fixed, Held, Lookup, Pattern, Premise, Time
+from presage.hypothesis.patterns import START, Argument, Condition, Fixed, Held, Lookup, Pattern, Premise, Tally, Time
 from presage.model.formulas import Atom, Comparison
 from presage.model.statements import Rule
-from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, term_variables
+from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, shown, term_variables
 from presage.model.values import is_true, value_of
 
+BOUND_OF_STREAM = "an aggregate has premise patterns only where it is compared with constants or static values"
 TIME_AS_VALUE = "a time that is used as a value has no premise patterns"
 
 
@@ -46,6 +48,7 @@ class Node:
     comparisons: tuple[tuple[Comparison, bool], ...]
     reaches: tuple[Reach, ...]
     rules: tuple[Rule, ...]
+    counted: tuple[Counting, ...] = ()
 
     def time(self, when: When) -> When:
         while when.base is not None and when.base in self.times:
@@ -69,6 +72,15 @@ class Finish:
         self.slots: dict[str, int] = {}
         self.times: dict[str, int] = {}
         self.bounds = Differences()
+        self.locals: dict[str, None] = {}
+        """The variables that only the braces of an aggregate name."""
+        counted = [each.body for each in node.counted]
+        self.bases = {
+            *(each.when.base for each in node.leaves),
+            *(each.literals[0].when.base for each in counted),
+            *(side.base for reach in node.reaches for side in (reach.x, reach.y)),
+            *(side.base for body in counted for reach in body.reaches for side in (reach.x, reach.y)),
+        }
 
     def pattern(self, atom: Atom, when: When) -> Pattern | None:
         self.node = node = self.without_other_names(atom)
@@ -115,14 +127,23 @@ class Finish:
         if any(not each.times <= spoken_of for each in conditions):
             reason = "a comparison with a time at which nothing is asked for has no premise patterns"
             raise NoPatterns(reason, self.node.rules)
+        known = {each for lookup in lookups if lookup.positive for each in lookup.arguments if isinstance(each, int)}
+        for each in (*conditions, *conditions):
+            if each.operator == "=" and each.wanted and len(each.slots - known) == 1:
+                known |= each.slots
+        tallies = tuple(self.tally(each, known) for each in node.counted)
         terms: dict[str, int | Time] = dict(self.slots)
         for name in node.times.keys() | self.times.keys():
             resolved_time = node.time(When(name))
             if resolved_time.base is None or resolved_time.base in self.times:
                 terms[name] = self.time(resolved_time)
-        for each in conditions:
+        spoken = [side for each in conditions for side in (each.left, each.right)]
+        for tally in tallies:
+            spoken += [tally.bound, *tally.terms]
+            spoken += [side for each in tally.conditions for side in (each.left, each.right)]
+        for term in spoken:
             # A time that is tied to another goes by its name here.
-            for variable in (*term_variables(each.left), *term_variables(each.right)):
+            for variable in term_variables(term):
                 if variable.name not in terms:
                     terms[variable.name] = self.time(When(variable.name))
         return Pattern(
@@ -132,17 +153,19 @@ class Finish:
             tuple(each for each in literals if not each.positive),
             tuple(lookups),
             tuple(dict.fromkeys(conditions)),
-            _names(self.slots),
+            _names(self.slots, self.locals),
             _names(self.times),
             self.closed(),
             tuple(dict.fromkeys(node.rules)),
             terms,
+            tallies,
         )
 
     def without_other_names(self, atom: Atom) -> Node:
         """The derivation without variables that no atom has and that `=` makes another name of one."""
         node = self.node
-        atoms = [*(each.atom for each in node.leaves), *(each for each, _ in node.lookups), atom]
+        counted = (literal for each in node.counted for literal in each.body.literals)
+        atoms = [*(each.atom for each in (*node.leaves, *counted)), *(each for each, _ in node.lookups), atom]
         bindings = dict(node.bindings)
         spoken_of = {resolve(given, bindings) for each in atoms for given in each.arguments}
         kept = []
@@ -163,6 +186,49 @@ class Finish:
             else:
                 kept.append((comparison, wanted))
         return node if len(kept) == len(node.comparisons) else replace(node, bindings=bindings, comparisons=tuple(kept))
+
+    def tally(self, counting: Counting, known: set[int]) -> Tally:
+        """How much there is of what, with numbers for names; `known` are the slots that static facts fill."""
+        node = self.node
+        before, times_before = len(self.slots), set(self.times)
+        bound = self.term(counting.bound)
+        bound_slots = {self.slots.get(each.name) for each in term_variables(bound)}
+        if not node.goals and not bound_slots <= known:
+            raise NoPatterns(BOUND_OF_STREAM, node.rules)
+        leaf, *rest = (node.literal(each) for each in counting.body.literals)
+        shared = {
+            each.name
+            for name in counting.shared
+            if isinstance(each := resolve(Variable(name), node.bindings), Variable)
+        }
+        outside = {node.time(When(name)).base for name in counting.shared if self.is_time(name)}
+        found = Tally(
+            counting.function,
+            counting.operator,
+            bound,
+            tuple(map(self.term, counting.terms)),
+            Premise(
+                leaf.atom.predicate, tuple(self.argument(each) for each in leaf.atom.arguments), self.time(leaf.when)
+            ),
+            tuple(
+                Lookup(each.atom.predicate, tuple(self.argument(term) for term in each.atom.arguments), each.positive)
+                for each in rest
+            ),
+            tuple(
+                made for each, wanted in counting.body.comparisons if (made := self.condition(each, wanted)) is not None
+            ),
+            tuple((self.time(each.x), self.time(each.y), each.low, each.high) for each in counting.body.reaches),
+            frozenset(),
+            frozenset(index for name, index in self.times.items() if name not in times_before and name not in outside),
+            counting.some,
+        )
+        for term in found.terms:
+            for variable in term_variables(term):
+                if not self.is_time(variable.name):
+                    self.slots.setdefault(variable.name, len(self.slots))
+        own = {name: slot for name, slot in self.slots.items() if slot >= before and name not in shared}
+        self.locals.update(dict.fromkeys(own))
+        return replace(found, locals=frozenset(own.values()))
 
     def held(self, literal: Literal) -> Held | None:
         if literal.stretch is None:
@@ -236,10 +302,7 @@ class Finish:
                 return None
 
     def is_time(self, name: str) -> bool:
-        used = {each.when.base for each in self.node.leaves} | {
-            side.base for reach in self.node.reaches for side in (reach.x, reach.y)
-        }
-        return name in used or name in self.node.times
+        return name in self.bases or name in self.node.times
 
     def argument(self, term: Term) -> Argument:
         resolved = resolve(term, self.node.bindings)
@@ -303,14 +366,14 @@ class Finish:
         return found
 
 
-def _names(places: dict[str, int]) -> tuple[str, ...]:
+def _names(places: dict[str, int], numbered: Collection[str] = ()) -> tuple[str, ...]:
     """Names as in the rules where they are unique, with a number where they are not."""
     taken: set[str] = set()
     names = []
     for name in sorted(places, key=lambda each: places[each]):
-        plain = name.split("'")[0]
+        plain = shown(name.split("'")[0])
         plain = "T" if plain == "now" else "X" if plain.startswith("_") else plain
-        chosen, tries = plain, count(2)
+        chosen, tries = (f"{plain}1" if name in numbered else plain), count(2)
         while chosen in taken:
             chosen = f"{plain}{next(tries)}"
         taken.add(chosen)

@@ -18,7 +18,7 @@ Mapping = dict[int, Argument]
 
 
 def is_plain(pattern: Pattern) -> bool:
-    if pattern.lookups or pattern.conditions or any(each.held for each in pattern.literals):
+    if pattern.lookups or pattern.conditions or pattern.tallies or any(each.held for each in pattern.literals):
         return False
     times = {each.when.base for each in pattern.literals} | {pattern.when.base}
     return len(times - {START}) <= 1 and len(times) == 1
@@ -53,7 +53,8 @@ def canonical(pattern: Pattern) -> Hashable:
     lookups = [(each.predicate, renamed(each.arguments), each.positive) for each in pattern.lookups]
     upper = {(times[x], times[y]): most for (x, y), most in pattern.upper.items() if x in times and y in times}
     conditions = [(each.operator, str(each.left), str(each.right), each.wanted) for each in pattern.conditions]
-    return answer, frozenset(literals), frozenset(lookups), frozenset(upper.items()), tuple(conditions)
+    tallies = tuple(map(str, pattern.tallies))
+    return answer, frozenset(literals), frozenset(lookups), frozenset(upper.items()), tuple(conditions), tallies
 
 
 def subsumed_by(special: Pattern, general: Pattern) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from presage.hypothesis.edges import Edge
 from presage.model.statements import Rule
 from presage.model.terms import Number, Term
 from presage.model.values import Value
@@ -80,6 +81,29 @@ class Condition:
     times: frozenset[int]
 
 
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """A comparison of how many there are, or how much, of what one input atom asks for."""
+
+    function: str
+    """`count` or `sum`."""
+    operator: str
+    bound: Term
+    terms: tuple[Term, ...]
+    """What is told apart, and of sums first what is added up."""
+    premise: Premise
+    lookups: tuple[Lookup, ...]
+    conditions: tuple[Condition, ...]
+    reaches: tuple[tuple[Time, Time, Number | Edge | None, Number | Edge | None], ...]
+    """Between which distances its times lie from others."""
+    locals: frozenset[int]
+    """The slots that only it fills."""
+    times: frozenset[int]
+    """The time variables that only it has."""
+    some: bool
+    """Whether it is false where there is nothing."""
+
+
 @dataclass(frozen=True, eq=False)
 class Pattern:
     arguments: tuple[Argument, ...]
@@ -98,6 +122,7 @@ class Pattern:
     """The rules it was unfolded through, outermost first."""
     terms: dict[str, int | Time] = field(default_factory=dict)
     """What the names in conditions stand for: slots, and times."""
+    tallies: tuple[Tally, ...] = ()
 
     @property
     def literals(self) -> tuple[Premise, ...]:

@@ -10,19 +10,20 @@ again and again below itself, and refused with the rules of the cycle.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 
-from presage.analysis.patterns import unify
+from presage.analysis.patterns import resolve, unify
 from presage.analysis.subject import Subject
-from presage.core.formulas import Measured, walk
 from presage.hypothesis.bodies import clauses
-from presage.hypothesis.clause import Clause, Literal, NoClauses, Reach, Stretch, When
+from presage.hypothesis.clause import Body, Clause, Counting, Literal, NoClauses, Reach, Stretch, When
+from presage.hypothesis.counting import NOT_ONE, renamed_comparison, renamed_counting
 from presage.hypothesis.finish import Finish, Goal, Node, NoPatterns
 from presage.hypothesis.minimal import canonical, minimal, subsumed_by
 from presage.hypothesis.patterns import Pattern
 from presage.model.formulas import Atom, Comparison
+from presage.model.statements import Rule
 from presage.model.terms import Now, Term, Variable, map_term, subterms
 from presage.rewrite import core_of
 
@@ -49,6 +50,7 @@ class Unfolder:
         self.subject, self.stretches = subject, stretches
         self.marks = count(1)
         self.spread = 0
+        self.insides: dict[Counting, Counting] = {}
         self.defining = self._define(frozenset())
         if stretches:
             unsteady: frozenset[str] = frozenset()
@@ -63,9 +65,9 @@ class Unfolder:
         derived = frozenset(name for name, known in subject.predicates.items() if known.kind == "derived")
         for rule in core_of(subject).rules:
             try:
-                if any(isinstance(node, Measured) for literal in rule.body for node in walk(literal)):
-                    raise NoClauses("an aggregate has no premise patterns yet")
-                for clause in clauses(rule, subject.discrete, static, derived, self.stretches, unsteady):
+                for clause in clauses(
+                    rule, subject.discrete, static, derived, self.stretches, unsteady, subject.non_negative
+                ):
                     defining.setdefault(clause.head.predicate, []).append(clause)
             except NoClauses as found:
                 for name in {each.atom.predicate for each in rule.conclusions}:
@@ -204,14 +206,14 @@ class Unfolder:
         known = self.subject.predicates[name]
         if known.is_static:
             yield Node(rest, node.bindings, node.times, node.leaves, (*node.lookups, (literal.atom, literal.positive)),
-                        node.comparisons, node.reaches, node.rules)  # fmt: skip
+                        node.comparisons, node.reaches, node.rules, node.counted)  # fmt: skip
             return
         reaches = node.reaches
         if literal.outside == "false":
             reaches = (*reaches, Reach(literal.when, When(None), 0, None))
         if not literal.positive or known.is_input:
             yield Node(rest, node.bindings, node.times, (*node.leaves, literal), node.lookups,
-                        node.comparisons, reaches, node.rules)  # fmt: skip
+                        node.comparisons, reaches, node.rules, node.counted)  # fmt: skip
         if not literal.positive or known.kind != "derived":
             return
         here = node.literal(literal)
@@ -284,10 +286,56 @@ class Unfolder:
             )
             for each in body.literals
         )
-        comparisons = tuple((_renamed_comparison(each, mark), wanted) for each, wanted in body.comparisons)
+
+        def marked(name: str) -> str:
+            return name + mark
+
+        comparisons = tuple((renamed_comparison(each, marked), wanted) for each, wanted in body.comparisons)
+        counted = tuple(renamed_counting(self._inside(each, clause.rule), marked) for each in body.counted)
         own = tuple(Reach(_marked(each.x, mark), _marked(each.y, mark), each.low, each.high) for each in body.reaches)
         return Node(goals + rest, bindings, times, node.leaves, node.lookups, node.comparisons + comparisons,
-                     reaches + own, (*node.rules, clause.rule))  # fmt: skip
+                     reaches + own, (*node.rules, clause.rule), node.counted + counted)  # fmt: skip
+
+    def _inside(self, counting: Counting, rule: Rule) -> Counting:
+        """What is counted, with the derived predicates in the braces resolved: one input atom beside comparisons and
+        static atoms."""
+        known = self.insides.get(counting)
+        if known is not None:
+            return known
+        body = counting.body
+        first = Node(tuple(map(Goal, body.literals)), {}, {}, (), (), body.comparisons, body.reaches, ())
+        todo, found = [first], []
+        while todo:
+            node = todo.pop()
+            if node.goals:
+                todo.extend(self._resolve(node))
+            else:
+                found.append(node)
+            if len(found) > 1 or len(todo) > MOST_PATTERNS:
+                break
+        blamed = (rule, *(each for node in found for each in node.rules))
+        if len(found) != 1 or len(found[0].leaves) != 1 or found[0].counted:
+            raise NoPatterns(NOT_ONE, blamed)
+        (node,) = found
+        leaf = node.literal(node.leaves[0])
+        is_bound = any(name in node.bindings or name in node.times for name in counting.shared)
+        if not leaf.positive or leaf.stretch is not None or is_bound:
+            raise NoPatterns(NOT_ONE, blamed)
+
+        def put(term: Term) -> Term:
+            return map_term(term, lambda part: resolve(part, node.bindings))
+
+        inside = Body(
+            (leaf, *(Literal(_put(atom, put), When(None), positive) for atom, positive in node.lookups)),
+            tuple(
+                (Comparison(each.operator, put(each.left), put(each.right)), wanted)
+                for each, wanted in node.comparisons
+            ),
+            tuple(Reach(node.time(each.x), node.time(each.y), each.low, each.high) for each in node.reaches),
+        )
+        resolved = replace(counting, body=inside, terms=tuple(map(put, counting.terms)))
+        self.insides[counting] = resolved
+        return resolved
 
     def _finish(self, atom: Atom, when: When, node: Node) -> Pattern | None:
         return Finish(self.subject, node).pattern(atom, when)
@@ -326,17 +374,8 @@ def _renamed(atom: Atom, mark: str) -> Atom:
     )
 
 
-def _renamed_comparison(comparison: Comparison, mark: str) -> Comparison:
-    def renamed(term: Term) -> Term:
-        match term:
-            case Variable(name=name):
-                return Variable(name + mark)
-            case Now():
-                return Variable("now" + mark)
-            case _:
-                return term
-
-    return Comparison(comparison.operator, map_term(comparison.left, renamed), map_term(comparison.right, renamed))
+def _put(atom: Atom, put: Callable[[Term], Term]) -> Atom:
+    return Atom(atom.predicate, tuple(map(put, atom.arguments)))
 
 
 def _unify_times(node: Node, head: When, goal: When) -> dict[str, When] | None:

@@ -12,13 +12,13 @@ from fractions import Fraction
 from numbers import Integral
 from typing import Any
 
-from presage.analysis.predicates import Predicate, delay_of, fits
+from presage.analysis.predicates import Predicate, delay_of, fits, is_within
 from presage.answers import Value
 from presage.errors import PresageError, nearest
 from presage.io.unknown import HINT, Unknown
 from presage.model.numerals import MOST_DIGITS
 from presage.model.numerals import exact as exact
-from presage.model.printer import show_number
+from presage.model.printer import show_column, show_number
 from presage.model.program import Program
 from presage.model.terms import Number, number
 from presage.model.time import Timestamp
@@ -157,6 +157,9 @@ class Checker:
             column = known.columns[place]
             shown = repr(value) if isinstance(value, str) else show_number(value)
             raise FactError(f"{where}: {shown} is not a value of the column `{column.name}`, which is {column.type}")
+        if kind in ("int", "float") and not is_within(value, known.columns[place]):
+            shown = show_number(value)  # type: ignore[arg-type]
+            raise FactError(f"{where}: {shown} is not a value of the column `{show_column(known.columns[place])}`")
         return value
 
     def when(

@@ -120,6 +120,8 @@ def _columns(name: str, group: _Group) -> Columns | None:
     columns: list[Any] = []
     for place, values in enumerate(zip(*group.arguments, strict=True)):
         kind = known.columns[place].type if place < len(known.columns) else "any"
+        if place < len(known.columns) and known.columns[place].bound is not None:
+            return None
         types = set(map(type, values))
         if str in types:
             texts = values if len(types) == 1 else [each for each in values if type(each) is str]

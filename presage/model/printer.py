@@ -273,8 +273,13 @@ def show_rule(rule: Rule, width: int = LINE_WIDTH) -> str:
 def _columns(columns: tuple[Column, ...]) -> str:
     if not columns:
         return ""
-    shown = (show_name(c.name) + ("" if c.type == "any" else f": {c.type}") for c in columns)
-    return f"({', '.join(shown)})"
+    return f"({', '.join(map(show_column, columns))})"
+
+
+def show_column(column: Column) -> str:
+    kind = "" if column.type == "any" else f": {column.type}"
+    bound = "" if column.bound is None else f" {column.bound.operator} {show_term(column.bound.value)}"
+    return show_name(column.name) + kind + bound
 
 
 def _show_input(declared: Input) -> str:

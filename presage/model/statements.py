@@ -68,9 +68,19 @@ class Horizon:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnBound:
+    """`>= 0` after a number type: other values are wrong input."""
+
+    operator: str
+    value: Constant
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     name: str
     type: str = "any"
+    bound: ColumnBound | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from presage.model.statements import (
     Chase,
     Column,
+    ColumnBound,
     Condition,
     Declaration,
     Distribution,
@@ -28,7 +29,7 @@ from presage.parser.cursor import Cursor
 from presage.parser.terms import argument, plain_number, signed_number
 from presage.parser.time import comparable, duration_of, parameter_as, quantity, read_pin, timestamp_of
 from presage.parser.windows import pattern
-from presage.syntax import COLUMN_TYPES, INCLUDE, KEYWORDS, PARAM, TONES, UNITS
+from presage.syntax import COLUMN_TYPES, COMPARISONS, INCLUDE, KEYWORDS, PARAM, TONES, UNITS
 
 
 def _timeline(c: Cursor) -> Declaration:
@@ -211,7 +212,23 @@ def _column(c: Cursor) -> Column:
         if token.text not in COLUMN_TYPES:
             raise c.unexpected(f"a type ({', '.join(COLUMN_TYPES)})", "leave the type out if any value may come")
         kind = c.take().text
-    return Column(name, kind, span=c.since(start))
+    return Column(name, kind, _bound(c, kind), span=c.since(start))
+
+
+def _bound(c: Cursor, kind: str) -> ColumnBound | None:
+    if c.kind not in COMPARISONS:
+        return None
+    sign = c.token
+    if kind not in ("int", "float"):
+        hint = "write `amount: float >= 0`"
+        raise c.failure("P201", "only a column of numbers has a bound, after its type", sign.span, hint)
+    if sign.kind not in ("<", "<=", ">", ">="):
+        hint = "write `amount: float >= 0`, or filter with `where`"
+        raise c.failure("P201", "a bound says how great or small a number may be", sign.span, hint)
+    c.take()
+    at = c.token.start
+    value = parameter_as(c) if c.kind == "parameter" else Constant(signed_number(c), span=c.since(at))
+    return ColumnBound(sign.kind, value, span=c.since(sign.start))
 
 
 def _condition(c: Cursor) -> Condition:

@@ -18,6 +18,7 @@ from presage.model.formulas import Atom, Over
 from presage.model.printer import show_term
 from presage.model.program import Program
 from presage.model.statements import (
+    ColumnBound,
     Condition,
     Distribution,
     Horizon,
@@ -111,6 +112,12 @@ def _constant(value: Given, parameter: Parameter) -> Any:
     return _term(value, parameter)
 
 
+def _number(value: Given, parameter: Parameter) -> Any:
+    if not isinstance(value, Constant) or isinstance(value.value, str):
+        raise _Wrong("a number")
+    return _term(value, parameter)
+
+
 def _term(value: Given, parameter: Parameter) -> Any:
     if not parameter.negative:
         return replace(value, span=parameter.span)
@@ -145,6 +152,7 @@ _TAKERS: dict[tuple[type, str], Taker] = {
     (Input, "rate"): _probability,
     (Horizon, "length"): _length,
     (Condition, "value"): _constant,
+    (ColumnBound, "value"): _number,
     (Atom, "arguments"): _constant,
     (Tick, "length"): _tick,
     (Start, "moment"): _moment,

@@ -18,7 +18,6 @@ from presage.hypothesis.ranges.pieces import Piece, extent
 from presage.hypothesis.ranges.texts import Words
 from presage.hypothesis.ranges.told import Change, Standing, Told, is_open
 from presage.hypothesis.saving import read, written
-from presage.hypothesis.texts import show_clause
 from presage.io.facts import Fact
 from presage.io.tables import Columns
 from presage.model.statements import Query
@@ -222,7 +221,7 @@ class RangeSupposing:
         return {
             "because": words.because(),
             "needs": words.needs(),
-            "unless": words.unless() if piece.needs else tuple(map(show_clause, piece.limits)),
+            "unless": words.unless() if piece.needs else words.limits(),
             "decided_by": self.decided_by(piece),
             "confidence": confidence_of(piece, self.engine, self.confidence, now),
         }

@@ -15,7 +15,8 @@ from presage.hypothesis.delays import Delays
 from presage.hypothesis.listing import asked_by
 from presage.hypothesis.patterns import Fixed
 from presage.hypothesis.ranges.engine import Ranges
-from presage.hypothesis.ranges.patterns import RangePattern, range_patterns
+from presage.hypothesis.ranges.patterns import RangePattern
+from presage.hypothesis.ranges.reading import range_patterns
 from presage.hypothesis.unfold import Unfolder
 from presage.model.formulas import Atom
 from presage.model.statements import Query

@@ -28,6 +28,8 @@ def _of(piece: Piece, engine: Any, chances: Confidence, now: Number) -> float:
     total = 1.0
     seen: set[int] = set()
     for need in piece.needs:
+        if need.amount is not None:
+            raise Unknown
         if any(isinstance(each, Open) for each in need.arguments):
             raise Unknown
         if not need.positive and need.predicate in engine.matchings:

@@ -19,6 +19,7 @@ from presage.hypothesis.ranges.patterns import Need, RangePattern
 from presage.hypothesis.ranges.pieces import Piece, canonical, extent
 from presage.hypothesis.ranges.spans import needed, settled
 from presage.hypothesis.ranges.told import Arguments, Change, Standing, Told, beyond, inside, is_instance, is_open
+from presage.hypothesis.ranges.turns import turns
 from presage.hypothesis.ranges.ways import Outcome, outcome
 from presage.hypothesis.ranges.world import Judged, World
 from presage.hypothesis.statics import StaticRows
@@ -88,7 +89,7 @@ class Ranges:
     def has_fixed_times(self) -> bool:
         """Whether all times are at fixed distances from the answer's."""
         return all(
-            pattern.zone.size == 2 and not any(each.throughout for each in pattern.literals)
+            pattern.zone.size == 2 and not any(each.throughout for each in pattern.literals) and not pattern.counted
             for found in self.matchings.values()
             for pattern in (each.pattern for each in found)
         )
@@ -306,7 +307,12 @@ class Ranges:
                 self._wake(key, max(self.now, told.confirmed[-1].last[0]) + span + 2)  # type: ignore[arg-type]
             return
         looked_at = [*pieces, *(part for each in pieces for part in self._at_told_times(each, told))]
-        times = [at for piece in looked_at for at in self._turns(piece) if at > self.now]
+        times = [
+            at
+            for piece in looked_at
+            for at in turns(piece, self.delays, self.matchings, self.now, self.line)
+            if at > self.now
+        ]
         if self.hidden_wake is not None and self.hidden_wake > self.now:
             times.append(self.hidden_wake)
         if times:
@@ -330,22 +336,6 @@ class Ranges:
     def _wake(self, key: Key, at: Number) -> None:
         self.wakes[key] = at
         heapq.heappush(self.due, (at, next(self.tickets), key))
-
-    def _turns(self, piece: Piece) -> Iterator[Number]:
-        """The times at which something about a piece changes by time alone."""
-        for need in piece.needs:
-            hidden = not need.positive and need.predicate in self.matchings
-            delay = 0 if hidden else self.delays.of(need.predicate, need.arguments)
-            low, high = extent(piece.zone, need.low)
-            if need.positive:
-                if high is not None:
-                    yield high + delay
-                continue
-            for end in extent(piece.zone, need.high):
-                if end is not None:
-                    yield end + delay
-            if not piece.has_evidence and low is not None:
-                yield max(low, 0) + delay
 
     def next_wake(self) -> Number | None:
         """The next time at which something that was told changes though nothing arrives."""

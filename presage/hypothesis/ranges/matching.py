@@ -8,7 +8,7 @@ spoken of is forgotten after each literal, so that the cost follows what is told
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +16,12 @@ from presage.hypothesis.literals import Argument, Open
 from presage.hypothesis.patterns import Fixed
 from presage.hypothesis.ranges.absences import MOST_TIMES, Absences
 from presage.hypothesis.ranges.comparing import Comparing
+from presage.hypothesis.ranges.counts import Counts
 from presage.hypothesis.ranges.memory import near
-from presage.hypothesis.ranges.partial import Partial, bits, given_of, ordered, slots_of, times_of
-from presage.hypothesis.ranges.patterns import Moment, Need, RangePattern, at_most
-from presage.hypothesis.ranges.pieces import Evidence, Piece, apart, canonical, equations, overlap
+from presage.hypothesis.ranges.merging import Merging
+from presage.hypothesis.ranges.partial import Partial, bits, given_of, ordered
+from presage.hypothesis.ranges.patterns import Counted, Moment, Need, RangePattern, at_most
+from presage.hypothesis.ranges.pieces import Piece, apart, canonical, equations, overlap
 from presage.hypothesis.ranges.segments import Segment, cells, part_of, reach_of
 from presage.hypothesis.ranges.world import Values, World
 from presage.hypothesis.texts import Clause
@@ -29,9 +31,6 @@ from presage.model.values import Value, is_true, value_of
 from presage.time.stretches import BEGINNING, ENDLESS, EVER, Cut, Stretch
 from presage.time.zones import ANSWER, START, Constraint
 
-GONE = "\0"
-"""In place of a value that nothing speaks of any more."""
-
 
 class Matching:
     """Falls one pattern apart, for answers with given values."""
@@ -39,13 +38,12 @@ class Matching:
     def __init__(self, pattern: RangePattern, world: World) -> None:
         self.pattern, self.world, self.line = pattern, world, world.line
         self.comparing, self.absences = Comparing(pattern), Absences(pattern, world)
+        self.counts = Counts(pattern, world)
         self.order = ordered(pattern)
         self.lookups = [each for each in pattern.lookups if each.positive]
         self.now: Number = 0
-        every = [*(each for each in self.order), *pattern.absences]
-        self.later = [slots_of(every[place + 1 :]) for place in range(len(self.order))]
-        self.later_times = [times_of(every[place + 1 :]) for place in range(len(self.order))]
         self.answered = {each for each in pattern.arguments if not isinstance(each, Fixed)}
+        self.merging = Merging(pattern, self.order, self.lookups, self.answered)
 
     def pieces(self, arguments: Sequence[Argument], now: Number, times: Stretch = EVER) -> Iterator[Piece]:
         """The pieces that lead to these arguments; a variable stands for any value that nothing gives."""
@@ -57,21 +55,42 @@ class Matching:
         states = list(self._settled(state, barred))
         for place, premise in enumerate(self.order):
             meet = self._throughout if premise.throughout else self._at_a_time
-            states = self._merged((found for each in states for found in meet(each, premise, barred)), place)
+            states = self.merging.merged((found for each in states for found in meet(each, premise, barred)), place)
             if not states:
                 return
         states = [found for each in states for found in self._looked_up(each, barred)]
+        for counted in self.pattern.counted:
+            states = [found for each in states for found in self._counted(each, counted, barred)]
         for absence in self.pattern.absences:
             states = [found for each in states for found in self.absences.judged(each, absence, now)]
         for each in states:
             for part in self._timed(each):
                 yield from self._piece(part, arguments)
 
+    def _counted(self, state: Partial, counted: Counted, barred: frozenset[int]) -> Iterator[Partial]:
+        def settle(bound: Partial) -> Iterator[Partial]:
+            for each in self._settled(bound, barred):
+                yield from self._looked_up(each, barred)
+
+        return self.counts.judged(state, counted, self.now, barred, settle)
+
     def touched(self, literal: Need, row: Values, times: Stretch, now: Number) -> Iterator[tuple[Argument, ...]]:
         """The arguments of the answers that a fact concerns, as that premise or absence."""
         slots = self._filled([None] * len(self.pattern.names), literal, row)
         if slots is None:
             return
+        counted = next((each for each in self.pattern.counted if each.need is literal), None)
+        if counted is None:
+            yield from self._answered(literal, slots, times, now)
+            return
+        answers: dict[tuple[Argument, ...], None] = {}
+        for filled in self.counts.sets.looked_up(counted, slots):
+            bare = [None if slot in counted.locals else value for slot, value in enumerate(filled)]
+            answers.update(dict.fromkeys(self._answered(literal, bare, times, now)))
+        yield from answers
+
+    def _answered(self, literal: Need, slots: list[Any], times: Stretch, now: Number) -> Iterator[tuple[Argument, ...]]:
+        """The arguments of the answers that some values lead to."""
         if all(slots[each] is not None for each in self.answered):
             yield self._answer(slots)
             return
@@ -84,7 +103,9 @@ class Matching:
             if premise is literal:
                 continue
             meet = self._throughout if premise.throughout else self._at_a_time
-            states = self._merged((found for each in states for found in meet(each, premise, frozenset())), place)
+            states = self.merging.merged(
+                (found for each in states for found in meet(each, premise, frozenset())), place
+            )
         found: dict[tuple[Argument, ...], None] = {}
         for state in states:
             for each in self._looked_up(state, frozenset()):
@@ -124,7 +145,8 @@ class Matching:
         if any(slots[each] is not None for each in barred) or len(set(barred.values())) < len(barred):
             return None
         zone = self.pattern.zone.within(times.within(ANSWER))
-        return None if zone.empty else (Partial(slots, zone, zone), frozenset(barred))
+        # What is decided is looked at no more, which is nothing that was told.
+        return None if zone.empty else (Partial(slots, zone, self.pattern.zone), frozenset(barred))
 
     def _filled(self, slots: Sequence[Any], literal: Need, row: Values) -> list[Any] | None:
         filled = list(slots)
@@ -330,41 +352,6 @@ class Matching:
                 grounded=state.grounded | bits(premise.arguments) if because else state.grounded,
             )
 
-    def _merged(self, states: Iterable[Partial], place: int) -> list[Partial]:
-        """One state of all those that the rest cannot tell apart, that with least evidence."""
-        best: dict[object, Partial] = {}
-        later, times = self.later[place], self.later_times[place]
-        pattern = self.pattern
-        for state in states:
-            live = set(later)
-            live_times = {ANSWER, *times}
-            for need in state.needs:
-                live.update(each for each in need.arguments if not isinstance(each, Fixed))
-                live_times.update((need.low.base, need.high.base))
-            for need in state.whole:
-                live_times.update((need.low.base, need.high.base))
-            for index, condition in enumerate(pattern.conditions):
-                if not state.done >> index & 1:
-                    live |= condition.slots
-                    live_times |= self.comparing.times(condition)
-            for index, lookup in enumerate(self.lookups):
-                if not state.done >> (len(pattern.conditions) + index) & 1:
-                    live.update(each for each in lookup.arguments if not isinstance(each, Fixed))
-            for lookup in pattern.lookups:
-                if not lookup.positive:
-                    live.update(each for each in lookup.arguments if not isinstance(each, Fixed))
-            slots = [
-                GONE if value is not None and slot not in live and slot not in self.answered else value
-                for slot, value in enumerate(state.slots)
-            ]
-            gone = [each for each in range(1, state.zone.size) if each not in live_times]
-            zone, free = state.zone.forgetting(gone), state.free.forgetting(gone)
-            key = (tuple(slots), zone, free, state.needs, state.whole, state.done, state.grounded)
-            known = best.get(key)
-            if known is None or _is_better(state.because, known.because):
-                best[key] = state.but(slots=slots, zone=zone, free=free)
-        return list(best.values())
-
     def _timed(self, state: Partial) -> Iterator[Partial]:
         """Comparisons that only single times can be judged by, at each of them."""
         for index, condition in enumerate(self.pattern.conditions):
@@ -400,8 +387,9 @@ class Matching:
         given = self.comparing.given(state.grounded)
         grounded = all(given >> each & 1 for each in self.answered if state.slots[each] is not None)
         parts = [(state.zone, limits)]
-        for present in (each for each in needs if each.positive):
-            for absent in (each for each in (*needs, *settled) if not each.positive):
+        # What is counted is asked for together with nothing that must be absent.
+        for present in (each for each in needs if each.positive and each.amount is None):
+            for absent in (each for each in (*needs, *settled) if not each.positive and each.amount is None):
                 same = equations(present, absent)
                 if same is not None:
                     parts = [
@@ -410,7 +398,7 @@ class Matching:
                         for part in apart(zone, known, overlap(zone, present, absent), same)
                     ]
         for zone, known in parts:
-            yield canonical(Piece(zone, state.free, needs, whole, state.because, settled, known, grounded))
+            yield canonical(Piece(zone, state.free, needs, whole, state.because, settled, known, grounded, state.loose))
 
     def _limits(self, state: Partial) -> tuple[Clause, ...] | None:
         """What open values must not be or satisfy."""
@@ -432,10 +420,3 @@ class Matching:
                     return None
                 found.append(excluded)
         return tuple(dict.fromkeys(found))
-
-
-def _is_better(one: frozenset[Evidence], other: frozenset[Evidence]) -> bool:
-    """Whether evidence is less, or the same and first in order: whichever facts came first, the same is told."""
-    if len(one) != len(other):
-        return len(one) < len(other)
-    return sorted(map(repr, one - other)) < sorted(map(repr, other - one))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from presage.hypothesis.patterns import Fixed
+from presage.hypothesis.patterns import Fixed, Lookup
 from presage.hypothesis.ranges.patterns import Need, RangePattern
 from presage.hypothesis.ranges.pieces import Evidence
 from presage.hypothesis.texts import Clause
@@ -14,7 +14,19 @@ from presage.time.zones import ANSWER, Zone
 
 
 class Partial:
-    __slots__ = ("because", "done", "excluded", "free", "grounded", "needs", "settled", "slots", "whole", "zone")
+    __slots__ = (
+        "because",
+        "done",
+        "excluded",
+        "free",
+        "grounded",
+        "loose",
+        "needs",
+        "settled",
+        "slots",
+        "whole",
+        "zone",
+    )
 
     def __init__(
         self,
@@ -28,10 +40,11 @@ class Partial:
         done: int = 0,
         grounded: int = 0,
         excluded: tuple[Clause, ...] = (),
+        loose: bool = False,
     ) -> None:
         self.slots, self.zone, self.free = slots, zone, free
         self.needs, self.whole, self.because, self.settled = needs, whole, because, settled
-        self.done, self.grounded, self.excluded = done, grounded, excluded
+        self.done, self.grounded, self.excluded, self.loose = done, grounded, excluded, loose
 
     def but(self, **fields: Any) -> Partial:
         found = Partial(
@@ -45,6 +58,7 @@ class Partial:
             self.done,
             self.grounded,
             self.excluded,
+            self.loose,
         )
         for name, value in fields.items():
             setattr(found, name, value)
@@ -61,6 +75,10 @@ def bits(arguments: Iterable[Any]) -> int:
 
 def slots_of(literals: Iterable[Need]) -> frozenset[int]:
     return frozenset(each for literal in literals for each in literal.arguments if not isinstance(each, Fixed))
+
+
+def slots_of_lookups(lookups: Iterable[Lookup]) -> frozenset[int]:
+    return frozenset(each for lookup in lookups for each in lookup.arguments if not isinstance(each, Fixed))
 
 
 def times_of(literals: Iterable[Need]) -> frozenset[int]:

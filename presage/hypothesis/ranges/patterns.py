@@ -13,16 +13,16 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from presage.analysis.differences import linear
-from presage.hypothesis.edges import parts_of
 from presage.hypothesis.finish import NoPatterns
-from presage.hypothesis.patterns import START as NO_VARIABLE
-from presage.hypothesis.patterns import Argument, Condition, Fixed, Lookup, Pattern, Premise, Time
+from presage.hypothesis.patterns import Argument, Condition, Fixed, Lookup
 from presage.model.statements import Rule
-from presage.model.terms import Constant, Number, Variable, number
+from presage.model.terms import Constant, Number, Term, Variable, number
 from presage.model.values import Value
 from presage.time.zones import ANSWER, START, Bound, Constraint, Zone
 
 MOST_FACTORS = 64
+OWN = -1
+"""In place of a variable of the zone: the time of what is counted."""
 
 
 class Moment(NamedTuple):
@@ -33,6 +33,29 @@ class Moment(NamedTuple):
 
     def later(self, distance: Number) -> Moment:
         return Moment(self.base, number(self.offset + distance))
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """How many, or how much, of a literal: at a time within its stretch, which is a choice."""
+
+    words: str
+    """What stands before the number: nothing, `at most`, `exactly`, `sum`, `sum under`, …"""
+    value: Number
+    differ: tuple[Term, ...] = ()
+    """What must differ, where that is not all that is open; the time of a choice is called `OWN_TIME`."""
+    limits: tuple[tuple[Any, ...], ...] = ()
+    """What a choice must not be or satisfy."""
+    since: Number | None = None
+    """Choices up to this time can no longer come, or have come."""
+    points: int | None = 1
+    """So many times are needed at least; `None` for as many as there are numbers between two."""
+    choices: int | None = None
+    """How many there can be at one time, where that is known."""
+
+
+OWN_TIME = "@"
+"""The name of the time of what is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +74,8 @@ class Need:
     """Whether it is met before the start of the stream."""
     throughout: bool = False
     """Whether it asks for a stretch, which may be a single time or none."""
+    amount: Amount | None = None
+    """Set where it asks for so many, or so much, within a stretch."""
 
     @property
     def order(self) -> tuple[Any, ...]:
@@ -62,7 +87,30 @@ class Need:
             self.low,
             self.high,
             self.closed_low,
+            repr(self.amount),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many there are, or how much, of what one input atom asks for within a stretch, compared with a bound."""
+
+    function: str
+    operator: str
+    bound: Term
+    terms: tuple[Term, ...]
+    need: Need
+    lookups: tuple[Lookup, ...]
+    conditions: tuple[Condition, ...]
+    locals: frozenset[int]
+    """The slots that only it fills."""
+    some: bool
+    """Whether it is false where there is nothing."""
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether more can never make it false."""
+        return self.operator in (">", ">=")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +128,11 @@ class RangePattern:
     names: tuple[str, ...]
     """Of the slots, as in the rules."""
     rules: tuple[Rule, ...]
+    counted: tuple[Counted, ...] = ()
 
     @property
     def literals(self) -> tuple[Need, ...]:
-        return self.premises + self.absences
+        return (*self.premises, *self.absences, *(each.need for each in self.counted))
 
 
 def at_most(first: Moment, second: Moment, bound: Bound = (0, 0)) -> Constraint:
@@ -100,93 +149,6 @@ def inside(moment: Moment, stretch: Need) -> list[Constraint]:
         at_most(stretch.low, moment, (0, 0 if stretch.closed_low else -1)),
         at_most(moment, stretch.high, (0, 0 if stretch.closed_high else -1)),
     ]
-
-
-def range_patterns(found: Iterable[Pattern], whole: bool) -> list[RangePattern]:
-    """Patterns in this form, with their factors; raises `NoPatterns`."""
-    return [factor for pattern in found for factor in _factors(_Reader(pattern, whole).read())]
-
-
-class _Reader:
-    def __init__(self, pattern: Pattern, whole: bool) -> None:
-        self.pattern, self.whole = pattern, whole
-        others = [each for each in range(len(pattern.time_names)) if each != pattern.when.base]
-        self.places = {each: 2 + place for place, each in enumerate(others)}
-
-    def read(self) -> RangePattern:
-        pattern = self.pattern
-        kept: list[Condition] = []
-        constraints = list(self.bounds())
-        for condition in pattern.conditions:
-            found = self.compared(condition)
-            if found is None:
-                kept.append(condition)
-            else:
-                constraints += found
-        return RangePattern(
-            pattern.arguments,
-            tuple(map(self.literal, pattern.premises)),
-            tuple(map(self.literal, pattern.absences)),
-            Zone.of(2 + len(self.places), self.whole, constraints),
-            pattern.lookups,
-            tuple(kept),
-            {name: self.moment(at) if isinstance(at, Time) else at for name, at in pattern.terms.items()},
-            pattern.names,
-            pattern.rules,
-        )
-
-    def moment(self, when: Time) -> Moment:
-        if when.base == NO_VARIABLE:
-            return Moment(START, when.offset)
-        if when.base == self.pattern.when.base:
-            return Moment(ANSWER, number(when.offset - self.pattern.when.offset))
-        return Moment(self.places[when.base], when.offset)
-
-    def literal(self, premise: Premise) -> Need:
-        low, held = self.moment(premise.when), premise.held
-        if held is None:
-            return Need(
-                premise.predicate,
-                premise.arguments,
-                low,
-                low,
-                positive=premise.positive,
-                outside=premise.outside or not premise.positive,
-            )
-        high = self.moment(held.until)
-        if not self.whole and min(low.base, high.base) > ANSWER:
-            raise NoPatterns(
-                "`historically`, `always` or `all` below `once`, `eventually` or `some` has no premise patterns on "
-                "dense time: each moment could do better than any other before it",
-                self.pattern.rules,
-            )
-        return Need(
-            premise.predicate,
-            premise.arguments,
-            low,
-            high,
-            held.closed_low,
-            held.closed_high,
-            premise.positive,
-            premise.outside or not premise.positive,
-            True,
-        )
-
-    def bounds(self) -> Iterator[Constraint]:
-        yield START, ANSWER, (0, 0)
-        if self.pattern.when.base == NO_VARIABLE:
-            yield from same(Moment(ANSWER, 0), Moment(START, self.pattern.when.offset))
-        for (x, y), most in self.pattern.upper.items():
-            limit, side = parts_of(most)
-            yield at_most(self.moment(Time(x, 0)), self.moment(Time(y, 0)), (limit, side))
-
-    def compared(self, condition: Condition) -> list[Constraint] | None:
-        """What a comparison of times says about their distance; `None` if it says something else."""
-        if not condition.times or condition.slots:
-            return None
-        places = {name: at for name, at in self.pattern.terms.items() if isinstance(at, Time)}
-        moments = {name: self.moment(at) for name, at in places.items()}
-        return difference(condition, moments.__getitem__)
 
 
 def difference(condition: Condition, moment: Any) -> list[Constraint] | None:
@@ -231,14 +193,21 @@ def difference(condition: Condition, moment: Any) -> list[Constraint] | None:
     return found
 
 
-def _factors(pattern: RangePattern) -> list[RangePattern]:
+def factors(pattern: RangePattern) -> list[RangePattern]:
     """A pattern, and what it becomes where premises are met by one fact."""
     found: list[RangePattern] = []
     todo = [] if pattern.zone.empty else [pattern]
     seen: set[object] = set()
     while todo:
         each = todo.pop()
-        form = (each.arguments, frozenset(each.premises), frozenset(each.absences), each.zone, each.conditions)
+        form = (
+            each.arguments,
+            frozenset(each.premises),
+            frozenset(each.absences),
+            each.zone,
+            each.conditions,
+            each.counted,
+        )
         if form in seen:
             continue
         seen.add(form)
@@ -327,6 +296,15 @@ def _without(pattern: RangePattern, place: int, values: dict[int, Argument]) -> 
         terms,
         pattern.names,
         pattern.rules,
+        tuple(
+            replace(
+                each,
+                need=replace(each.need, arguments=put(each.need.arguments)),
+                lookups=tuple(replace(lookup, arguments=put(lookup.arguments)) for lookup in each.lookups),
+                conditions=tuple(replace(known, slots=frozenset(map(slot, known.slots))) for known in each.conditions),
+            )
+            for each in pattern.counted
+        ),
     )
 
 

@@ -34,6 +34,8 @@ class Piece:
     """What open values must not be or satisfy."""
     grounded: bool = True
     """Whether evidence and static facts give all the values that the answer has."""
+    loose: bool = False
+    """Whether the answer's time is open though there is one alone at which so much counts."""
     cut_by: frozenset[int] = frozenset()
     """What took a part of it away, so that a change of that is a change of it."""
 
@@ -49,7 +51,7 @@ class Piece:
     @property
     def is_fixed(self) -> bool:
         """Whether evidence fixes the answer's time."""
-        return self.free.range(ANSWER).is_point
+        return not self.loose and self.free.range(ANSWER).is_point
 
     @property
     def form(self) -> tuple[object, ...]:
@@ -179,6 +181,8 @@ def merged(zone: Zone, needs: tuple[Need, ...], touching: bool = False) -> tuple
 
 def _together(zone: Zone, one: Need, other: Need, touching: bool) -> Need | None:
     """Two premises about one atom as one, where it is clear that their times overlap, or touch."""
+    if one.amount is not None or other.amount is not None:
+        return None
     if not touching and not (one.throughout or other.throughout):
         return None
     for first, second in ((one, other), (other, one)):

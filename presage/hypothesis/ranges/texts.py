@@ -5,20 +5,30 @@ The answer's time is called T where it is open; other open times are T1, T2, …
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
 from presage.hypothesis.literals import Open, show
-from presage.hypothesis.ranges.patterns import Moment, Need
+from presage.hypothesis.ranges.patterns import OWN_TIME, Amount, Moment, Need
 from presage.hypothesis.ranges.pieces import Piece, extent
 from presage.hypothesis.ranges.segments import reach_of
 from presage.hypothesis.texts import show_clause
 from presage.model.formulas import Comparison
-from presage.model.printer import show_number
-from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, number
+from presage.model.printer import show_number, show_term
+from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, subterms
 from presage.time.stretches import ENDLESS, Line, Stretch
 from presage.time.zones import ANSWER, START, Constraint, Zone
+
+
+def _before(need: Need) -> str:
+    """What stands before an atom."""
+    if need.amount is None:
+        return "" if need.positive else "not "
+    words = f"{need.amount.words} " if need.amount.words else ""
+    return f"{words}{show_number(need.amount.value)} of "
+
 
 Order = tuple[Any, ...]
 IN_STREAM = Stretch((0, 0), ENDLESS)
@@ -33,6 +43,8 @@ class Words:
         used = set(taken) | {each.name for need in piece.needs for each in need.arguments if isinstance(each, Open)}
         names = (name for number_of in count() if (name := f"T{number_of or ''}") not in used)
         self.names = [next(names) for _ in range(1, piece.zone.size)]
+        self.choices = {each: next(names) for each in piece.needs if each.amount is not None}
+        """What the times of choices are called."""
 
     @property
     def answer_time(self) -> str:
@@ -61,7 +73,7 @@ class Words:
     def _over(self, need: Need) -> tuple[Order, str]:
         """An absence over all the times of a confirmed stretch."""
         interval = self.line.interval(reach_of(self.line, self.piece.zone, need).meet(IN_STREAM) or IN_STREAM)
-        text = f"not {show(need.predicate, need.arguments)}@{interval}"
+        text = f"{_before(need)}{show(need.predicate, need.arguments)}@{interval}"
         return (False, interval.low, text), text
 
     def _in_stream(self, need: Need) -> Need:
@@ -71,8 +83,6 @@ class Words:
             return need
         if high is not None and high > 0:
             return need
-        from dataclasses import replace
-
         start = Moment(START, 0)
         return replace(need, low=start, closed_low=True, throughout=need.high != start)
 
@@ -80,10 +90,23 @@ class Words:
         return tuple(dict.fromkeys(text for _, text in sorted(map(self._told, self.piece.needs))))
 
     def _told(self, need: Need) -> tuple[Order, str]:
-        atom = show(need.predicate, need.arguments)
-        text = f"{'' if need.positive else 'not '}{atom}@{self._when(need)}"
-        is_open = self._fixed(need.low) is None
+        text = f"{_before(need)}{self._differ(need)}{show(need.predicate, need.arguments)}@{self._when(need)}"
+        is_open = self._fixed(need.low) is None or self._choice(need) is not None
         return (is_open, self._first(need.low), text), text
+
+    def _choice(self, need: Need) -> str | None:
+        """The name of the time of a choice, if there is more than one."""
+        if need.amount is None or need not in self.choices:
+            return None
+        return None if need.low == need.high and self._fixed(need.low) is not None else self.choices[need]
+
+    def _differ(self, need: Need) -> str:
+        if need.amount is None or not need.amount.differ or need not in self.choices:
+            return ""
+        return f"{', '.join(show_term(self._named(each, self.choices[need])) for each in need.amount.differ)}: "
+
+    def _named(self, term: Term, name: str) -> Term:
+        return map_term(term, lambda part: Variable(name) if part == Variable(OWN_TIME) else part)
 
     def _fixed(self, moment: Moment) -> Number | None:
         low, high = extent(self.piece.zone, moment)
@@ -94,6 +117,9 @@ class Words:
         return 0 if low is None else low
 
     def _when(self, need: Need) -> str:
+        choice = self._choice(need)
+        if choice is not None:
+            return choice
         if not need.throughout or need.low == need.high:
             return self._moment(need.low)
         low, high = self._moment(need.low), self._moment(need.high)
@@ -110,9 +136,63 @@ class Words:
 
     def unless(self) -> tuple[str, ...]:
         return (
-            *sorted(map(show_clause, self.piece.limits)),
+            *self.limits(),
             *(show_clause((self._opposite(each),)) for each in self._bounds()),
+            *(text for need, name in self.choices.items() for text in self._beyond(need, name)),
         )
+
+    def limits(self) -> tuple[str, ...]:
+        """What open values must not be or satisfy, those of settled amounts among them."""
+        settled = (
+            clause
+            for need in self.piece.settled
+            if need.amount is not None
+            for clause in need.amount.limits
+            if not any(Variable(OWN_TIME) in subterms(side) for each in clause for side in (each.left, each.right))
+        )
+        return tuple(dict.fromkeys(sorted(map(show_clause, (*self.piece.limits, *settled)))))
+
+    def _beyond(self, need: Need, name: str) -> Iterator[str]:
+        """What a choice must not be."""
+        assert need.amount is not None
+        if self._choice(need) is not None:
+            yield from (show_clause((each,)) for each in self._outside(need, need.amount, Variable(name)))
+        yield from self._limits(need, name)
+
+    def _outside(self, need: Need, amount: Amount, chosen: Variable) -> Iterator[Comparison]:
+        """When a choice no longer comes, or does not count."""
+        low, high = extent(self.piece.zone, need.low)
+        first, open_first = self._since(amount)
+        if low is None or (low, not need.closed_low) < (first, open_first):
+            if (first, open_first) > (0, False):
+                yield Comparison("<=" if open_first else "<", chosen, Constant(first))
+            is_told = high is None or (high, not need.closed_low) > (first, open_first)
+        else:
+            is_told = (high, not need.closed_low) > (0, False)
+        if is_told:
+            yield Comparison("<" if need.closed_low else "<=", chosen, self._at(need.low))
+        yield Comparison(">" if need.closed_high else ">=", chosen, self._at(need.high))
+
+    def _since(self, amount: Amount) -> tuple[Number, bool]:
+        """The first time at which a choice can still come, and whether only after it."""
+        since = amount.since
+        if since is None or since < 0:
+            return 0, False
+        return (since + 1, False) if self.line.whole else (since, True)
+
+    def _limits(self, need: Need, name: str) -> Iterator[str]:
+        assert need.amount is not None
+        for clause in need.amount.limits:
+            yield show_clause(
+                tuple(
+                    replace(each, left=self._named(each.left, name), right=self._named(each.right, name))
+                    for each in clause
+                )
+            )
+
+    def _at(self, moment: Moment) -> Term:
+        at = self._fixed(moment)
+        return Constant(at) if at is not None else self._term(moment.base, moment.offset)
 
     def _bounds(self) -> list[Constraint]:
         """What the zone says of open times that does not follow from the rest, nor from where the stream starts."""

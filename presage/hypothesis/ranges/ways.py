@@ -63,7 +63,9 @@ def _beyond(pieces: Iterable[Piece], confirmed: list[Stretch]) -> Iterator[Piece
 
 def _may_beat_itself(piece: Piece) -> bool:
     """Whether one choice of times may need less than another."""
-    return any(each.throughout and max(each.low.base, each.high.base) > ANSWER for each in piece.needs)
+    return any(
+        each.throughout and max(each.low.base, each.high.base) > ANSWER and each.amount is None for each in piece.needs
+    )
 
 
 def _minimal(pieces: list[Piece], answered: frozenset[Open]) -> list[Piece]:
@@ -124,10 +126,7 @@ def _beaten(piece: Piece, other: Piece, is_preferred: bool, answered: frozenset[
     if both.empty:
         return
     needs = [_placed(each, places) for each in other.needs]
-    options = [
-        [each for each in piece.needs if (each.predicate, each.positive) == (need.predicate, need.positive)]
-        for need in needs
-    ]
+    options = [[each for each in piece.needs if _is_kin(need, each)] for need in needs]
     for chosen in product(*options):
         pairs = list(zip(needs, chosen, strict=True))
         if not _agree(piece, other, pairs, answered):
@@ -144,6 +143,20 @@ def _beaten(piece: Piece, other: Piece, is_preferred: bool, answered: frozenset[
         yield from rest
 
 
+def _is_kin(need: Need, have: Need) -> bool:
+    """Whether one premise may be among another: of so many, if there are as many and nothing else is asked of them."""
+    if (have.predicate, have.positive) != (need.predicate, need.positive):
+        return False
+    if need.amount is None or have.amount is None:
+        return need.amount is None and have.amount is None
+    if (need.amount.words, need.amount.differ) != (have.amount.words, have.amount.differ):
+        return False
+    more, less = (have, need) if need.positive else (need, have)
+    if not set(need.amount.limits) <= set(have.amount.limits) or (not need.positive and need.amount != have.amount):
+        return False
+    return more.amount.value >= less.amount.value  # type: ignore[union-attr]
+
+
 def _equal(zone: Zone, piece: Piece, pairs: list[tuple[Need, Need]]) -> Iterator[Zone]:
     """Where premises that are all among a piece's are all of them: each of those is among the others in turn."""
     for chosen in product(*([need for need, have in pairs if _alike(have, each)] for each in piece.needs)):
@@ -156,7 +169,8 @@ def _equal(zone: Zone, piece: Piece, pairs: list[tuple[Need, Need]]) -> Iterator
 
 def _alike(one: Need, other: Need) -> bool:
     """Whether two premises are about the same, at whatever times."""
-    return (one.predicate, one.positive, one.arguments) == (other.predicate, other.positive, other.arguments)
+    atoms = (one.predicate, one.positive, one.arguments) == (other.predicate, other.positive, other.arguments)
+    return atoms and one.amount == other.amount
 
 
 def _placed(need: Need, places: list[int]) -> Need:
@@ -167,8 +181,12 @@ def _placed(need: Need, places: list[int]) -> Need:
 
 
 def _among(need: Need, have: Need) -> Iterator[Constraint]:
-    """What makes the times of one premise times of another."""
-    if not have.throughout:
+    """What makes the times of one premise times of another; of so many of something, those among which the other
+    chooses."""
+    if need.amount is not None:
+        yield at_most(need.low, have.low, (0, -1 if have.closed_low and not need.closed_low else 0))
+        yield at_most(have.high, need.high, (0, -1 if have.closed_high and not need.closed_high else 0))
+    elif not have.throughout:
         yield from (*same(need.low, have.low), *same(need.high, have.high))
     elif not need.throughout:
         yield from inside(need.low, have)

@@ -1,0 +1,44 @@
+"""When something about a piece changes by time alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from presage.hypothesis.delays import Delays
+from presage.hypothesis.ranges.patterns import Amount, Need
+from presage.hypothesis.ranges.pieces import Piece, extent
+from presage.model.terms import Number
+from presage.time.stretches import Line
+
+
+def turns(piece: Piece, delays: Delays, derived: Collection[str], now: Number, line: Line) -> Iterator[Number]:
+    """The times at which something about a piece changes by time alone; `derived` are the predicates that are judged
+    by patterns of their own."""
+    for need in piece.needs:
+        hidden = not need.positive and need.predicate in derived
+        delay = 0 if hidden else delays.of(need.predicate, need.arguments)
+        low, high = extent(piece.zone, need.low)
+        if need.amount is not None:
+            yield from _of_amount(need, need.amount, piece, delay, now, line)
+            continue
+        if need.positive:
+            if high is not None:
+                yield high + delay
+            continue
+        for end in extent(piece.zone, need.high):
+            if end is not None:
+                yield end + delay
+        if not piece.has_evidence and low is not None:
+            yield max(low, 0) + delay
+
+
+def _of_amount(need: Need, amount: Amount, piece: Piece, delay: Number, now: Number, line: Line) -> Iterator[Number]:
+    """The times at which fewer choices may be left than are needed, or at which none is."""
+    for end in extent(piece.zone, need.high)[1 if need.positive else 0 :]:
+        if end is None:
+            continue
+        last = end + delay
+        yield last
+        if line.whole and amount.points is not None and amount.points > 1:
+            # As time passes, choices that have come stand in the way no more: it is looked at again and again.
+            yield max(last - amount.points + 1, now + 1)
