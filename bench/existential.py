@@ -196,7 +196,7 @@ def in_memory(reasoner: presage.Reasoner, now: int) -> dict[str, int]:
     """How many facts of each derived predicate hold now."""
     found = {}
     for name, predicate in reasoner.subject.predicates.items():
-        held = reasoner.engine.relations[name].contents()
+        held = reasoner.interval_engine.relations[name].contents()
         count = int(((held.low <= now) & (held.high >= now)).sum())
         if predicate.kind == "derived" and count:
             found[name] = count
@@ -262,7 +262,7 @@ def measure_memory() -> Iterator[Row]:
     for time, facts in enumerate(belts(20, points)):
         reasoner.push([(name, row, time) for name, rows in facts.items() for row in rows], now=time)
         if time % 1000 == 999:
-            sizes.append((resident_bytes(), len(reasoner.engine.symbols)))
+            sizes.append((resident_bytes(), len(reasoner.interval_engine.symbols)))
     work = f"S_A, 20 belts, memory after {points:,} time points"
     before, after = sizes[1][0], sizes[-1][0]
     note = f"{(after - before) / 1e6:+.1f} MB; {max(size for _, size in sizes):,} symbols at most"

@@ -27,7 +27,8 @@ from presage.answers import Answer  # noqa: E402
 from presage.checking import check_text  # noqa: E402
 from presage.colours import tone_for  # noqa: E402
 from presage.io.files import read_facts  # noqa: E402
-from presage.run.schedule import make_stepper, steps  # noqa: E402
+from presage.run.reasoner import reasoner_of  # noqa: E402
+from presage.run.schedule import steps  # noqa: E402
 
 LEFT, UNIT, ROW, WIDTH = 110, 92, 46, 860
 WORDS = 560
@@ -40,7 +41,7 @@ Stories = dict[str, list[tuple[int, Answer]]]
 def stories(name: str, facts: str, asked: list[str], until: int) -> tuple[Stories, str]:
     """For each answer, its state at each time of the look; and whether it is good or bad."""
     program = EXAMPLES / name / f"{name}.psg"
-    stepper = make_stepper(check_text(program.read_text(encoding="utf-8"), program.name), "changes")
+    stepper = reasoner_of(check_text(program.read_text(encoding="utf-8"), program.name), "changes")
     given = list(read_facts([EXAMPLES / name / facts], stepper.checker))
     found: dict[str, list[tuple[int, Answer]]] = {text: [] for text in asked}
     latest: dict[str, Answer] = {}

@@ -23,7 +23,8 @@ from presage.checking import check_text  # noqa: E402
 from presage.colours import DARK, LIGHT, TONES, tone_for, variables  # noqa: E402
 from presage.io.facts import Fact  # noqa: E402
 from presage.io.files import read_facts  # noqa: E402
-from presage.run.schedule import make_stepper, steps  # noqa: E402
+from presage.run.reasoner import reasoner_of  # noqa: E402
+from presage.run.schedule import steps  # noqa: E402
 
 EXAMPLES = ROOT / "presage" / "examples"
 LABELS, WIDTH, ROW, MARGIN = 190, 900, 22, 14
@@ -235,7 +236,7 @@ class Canvas:
 def draw(picture: Picture, small: bool = False) -> str:
     folder = EXAMPLES / picture.name
     program = folder / f"{picture.name}.psg"
-    stepper = make_stepper(check_text(program.read_text(encoding="utf-8"), program.name), picture.emit)
+    stepper = reasoner_of(check_text(program.read_text(encoding="utf-8"), program.name), picture.emit)
     facts = list(read_facts([folder / picture.facts], stepper.checker))
     answers = [answer for step in steps(stepper, facts, None) for answer in step if picture.about(answer)]
     tones = {answer.answer: tone_for(stepper.subject.queries, answer) for answer in answers}

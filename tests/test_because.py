@@ -18,8 +18,8 @@ from presage.answers import Answer
 from presage.errors import PresageError
 from presage.explanations.reasons import evidence_of
 from presage.plan.builder import Unsupported
+from presage.run.reasoner import Reasoner
 from presage.run.schedule import steps
-from presage.run.stratified import Reasoner
 from tests.random_programs import Case, make_case
 from tests.test_engine import facts_of
 

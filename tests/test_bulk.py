@@ -13,6 +13,7 @@ import pytest
 import presage
 from presage.answers import Answer, Answers
 from presage.io.lines import answers_table, table_of
+from presage.plan.parts import Unsupported
 from presage.run.choice import Choice
 from presage.run.packed import Told, pack
 from tests.random_columns import Case, Fact, make_case
@@ -62,10 +63,12 @@ def held(reasoner: presage.Reasoner) -> dict[str, set[tuple[object, ...]]]:
     """What is in memory of each predicate, point by point, as far back as it must be."""
     found: dict[str, set[tuple[object, ...]]] = {}
     assert reasoner.now is not None
-    if reasoner._confirming is None:
+    try:
+        kept = reasoner.interval_engine.lags.keep
+    except Unsupported:
         return found
     for name in reasoner.subject.predicates:
-        since = reasoner.now - max(0, reasoner.engine.lags.keep[name])
+        since = reasoner.now - max(0, kept[name])
         rows = reasoner.holds(name).to_pylist()
         found[name] = {
             (*(value for title, value in row.items() if title not in ("from", "to", "bounds")), time)

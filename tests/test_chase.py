@@ -10,6 +10,7 @@ import os
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,8 +23,8 @@ from presage.io.files import read_facts
 from presage.model.terms import Variable
 from presage.parser import parse
 from presage.plan.parts import Unsupported
-from presage.run.schedule import Stepper, steps
-from presage.run.stratified import Reasoner
+from presage.run.reasoner import Reasoner
+from presage.run.schedule import steps
 from tests.oracle import evaluate
 from tests.oracle.homomorphism import Fact, homomorphism
 from tests.random_existential import make_case
@@ -43,14 +44,14 @@ def oracle_null(value: Hashable) -> bool:
     return isinstance(value, tuple)
 
 
-def stepper(text: str) -> Stepper:
+def stepper(text: str) -> Any:
     try:
         return Reasoner(parse(text), emit="confirmed")
     except Unsupported:
         return OneModelSteps(check_text(text), MOST)
 
 
-def confirmed(reasoner: Stepper, case: Case) -> set[Fact]:
+def confirmed(reasoner: Any, case: Case) -> set[Fact]:
     until = int(case.end + reasoner.longest_lag) + 2
     answers = (answer for answers in steps(reasoner, facts_of(case), until) for answer in answers)
     return points(answers, case.end, reasoner.subject.discrete)
@@ -122,7 +123,7 @@ def test_forgetting(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     case = make_case(seed)
     reasoner = Reasoner(parse(case.text), emit="confirmed")
     monkeypatch.setattr(runtime, "FEW_SYMBOLS", -1_000_000)
-    reasoner.engine.most_symbols = -1
+    reasoner.interval_engine.most_symbols = -1
     ours, theirs = confirmed(reasoner, case), expected(case, dense=False)
     assert without_nulls(ours) == without_nulls(theirs)
     assert homomorphism(ours, theirs, shown_null) is not None
@@ -197,11 +198,11 @@ def test_the_limit_leaves_everything_as_it_was() -> None:
 def test_memory_stays_flat(monkeypatch: pytest.MonkeyPatch) -> None:
     reasoner = Reasoner(parse(ORDERS), emit="confirmed")
     monkeypatch.setattr(runtime, "FEW_SYMBOLS", 20)
-    reasoner.engine.most_symbols = 50
+    reasoner.interval_engine.most_symbols = 50
     for now in range(300):
         reasoner.push([("order", (f"o{now}",), now), ("order", ("same",), now)], now=now)
-    kept = reasoner.engine.inventor.count
-    assert kept < 40 and len(reasoner.engine.symbols) < 100, "what nobody refers to is gone"
+    kept = reasoner.interval_engine.inventor.count
+    assert kept < 40 and len(reasoner.interval_engine.symbols) < 100, "what nobody refers to is gone"
     (answer,) = [each for each in reasoner.push([("order", ("same",), 300)], now=300) if each.predicate == "file"]
     assert answer.bindings["Z"] == "_:4", "what was never gone has its name"
 

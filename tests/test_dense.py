@@ -144,7 +144,7 @@ def check_case(case: DenseCase) -> bool:
     if not all(each.hypothetical.possible for each in report.findings.queries):
         return False
     program = report.findings.watched.program
-    supposing = suppose(report.findings.watched)
+    supposing = suppose(report.findings.watched, report.findings.unfolded)
     assert isinstance(supposing, RangeSupposing)
     steps = sorted({arrives for _, arrives in case.facts} | set(range(LAST + 1)))
     for now in steps:

@@ -20,9 +20,8 @@ from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.parser import parse
 from presage.plan.parts import Unsupported
-from presage.run.reasoner import Reasoner as AnyReasoner
+from presage.run.reasoner import Reasoner
 from presage.run.schedule import steps
-from presage.run.stratified import Reasoner
 from tests.oracle import evaluate
 from tests.random_programs import Case, make_case
 
@@ -178,11 +177,11 @@ def test_counterexample(path: Path) -> None:
     assert isinstance(statics, list)
     case = Case(text, facts, statics)
     for emit in ("confirmed", None):
-        compare(case, "timeline dense" in text, emit, AnyReasoner)
+        compare(case, "timeline dense" in text, emit, Reasoner)
     expected = namespace.get("TOLD")
     if expected is not None:
         assert isinstance(expected, list)
-        reasoner = AnyReasoner(parse(text), static=statics_of(case))
+        reasoner = Reasoner(parse(text), static=statics_of(case))
         lines = [each for answers in steps(reasoner, facts_of(case), None) for each in answers]
         assert [line for each in lines if each.status != "confirmed" for line in shown(each)] == expected
 

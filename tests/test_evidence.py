@@ -46,8 +46,8 @@ from presage.model.terms import Constant, Number
 from presage.model.time import TimeSpan
 from presage.parser import parse
 from presage.plan.parts import Unsupported
+from presage.run.reasoner import Reasoner
 from presage.run.schedule import steps
-from presage.run.stratified import Reasoner
 from tests.oracle import Model, evaluate
 from tests.random_programs import Case, make_case
 from tests.test_engine import FARTHEST, facts_of

@@ -15,8 +15,8 @@ from presage.explanations.result import Explanation
 from presage.model.formulas import Atom
 from presage.model.terms import Constant
 from presage.model.time import TimeSpan
+from presage.run.reasoner import Reasoner
 from presage.run.schedule import steps
-from presage.run.stratified import Reasoner
 from tests.random_dense import LAST, DenseCase, make_dense_case
 
 ALARM = "input p(x) delay 1. input q(x). d(X) :- once[0,2] p(X), historically[0,1] q(X). query d(X)."

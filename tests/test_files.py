@@ -516,7 +516,7 @@ def run_for_a_while(tmp_path: Path, soon: float, answers_to: str, terminal: bool
     (tmp_path / "program.psg").write_text("timeline discrete.\ninput p(x).\nseen(X) :- p(X).\nquery seen(X).\n")
     write_csv(tmp_path, "p.csv", "x,time\n" + "".join(f"a{time},{time}\n" for time in range(100)))
     code = (
-        "import sys, time; from presage.run.stratified import Reasoner; from presage.cli import main\n"
+        "import sys, time; from presage.run.reasoner import Reasoner; from presage.cli import main\n"
         "step = Reasoner.step\n"
         "def slow(*given): time.sleep(0.015); return step(*given)\n"
         f"from presage.cli import progress; progress.SOON = {soon}\n"

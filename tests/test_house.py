@@ -12,8 +12,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "presage"
 
-# Who may import whom, by the first name below `presage`, from the ground up: a room only imports rooms before it, inside
-# functions too. A room may always import itself.
+# Who may import whom, by the first name below `presage`, from the ground up: a room only imports rooms before it,
+# inside functions too. A room may always import itself.
 ALLOWED: dict[str, set[str]] = {
     "syntax": set(),
     "errors": set(),

@@ -17,7 +17,8 @@ import presage
 from presage.checking import check_text
 from presage.io.facts import Fact
 from presage.run.arrivals import Incoming
-from presage.run.schedule import make_stepper, steps
+from presage.run.reasoner import reasoner_of
+from presage.run.schedule import steps
 from tests.random_programs import Case, make_case
 from tests.test_cli import presage as command
 
@@ -177,7 +178,7 @@ def _stepper(case: Case, emit: str) -> Any:
     if not report.ok:
         pytest.skip("not a program that runs")
     try:
-        reasoner = make_stepper(report, emit)
+        reasoner = reasoner_of(report, emit)
     except presage.PresageError:
         pytest.skip("not a program that runs so")
     for name, arguments in case.statics:

@@ -21,8 +21,8 @@ from presage.checking import check_text
 from presage.cli.demo import write_demo
 from presage.errors import PresageError
 from presage.pipeline.checking import check_pipeline
+from presage.run.reasoner import Reasoner
 from presage.run.schedule import steps
-from presage.run.stratified import Reasoner
 from tests.conftest import skip_without_spark
 
 skip_without_spark()

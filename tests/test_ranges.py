@@ -15,10 +15,11 @@ import pytest
 
 from presage.checking import check_text
 from presage.hypothesis.finish import NoPatterns
-from presage.hypothesis.ranges.building import Entangled, label, range_engine
+from presage.hypothesis.ranges.building import Entangled, label, range_engine, ranges_of
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.patterns import Need
 from presage.hypothesis.ranges.pieces import Piece
+from presage.hypothesis.unfold import Unfolded
 from presage.time.stretches import Stretch, common
 from presage.time.zones import ANSWER
 from tests.oracle import Outlook, TooLarge, declared_delays
@@ -78,7 +79,7 @@ def compare(case: Case) -> bool:
     assert report.findings is not None
     subject = report.findings.subject
     try:
-        engine = range_engine(subject)
+        engine = range_engine(subject, ranges_of(subject, Unfolded(subject).with_open_times))
     except (Entangled, NoPatterns):
         return False
     for name, row in case.statics:

@@ -330,7 +330,7 @@ def test_constants_nobody_refers_to_are_forgotten(monkeypatch: pytest.MonkeyPatc
         facts = [("p", (f"x{now * 3 + index}", now % 11), now) for index in range(3)]
         facts.append(("p", ("steady", now), now))
         assert reasoner.push(facts, now) == plain.push(facts, now)
-    assert len(reasoner.engine.symbols) < 200 < len(plain.engine.symbols)
+    assert len(reasoner.interval_engine.symbols) < 200 < len(plain.engine.symbols)
 
 
 def test_memory_stays_flat() -> None:

@@ -18,7 +18,7 @@ NOW = """reading now. input r(x). input t. query a(X).
 a(X) :- window(2) some r(X), not b(X). b(X) :- window(2) some r(X), not a(X), t."""
 
 
-def texts(answers: presage.run.stratified.Answers) -> list[str]:  # type: ignore[name-defined]
+def texts(answers: presage.answers.Answers) -> list[str]:  # type: ignore[name-defined]
     return [str(answer) for answer in answers]
 
 

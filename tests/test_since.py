@@ -63,7 +63,7 @@ def remembered(rule: str, declared: str, steps: int, holds: int) -> list[int]:
                 if now >= back:
                     facts.append(("p", (f"v{now - back}-{place}",), now))
         reasoner.push(facts, now)
-        engine = reasoner.engine
+        engine = reasoner.interval_engine
         counts.append(reasoner.remembered + sum(map(len, engine.waiting.values())) + len(engine.symbols))
     return counts
 

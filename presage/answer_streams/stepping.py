@@ -22,13 +22,16 @@ from presage.answer_streams.grounding import GroundProgram, bounds, ground_progr
 from presage.answer_streams.settling import Lags, Seen, check_steps, counts_ahead, lags, lead_of, longest_wait
 from presage.answer_streams.solving import consequences
 from presage.answer_streams.streams import Facts, extend
+from presage.answer_streams.texts import Names
 from presage.answer_streams.values import Invented
 from presage.answer_streams.windows import length
 from presage.answer_streams.world import World, span_of
-from presage.answers import Answer, bindings_of, inconsistent
+from presage.answers import Answer, Answers, arrow_column, bindings_of, inconsistent
 from presage.checking import Report
 from presage.errors import PresageError
 from presage.io.facts import Checker, Fact
+from presage.io.tables import Columns
+from presage.model.printer import show_number
 from presage.model.statements import Query
 from presage.model.terms import Number
 from presage.time.points import FAR
@@ -57,6 +60,7 @@ class AnswerStreamSteps:
 
     may_repeat = False
     """Whether there may be another step at the time of the last one: for what is only supposed."""
+    told_as: str | None = "confirmed"
 
     def __init__(self, report: Report, subject: Subject | None = None, invents: bool = False) -> None:
         assert report.findings is not None
@@ -92,6 +96,12 @@ class AnswerStreamSteps:
             "idle": self._is_idle,
         }
 
+    def save(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {"steps": self.memory()}, {}
+
+    def load(self, header: dict[str, Any], arrays: object) -> None:
+        self.remember(header["steps"])
+
     def remember(self, memory: dict[str, Any]) -> None:
         """Goes on from what was in memory."""
         self.now = saving.whole(memory["now"])
@@ -102,6 +112,37 @@ class AnswerStreamSteps:
     def remembered(self) -> int:
         """How many facts are in memory, given and derived ones."""
         return len(self._given) + sum(1 for _ in self.certain.ground())
+
+    def lag(self, predicate: str) -> Number:
+        """How long after its time an answer is settled."""
+        return self.longest_lag
+
+    def standing(self, told: Answers) -> Sequence[Answer]:
+        """What stands now: what the last step, which told so much, confirmed."""
+        return told
+
+    def confirmed(self, told: Answers) -> Sequence[Answer]:
+        return told
+
+    def holds(self, name: str) -> Any:
+        """What is in memory of a predicate and holds in all models, as an Arrow table."""
+        import pyarrow as pa
+
+        known = self.subject.predicates[name]
+        rows = [
+            (arguments, low, high)
+            for arguments in self.certain.arguments(name)
+            for low, high in self.certain.times(name, arguments).spans
+        ]
+        columns: dict[str, list[Any]] = {}
+        names = Names()
+        for place in range(known.arity):
+            title = known.columns[place].name if place < len(known.columns) else str(place + 1)
+            columns[title] = [names.json(arguments[place]) for arguments, _, _ in rows]
+        columns["from"] = [show_number(low) for _, low, _ in rows]
+        columns["to"] = [None if high >= FAR else show_number(high) for _, _, high in rows]
+        columns["bounds"] = ["[)" if high >= FAR else "[]" for _, _, high in rows]
+        return pa.table({title: arrow_column(values) for title, values in columns.items()})
 
     @property
     def first_decision(self) -> Number | None:
@@ -125,11 +166,11 @@ class AnswerStreamSteps:
     def add_static(self, fact: Fact) -> None:
         self._given.append(fact)
 
-    def step(self, facts: Sequence[Fact], now: Number) -> list[Answer]:
+    def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> list[Answer]:
         """Takes what arrives at a time; gives what is newly confirmed, or that there is no answer stream. A
         step that cannot be worked out is as if it had not been made, and can be made again."""
         before, given, late, idle = self.now, list(self._given), len(self.late), self._is_idle
-        moment = self.take(facts, now)
+        moment = self.take([*facts, *(fact for table in tables for fact in table.facts())], now)
         try:
             found = self._evaluated(moment) if self.lags is None else self._settled(moment + self.lead)
         except PresageError:

@@ -251,3 +251,12 @@ class Answers(Sequence[Answer]):
 
 
 NONE = Answers(0, list)
+
+
+def arrow_column(values: list[Any]) -> Any:
+    """A column of one type: numbers where all are whole numbers, otherwise text."""
+    import pyarrow as pa
+
+    if values and all(isinstance(value, int) for value in values):
+        return pa.array(values, pa.int64())
+    return pa.array([None if value is None else str(value) for value in values], pa.string())

@@ -33,7 +33,7 @@ from presage.analysis.subject import Dependency, Subject
 from presage.analysis.timeline import check_times, decide_timeline
 from presage.errors import Diagnostic, Note, ProgramError, Source, Span, as_json, render
 from presage.hypothesis.finding import Hypothetical, Hypotheticals
-from presage.hypothesis.unfold import Unfolder
+from presage.hypothesis.unfold import Unfolded
 from presage.languages.files import may_include, read_file, read_program, text_beside
 from presage.model.formulas import atoms
 from presage.model.printer import show_number, show_query
@@ -64,6 +64,8 @@ class Findings:
     subject: Subject
     watched: Subject
     """The program with its constraints as queries, as a run takes it."""
+    unfolded: Unfolded = field(compare=False, repr=False)
+    """The premise patterns of that, unfolded when somebody asks."""
     queries: tuple[QueryReport, ...]
     recursion: tuple[Dependency, ...]
     disconnected: tuple[Rule, ...]
@@ -385,7 +387,9 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
     horizons = Horizons(unfolding)
     not_connected = disconnected(subject)
     loose = {atom.predicate for rule in not_connected for head in rule.head_atoms for atom in atoms(head)}
-    hypotheticals = Hypotheticals(Unfolder(apart), strata)
+    watched = with_violations(apart)
+    unfolded = Unfolded(watched)
+    hypotheticals = Hypotheticals(unfolded, strata)
     queries = tuple(
         QueryReport(
             query,
@@ -401,7 +405,8 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
     faithful = Faithful(True) if temporal.acyclic else faithful_acyclicity(subject, horizon)
     return Findings(
         subject=subject,
-        watched=with_violations(apart),
+        watched=watched,
+        unfolded=unfolded,
         queries=queries,
         recursion=tuple(recursive_cycle(subject)),
         disconnected=tuple(not_connected),

@@ -87,10 +87,10 @@ def _with_refusal(report: Report, chase_limit: int | None) -> Report:
         except Unsupported as refused:
             span = refused.span
     # Something else may run it; asking for it imports much, so that only such programs pay for it.
-    from presage.run.schedule import make_stepper
+    from presage.run.reasoner import reasoner_of
 
     try:
-        make_stepper(report, "confirmed", chase_limit=chase_limit)
+        reasoner_of(report, "confirmed", chase_limit=chase_limit)
         return report
     except Unsupported as refused:
         message = refused.message

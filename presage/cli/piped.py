@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from presage.io.clock import WallClock
     from presage.io.facts import Fact
     from presage.run.arrivals import Incoming
-    from presage.run.schedule import Stepper
+    from presage.run.reasoner import Reasoner
 
 STANDARD_INPUT = Path("-")
 NOW = "now"
@@ -30,7 +30,7 @@ NOW = "now"
 class Piped:
     """The facts of standard input on their way through a run."""
 
-    def __init__(self, reasoner: Stepper, incoming: Incoming, clock: WallClock | None) -> None:
+    def __init__(self, reasoner: Reasoner, incoming: Incoming, clock: WallClock | None) -> None:
         self.reasoner, self.incoming, self.clock = reasoner, incoming, clock
         self.line = 0
 

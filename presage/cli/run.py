@@ -23,7 +23,6 @@ from presage.cli.options import (
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
-    from presage.answer_streams.stepping import AnswerStreamSteps
     from presage.answers import Answer
     from presage.checking import Report
     from presage.io.facts import Fact
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from presage.io.moments import Moments
     from presage.model.terms import Number
     from presage.run.choice import Choice
-    from presage.run.stratified import Reasoner
+    from presage.run.reasoner import Reasoner
 
 SUMMARY = "feed facts to a program and print the answers"
 DESCRIPTION = """\
@@ -183,7 +182,6 @@ def run(options: argparse.Namespace) -> int:
         from presage.cli.on_spark import run_on_spark
 
         return run_on_spark(options)
-    from presage.answer_streams.stepping import AnswerStreamSteps
     from presage.cli.live import show_table, wants_table
     from presage.cli.piped import STANDARD_INPUT, Piped
     from presage.cli.progress import watched
@@ -192,7 +190,6 @@ def run(options: argparse.Namespace) -> int:
     from presage.io.output import open_output
     from presage.run.arrivals import Incoming
     from presage.run.schedule import steps
-    from presage.run.states import States
 
     if options.because and options.emit != "confirmed":
         wrong_call("--because goes with --emit confirmed: the other answer lines say it anyway")
@@ -205,7 +202,7 @@ def run(options: argparse.Namespace) -> int:
     choice = choice_of(options)
     reasoner = _stepper(report, options, choice)
     if options.suppose:
-        _check_supposing(reasoner, options)
+        _check_supposing(options)
     read_as_asked(options, reasoner.checker)
     facts, known = take_facts(reasoner, [path for path in options.facts if path != STANDARD_INPUT], options.static)
     with in_the_call():
@@ -228,15 +225,9 @@ def run(options: argparse.Namespace) -> int:
 
     def told() -> Iterator[Sequence[Answer]]:
         """What goes on is told once, and ends with the run."""
-        if options.emit != "states" or not isinstance(reasoner, AnswerStreamSteps):
-            yield from stepped()
-            if options.emit == "states" and not isinstance(reasoner, AnswerStreamSteps):
-                yield reasoner.end()
-            return
-        states = States(reasoner.subject.discrete, lambda name: reasoner.longest_lag)
-        for answers in stepped():
-            yield states.take(answers, reasoner.now or 0)
-        yield states.end(reasoner.now or 0)
+        yield from stepped()
+        if options.emit == "states":
+            yield reasoner.end()
 
     if wants_table(options):
         show_table(told(), facts, lambda: reasoner.now, reasoner.subject.queries)
@@ -260,7 +251,7 @@ def run(options: argparse.Namespace) -> int:
     return FINE
 
 
-def _shown_times(reasoner: Reasoner | AnswerStreamSteps, options: argparse.Namespace) -> Callable[[], Moments | None]:
+def _shown_times(reasoner: Reasoner, options: argparse.Namespace) -> Callable[[], Moments | None]:
     """How times are shown, asked when the first line is written: what comes from standard input is read by then."""
     from presage.io.facts import ISO
     from presage.io.moments import Moments, zone_called
@@ -279,14 +270,14 @@ def _shown_times(reasoner: Reasoner | AnswerStreamSteps, options: argparse.Names
     return shown
 
 
-def _check_supposing(reasoner: Reasoner | AnswerStreamSteps, options: argparse.Namespace) -> None:
-    if not hasattr(reasoner, "supposed"):
+def _check_supposing(options: argparse.Namespace) -> None:
+    if options.brave:
         wrong_call("--suppose goes with what is confirmed in all models: leave out --brave")
     if options.out is not None and options.out.suffix == ".parquet":
         wrong_call("--suppose: what is only supposed has lines of its own: write them as JSON lines (.jsonl)")
 
 
-def _supposed_facts(reasoner: Reasoner | AnswerStreamSteps, paths: list[Path]) -> list[Fact]:
+def _supposed_facts(reasoner: Reasoner, paths: list[Path]) -> list[Fact]:
     from presage.io.files import read_facts
 
     found = list(read_facts(paths, reasoner.checker))
@@ -296,16 +287,16 @@ def _supposed_facts(reasoner: Reasoner | AnswerStreamSteps, paths: list[Path]) -
     return found
 
 
-def _what_would_be(reasoner: Reasoner | AnswerStreamSteps, facts: list[Fact], wanted: bool) -> Iterator[dict[str, Any]]:
+def _what_would_be(reasoner: Reasoner, facts: list[Fact], wanted: bool) -> Iterator[dict[str, Any]]:
     """The lines that would come if these facts came now."""
     if not wanted:
         return
     from presage.model.printer import show_number
 
-    assert hasattr(reasoner, "supposed")
     found = reasoner.supposed(facts)
     for predicate, given, when in found.late:
         begin = when[0] if isinstance(when, tuple) else when
+        assert begin is not None
         text = f"{show_answer_atom(predicate, given)}@{show_number(begin)}"
         print(f"note: {text} can no longer come: it is left out of what is supposed", file=sys.stderr)
     for answer in found:
@@ -321,26 +312,22 @@ def _check_pipe(options: argparse.Namespace) -> None:
         wrong_call("--because looks at all facts first, and --facts - takes them as they come: leave one of them out")
 
 
-def _stepper(report: Report, options: argparse.Namespace, choice: Choice) -> Reasoner | AnswerStreamSteps:
+def _stepper(report: Report, options: argparse.Namespace, choice: Choice) -> Reasoner:
     """What runs the program. Who has not said what to tell is told what there is: where a construct has no premise
     patterns, or never an end of them, what is confirmed, with a note that names the rules."""
-    from presage.answer_streams.stepping import needs_answer_streams
     from presage.run.hypothetical import NoHypotheses
-    from presage.run.reasoner import Reasoner as AnyReasoner
-    from presage.run.schedule import make_stepper
+    from presage.run.reasoner import reasoner_of
 
     emit = {"snapshot": "changes"}.get(options.emit, options.emit)
     if emit is None:
         _tell_what_is_only_confirmed(report)
-    if options.suppose and not options.brave and needs_answer_streams(report):
-        return AnyReasoner(report.program, report=report)
     try:
-        return make_stepper(report, emit, choice, options.chase_limit, brave=options.brave)
+        return reasoner_of(report, emit, choice, options.chase_limit, brave=options.brave)
     except NoHypotheses as found:
         if options.emit is not None:
             raise
         print(f"note: only confirmed answers are told: {found.reason}", file=sys.stderr)
-        return make_stepper(report, "confirmed", choice, options.chase_limit, brave=options.brave)
+        return reasoner_of(report, "confirmed", choice, options.chase_limit, brave=options.brave)
 
 
 def _tell_what_is_only_confirmed(report: Report) -> None:
@@ -357,7 +344,7 @@ def _tell_what_is_only_confirmed(report: Report) -> None:
 
 
 def take_facts(
-    reasoner: Reasoner | AnswerStreamSteps, facts: Sequence[FactsFile], static: Sequence[FactsFile]
+    reasoner: Reasoner, facts: Sequence[FactsFile], static: Sequence[FactsFile]
 ) -> tuple[list[Fact], list[Fact]]:
     """The facts of the stream, to be fed; and the static ones, which the reasoner has been given already."""
     from presage.io.files import read_facts
@@ -375,7 +362,7 @@ def take_facts(
     return streamed, known
 
 
-def _tell_where_steps_begin(reasoner: Reasoner | AnswerStreamSteps, facts: list[Fact]) -> None:
+def _tell_where_steps_begin(reasoner: Reasoner, facts: list[Fact]) -> None:
     from presage.engine.waking import first_step
 
     first = min((fact.arrival for fact in facts), default=0)
@@ -386,14 +373,14 @@ def _tell_where_steps_begin(reasoner: Reasoner | AnswerStreamSteps, facts: list[
         )
 
 
-def last_step_asked(reasoner: Reasoner | AnswerStreamSteps, given: str | None) -> Number | None:
+def last_step_asked(reasoner: Reasoner, given: str | None) -> Number | None:
     until = None if given is None else reasoner.checker.time(given, "--until")
     if until is not None and until < 0:
         raise PresageError("--until: the stream starts at time 0")
     return until
 
 
-def _pull_asked(reasoner: Reasoner | AnswerStreamSteps, given: str | None) -> Number | None:
+def _pull_asked(reasoner: Reasoner, given: str | None) -> Number | None:
     """The length between answers, in time units."""
     if given is None:
         return None
@@ -405,29 +392,27 @@ def _pull_asked(reasoner: Reasoner | AnswerStreamSteps, given: str | None) -> Nu
     return pull
 
 
-def _tell_what_was_left_out(reasoner: Reasoner | AnswerStreamSteps) -> None:
+def _tell_what_was_left_out(reasoner: Reasoner) -> None:
     tell_what_was_passed_over(reasoner.checker)
     if reasoner.late:
         print(f"{len(reasoner.late)} facts arrived too late and were left out", file=sys.stderr)
-    supposing = getattr(reasoner, "supposing", None)
+    supposing = reasoner.supposing
     if supposing is not None and supposing.hidden:
         print(f"{supposing.hidden} possible answers were less likely than asked for", file=sys.stderr)
     if supposing is not None and supposing.shed:
         print(f"{supposing.shed} open answers were shed; they may come true untold", file=sys.stderr)
 
 
-def snapshots(reasoner: Reasoner | AnswerStreamSteps, answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:
+def snapshots(reasoner: Reasoner, answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:
     """For each query what stands at a step: what is possible, and what was confirmed."""
     from presage.model.printer import show_query
     from presage.run.hypothetical import asked_by
-    from presage.run.stratified import Reasoner
 
     assert reasoner.now is not None
-    if isinstance(reasoner, Reasoner):
-        standing = list(reasoner.answers())
-        known = {answer.answer for answer in standing}
-        earlier = [each for each in answers if each.status == "confirmed" and each.answer not in known]
-        answers = [*earlier, *standing]
+    standing = list(reasoner.answers())
+    known = {answer.answer for answer in standing}
+    earlier = [each for each in answers if each.status == "confirmed" and each.answer not in known]
+    answers = [*earlier, *standing]
     lines: dict[str, list[dict[str, Any]]] = {}
     for query in reasoner.subject.queries:
         name = query.atom.predicate

@@ -20,7 +20,8 @@ from presage.model.terms import Constant, Number
 from presage.parser import read
 from presage.parser.lexer import tokenize
 from presage.run.hypothetical import NoHypotheses
-from presage.run.schedule import Stepper, make_stepper, steps
+from presage.run.reasoner import Reasoner, reasoner_of
+from presage.run.schedule import steps
 from presage.testing.texts import CaseError, Literal, read_literal
 
 if TYPE_CHECKING:
@@ -189,14 +190,14 @@ class Typed:
         self.now, self.outcome = found.now, found
         return told
 
-    def _stepper(self) -> tuple[Stepper | None, str]:
+    def _stepper(self) -> tuple[Reasoner | None, str]:
         report = self.report()
         if report is None:
             return None, ""
         try:
-            return make_stepper(report), ""
+            return reasoner_of(report), ""
         except NoHypotheses as found:
-            return make_stepper(report, "confirmed"), f"only confirmed answers are told: {found.reason}"
+            return reasoner_of(report, "confirmed"), f"only confirmed answers are told: {found.reason}"
 
     def _fact(self, text: str) -> TypedFact | None:
         """The fact that a text is, if it is one that comes with the stream; a fact of a predicate that rules derive,
@@ -229,7 +230,7 @@ class Typed:
         return [f"kept: no rule uses `{name}` yet"]
 
 
-def _moments(stepper: Stepper) -> Moments | None:
+def _moments(stepper: Reasoner) -> Moments | None:
     """Times as timestamps, where the facts have them."""
     from presage.io.facts import ISO
     from presage.io.moments import Moments

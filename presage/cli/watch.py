@@ -29,7 +29,7 @@ from presage.errors import PresageError
 if TYPE_CHECKING:
     from presage.io.facts import Fact
     from presage.model.terms import Number
-    from presage.run.schedule import Stepper
+    from presage.run.reasoner import Reasoner
     from presage.web.details import Describing, Details
     from presage.web.replay import Replay, Step
     from presage.web.stage import Stage
@@ -218,7 +218,7 @@ def prepare(options: argparse.Namespace, text: str | None = None) -> tuple[Repla
     from presage.checking import check_text
     from presage.cli.run import last_step_asked, take_facts
     from presage.parser.including import Folder
-    from presage.run.schedule import make_stepper
+    from presage.run.reasoner import reasoner_of
     from presage.web.details import Details
     from presage.web.replay import Replay
 
@@ -227,7 +227,7 @@ def prepare(options: argparse.Namespace, text: str | None = None) -> tuple[Repla
     else:
         below = Folder(Path(options.program).parent, only_below=True)
         report = check_text(text, str(options.program), folder=below, params=params_of(options))
-    reasoner = make_stepper(report, options.emit)
+    reasoner = reasoner_of(report, options.emit)
     read_as_asked(options, reasoner.checker)
     facts, statics = take_facts(reasoner, options.facts, options.static)
     tell_what_was_passed_over(reasoner.checker)
@@ -239,8 +239,8 @@ def prepare(options: argparse.Namespace, text: str | None = None) -> tuple[Repla
     assert found is not None
     delays = {asked.query: asked.reach.delay for asked in found.queries}
 
-    def fresh() -> Stepper:
-        made = make_stepper(report, options.emit)
+    def fresh() -> Reasoner:
+        made = reasoner_of(report, options.emit)
         for fact in statics:
             made.add_static(fact)
         return made
@@ -254,7 +254,7 @@ def _comfortable_speed(facts: list[Fact], until: Number | None) -> float:
     return float(max(1, math.ceil((last - min(arrivals, default=0)) / A_MINUTE)))
 
 
-def _steps(reasoner: Stepper, facts: list[Fact], until: Number | None) -> Iterator[Step]:
+def _steps(reasoner: Reasoner, facts: list[Fact], until: Number | None) -> Iterator[Step]:
     import bisect
 
     from presage.run.schedule import steps
@@ -267,11 +267,9 @@ def _steps(reasoner: Stepper, facts: list[Fact], until: Number | None) -> Iterat
         yield Step(reasoner.now, answers, arrived, len(reasoner.late), _remembered(reasoner))
 
 
-def _remembered(reasoner: Stepper) -> int | None:
-    from presage.run.stratified import Reasoner
-
+def _remembered(reasoner: Reasoner) -> int | None:
     try:
-        return reasoner.remembered if isinstance(reasoner, Reasoner) else None
+        return reasoner.remembered
     except PresageError:
         # Programs that the interval engine does not run have no such memory.
         return None

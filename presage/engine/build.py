@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
+from presage.analysis.differences import Bound
 from presage.analysis.subject import Subject
 from presage.core.reach import Reach
 from presage.engine.runtime import Engine
@@ -13,7 +15,7 @@ from presage.engine.symbols import Symbols
 from presage.model.statements import Query
 from presage.model.terms import Number
 from presage.plan.builder import plan_of
-from presage.plan.lags import horizon_of, lags_of
+from presage.plan.lags import Lags, horizon_of, lags_of
 from presage.plan.nodes import AtLeast, Collect, Hop, Invent, Join, LastRows, Plan, Stamp, Within
 from presage.time.cells import Grid
 
@@ -46,13 +48,33 @@ def fixed_time(query: Query) -> Number | None:
     return query.pin.offset
 
 
-def make_engine(
-    subject: Subject, *, per_unit: int = 1, symbols: Symbols | None = None, chase_limit: int | None = None
-) -> Engine:
-    """An engine on a grid of 1/`per_unit`, or finer where the program needs it."""
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A program's plan, when its relations are final and how long they are needed: all but the engine itself."""
+
+    plan: Plan
+    horizon: Bound
+    lags: Lags
+
+
+def planned(subject: Subject) -> Planned:
+    """Raises `Unsupported` for what the engine does not run."""
     plan = plan_of(subject)
     horizon = horizon_of(subject, plan)
-    lags = lags_of(subject, plan, horizon)
+    return Planned(plan, horizon, lags_of(subject, plan, horizon))
+
+
+def make_engine(
+    subject: Subject,
+    prepared: Planned | None = None,
+    *,
+    per_unit: int = 1,
+    symbols: Symbols | None = None,
+    chase_limit: int | None = None,
+) -> Engine:
+    """An engine on a grid of 1/`per_unit`, or finer where the program needs it."""
+    prepared = prepared or planned(subject)
+    plan, horizon, lags = prepared.plan, prepared.horizon, prepared.lags
     grid = Grid(True)
     if not subject.discrete:
         asked = (at for query in subject.queries if (at := fixed_time(query)) is not None)

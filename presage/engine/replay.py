@@ -14,14 +14,13 @@ import numpy as np
 
 from presage.analysis.differences import INF, Bound
 from presage.engine.runtime import Engine
-from presage.plan.lags import NEVER, offsets
-from presage.plan.nodes import AtLeast, Collect, Invent, Join, LastRows, Stamp, Within
+from presage.plan.lags import NEVER, Lags, offsets
+from presage.plan.nodes import AtLeast, Collect, Invent, Join, LastRows, Plan, Stamp, Within
 
 
-def reach_of_memory(engine: Engine) -> int | None:
+def reach_of_memory(plan: Plan, lags: Lags) -> int | None:
     """How long after its time a fact may have left something in the engine's memory. `None` if that has no end, or
     if what is in memory may hang on more than on the facts that left something there."""
-    plan, lags = engine.plan, engine.lags
     if any(isinstance(node, Join) and node.negated for node in plan.nodes) or lags.clipped:
         return None
     if any(isinstance(node, (Invent, LastRows, Stamp, Within, AtLeast, Collect)) for node in plan.nodes):

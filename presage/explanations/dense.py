@@ -65,8 +65,8 @@ def explain_dense(subject: Subject, record: Record, atom: Atom, time: Number) ->
 def _said(subject: Subject, record: Record, atom: Atom, time: Number) -> list[Answer]:
     """What a run that is asked for this predicate at this time says of the answer, up to the time of the look."""
     from presage.io.facts import Fact
+    from presage.run.reasoner import Reasoner
     from presage.run.schedule import steps
-    from presage.run.stratified import Reasoner
 
     columns = tuple(Variable(f"X{place + 1}") for place in range(len(atom.arguments)))
     asked = Query(replace(atom, arguments=columns), Pin(None, time))

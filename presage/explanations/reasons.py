@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
-    from presage.answer_streams.stepping import AnswerStreamSteps
     from presage.answers import Answer
     from presage.io.facts import Fact
-    from presage.run.stratified import Reasoner
+    from presage.run.reasoner import Reasoner
 
 
 def evidence_of(
-    reasoner: Reasoner | AnswerStreamSteps, facts: Sequence[Fact], statics: Sequence[Fact]
+    reasoner: Reasoner, facts: Sequence[Fact], statics: Sequence[Fact]
 ) -> Callable[[Sequence[Answer]], list[Answer]]:
     """What adds evidence to the confirmed answers of a step; refuses programs whose answers have no proofs."""
     from presage.evidence.proof import InputFact

@@ -14,7 +14,7 @@ from presage.analysis.subject import Subject
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.patterns import START, Pattern
 from presage.hypothesis.ranges.building import Asking, Entangled
-from presage.hypothesis.unfold import Unfolder
+from presage.hypothesis.unfold import Unfolded, Unfolder
 from presage.model.formulas import Atom
 from presage.model.statements import Query, Rule
 from presage.model.terms import Variable
@@ -37,16 +37,16 @@ class Hypothetical:
 class Hypotheticals:
     """Unfolds the queries of a program; what several need is unfolded once."""
 
-    def __init__(self, unfolder: Unfolder, strata: Stratification) -> None:
-        self.unfolder, self.strata = unfolder, strata
+    def __init__(self, unfolded: Unfolded, strata: Stratification) -> None:
+        self.unfolded, self.strata = unfolded, strata
         self.known: dict[str, list[Pattern] | NoPatterns] = {}
-        self.asking = Asking(unfolder.subject)
+        self.asking = Asking(unfolded.subject, unfolded.with_open_times)
 
     def of(self, query: Query) -> Hypothetical:
         if not self.strata.stratified:
             rules = tuple(dict.fromkeys(edge.rule for edge in self.strata.cycle))
             return Hypothetical(False, "negation runs through a cycle that time does not break", rules)
-        if self.unfolder.subject.program.reading != "every":
+        if self.unfolded.subject.program.reading != "every":
             return Hypothetical(False, "with `reading now` answers belong to the time of evaluation alone")
         try:
             ranges = self.asking.all([(0, query)])
@@ -58,7 +58,7 @@ class Hypotheticals:
             if none.endless:
                 return Hypothetical(False, none.reason, none.rules, none.endless)
         try:
-            found = all_patterns({query.atom.predicate}, self.unfolder, self.known)
+            found = all_patterns({query.atom.predicate}, self.unfolded.by_points, self.known)
         except NoPatterns as none:
             first = refused if refused is not None and none.reason == ENTANGLED_STRETCHES else none
             return Hypothetical(False, first.reason, first.rules, none.endless)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from itertools import count
 
 from presage.analysis.patterns import resolve, unify
@@ -21,7 +22,7 @@ from presage.hypothesis.clause import Body, Clause, Counting, Literal, NoClauses
 from presage.hypothesis.counting import NOT_ONE, renamed_comparison, renamed_counting
 from presage.hypothesis.finish import Finish, Goal, Node, NoPatterns
 from presage.hypothesis.minimal import canonical, minimal, subsumed_by
-from presage.hypothesis.patterns import Pattern
+from presage.hypothesis.patterns import START, Pattern
 from presage.model.formulas import Atom, Comparison
 from presage.model.statements import Rule
 from presage.model.terms import Now, Term, Variable, map_term, subterms
@@ -42,12 +43,29 @@ TOO_MANY = "there are too many premise patterns to keep track of"
 ANSWER_TIME = "T"
 
 
+class Unfolded:
+    """The premise patterns of a program, each unfolded once for all who ask."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+
+    @cached_property
+    def with_open_times(self) -> Unfolder:
+        return Unfolder(self.subject, stretches=True)
+
+    @cached_property
+    def by_points(self) -> Unfolder:
+        return Unfolder(self.subject, open_times=self.with_open_times)
+
+
 class Unfolder:
     """Unfolds queries over one program; what was unfolded is kept."""
 
-    def __init__(self, subject: Subject, stretches: bool = False) -> None:
-        """With `stretches`, times stay open and stretches whole in the patterns, on both timelines."""
+    def __init__(self, subject: Subject, stretches: bool = False, open_times: Unfolder | None = None) -> None:
+        """With `stretches`, times stay open and stretches whole in the patterns, on both timelines. `open_times` is
+        such an unfolder of the same program: what it has unfolded is taken from it where it is the same."""
         self.subject, self.stretches = subject, stretches
+        self._known: dict[tuple[Atom, When], list[Pattern] | NoPatterns] = {}
         self.marks = count(1)
         self.spread = 0
         self.insides: dict[Counting, Counting] = {}
@@ -57,6 +75,7 @@ class Unfolder:
             while more := self._unsteady() - unsteady:
                 unsteady |= more
                 self.defining = self._define(unsteady)
+        self._open_times = None if open_times is None or open_times.defining != self.defining else open_times
 
     def _define(self, unsteady: frozenset[str]) -> dict[str, list[Clause | NoPatterns]]:
         defining: dict[str, list[Clause | NoPatterns]] = {}
@@ -135,9 +154,29 @@ class Unfolder:
 
     def patterns(self, atom: Atom, pin: When | None = None) -> list[Pattern]:
         """The minimal patterns of an atom at any time, or at a fixed one; raises `NoPatterns`."""
+        when = pin or When(ANSWER_TIME)
+        known = self._known.get((atom, when))
+        if known is None:
+            try:
+                known = self._same_with_open_times(atom, when) or self._unfolded(atom, when)
+            except NoPatterns as reason:
+                known = reason
+            self._known[atom, when] = known
+        if isinstance(known, NoPatterns):
+            raise known
+        return known
+
+    def _same_with_open_times(self, atom: Atom, when: When) -> list[Pattern] | None:
+        """What was unfolded with open times, if in it no absence lies at one of them."""
+        known = None if self._open_times is None else self._open_times._known.get((atom, when))
+        if not isinstance(known, list):
+            return None
+        fixed = all(each.when.base in (START, pattern.when.base) for pattern in known for each in pattern.absences)
+        return known if fixed else None
+
+    def _unfolded(self, atom: Atom, when: When) -> list[Pattern]:
         found: dict[object, Pattern] = {}
         tie = count()
-        when = pin or When(ANSWER_TIME)
         first = Node((Goal(Literal(atom, when)),), {}, {}, (), (), (), (Reach(when, When(None), 0, None),), ())
         heap: list[tuple[int, int, Node]] = [(0, next(tie), first)]
         steps = effort = comparisons = self.spread = 0

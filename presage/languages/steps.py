@@ -13,6 +13,7 @@ from presage.analysis.subject import Subject
 from presage.answers import Answer
 from presage.errors import PresageError
 from presage.io.facts import Checker, Fact
+from presage.io.tables import Columns
 from presage.model.terms import Number
 
 
@@ -35,6 +36,21 @@ class OwnSteps:
         self.late: list[Fact] = []
 
     @property
+    def told_as(self) -> str | None:
+        return self.emit
+
+    @property
+    def remembered(self) -> int:
+        raise PresageError("what is in memory is not counted in facts here")
+
+    def lag(self, predicate: str) -> Number:
+        """How long after its time an answer is settled."""
+        return self.longest_lag
+
+    def holds(self, name: str) -> Any:
+        raise PresageError(f"`{name}`: no rule derives it here, so that it is not kept as a table; see answers()")
+
+    @property
     def first_decision(self) -> Number | None:
         """Ticks start at 0, unless times are real ones: then with the first arrival."""
         return 0 if self.subject.program.tick is None else None
@@ -49,8 +65,9 @@ class OwnSteps:
     def is_late(self, fact: Fact, now: Number) -> bool:
         return self.checker.is_late(fact, now)
 
-    def step(self, facts: Sequence[Fact], now: Number) -> list[Answer]:
+    def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> list[Answer]:
         """Takes what arrives at a time; gives what changes by it."""
+        facts = [*facts, *(fact for table in tables for fact in table.facts())]
         if self.now is not None and (now < self.now or (now == self.now and not self.may_repeat)):
             raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {now}")
         late = [fact for fact in facts if self.is_late(fact, now)]
@@ -68,6 +85,16 @@ class OwnSteps:
     def standing(self, told: Sequence[Answer]) -> list[Answer]:
         """What is possible now, and what the last step, which told so much, confirmed."""
         return [each for each in told if each.status == "confirmed"]
+
+    def confirmed(self, told: Sequence[Answer]) -> Sequence[Answer]:
+        """What the last step, which told so much, confirmed."""
+        return [each for each in told if each.status == "confirmed"]
+
+    def save(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {"steps": self.memory()}, {}
+
+    def load(self, header: dict[str, Any], arrays: object) -> None:
+        self.remember(header["steps"])
 
     def memory(self) -> dict[str, Any]:
         """All that a step depends on, as plain JSON values."""

@@ -17,7 +17,8 @@ from presage.model.terms import Number
 from presage.notebook.facts import Variables
 from presage.notebook.html import piece, status, text, whole
 from presage.notebook.programs import mistakes_html
-from presage.run.schedule import Stepper, make_stepper, steps
+from presage.run.reasoner import Reasoner, reasoner_of
+from presage.run.schedule import steps
 
 USAGE = """\
 %%presage [--facts VARIABLE …] [--static VARIABLE …] [--until N] [--emit changes|confirmed] [--changes] [--name NAME]
@@ -67,7 +68,7 @@ def _words() -> _Words:
     return words
 
 
-def run_cell(line: str, cell: str, variables: Mapping[str, Any]) -> tuple[Any, str, Stepper | None]:
+def run_cell(line: str, cell: str, variables: Mapping[str, Any]) -> tuple[Any, str, Reasoner | None]:
     """What a cell shows, and the name and the reasoner it leaves behind; raises what is wrong as `PresageError`."""
     try:
         given = shlex.split(line)
@@ -81,14 +82,14 @@ def run_cell(line: str, cell: str, variables: Mapping[str, Any]) -> tuple[Any, s
     report = check_text(cell, options.name or "cell")
     report.or_raise()
     if not options.facts:
-        stepper = make_stepper(report, options.emit) if options.name else None
+        stepper = reasoner_of(report, options.emit) if options.name else None
         return report.program, options.name, stepper
-    stepper = make_stepper(report, options.emit)
+    stepper = reasoner_of(report, options.emit)
     answers = _answers(stepper, options, Variables(variables))
     return Answers(len(answers), lambda: answers), options.name, stepper
 
 
-def _answers(stepper: Stepper, options: argparse.Namespace, variables: Variables) -> list[Answer]:
+def _answers(stepper: Reasoner, options: argparse.Namespace, variables: Variables) -> list[Answer]:
     facts = []
     for fact in variables.facts(options.static, stepper.checker):
         if fact.low is not None:

@@ -10,7 +10,7 @@ from presage.notebook.answers import answers_html
 from presage.notebook.explanations import explanation_html
 from presage.notebook.programs import program_html, report_html
 from presage.notebook.reasoners import reasoner_html
-from presage.run.stratified import Reasoner
+from presage.run.reasoner import Reasoner
 from presage.showing import register
 
 

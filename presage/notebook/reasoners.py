@@ -6,7 +6,7 @@ from presage.errors import PresageError
 from presage.model.printer import show_number, show_query
 from presage.notebook.answers import answers_table
 from presage.notebook.html import piece, table, text, whole
-from presage.run.stratified import Reasoner
+from presage.run.reasoner import Reasoner
 
 
 def reasoner_html(reasoner: Reasoner) -> str:

@@ -18,15 +18,15 @@ from presage.engine.waking import first_step
 from presage.io.facts import Fact
 from presage.io.tables import Columns
 from presage.model.terms import Number, number
-from presage.run.schedule import Arrival, Pulled, Stepper, walk
-from presage.run.stratified import Reasoner
+from presage.run.reasoner import Reasoner
+from presage.run.schedule import Arrival, Pulled, walk
 
 
 class Incoming:
     """Takes facts one by one, and gives the answers of the steps that are due by them."""
 
     def __init__(
-        self, reasoner: Stepper, until: Number | None = None, every: bool = False, pull: Number | None = None
+        self, reasoner: Reasoner, until: Number | None = None, every: bool = False, pull: Number | None = None
     ) -> None:
         """`until`, `every` and `pull` are as for the steps of a run over files."""
         self.reasoner, self.until, self.every = reasoner, until, every
@@ -64,8 +64,7 @@ class Incoming:
         """The next time after one; on the dense timeline the next that the engine tells apart from it."""
         if self.reasoner.subject.discrete:
             return time + 1
-        assert isinstance(self.reasoner, Reasoner)
-        return number(time + Fraction(1, self.reasoner.confirming.engine.grid.per_unit))
+        return number(time + Fraction(1, self.reasoner.interval_engine.grid.per_unit))
 
     def take(self, fact: Fact, *, is_heard: bool = True) -> Iterator[Sequence[Answer]]:
         """Takes a fact; the clock moves to its arrival, unless somebody else moves it. To be used up."""

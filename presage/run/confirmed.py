@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from presage.analysis.subject import Subject
-from presage.answers import NONE, Answer, Answers, Value, binding_places, json_value, null_name, shown_name
-from presage.engine.build import fixed_time, make_engine
+from presage.answers import (
+    NONE,
+    Answer,
+    Answers,
+    Value,
+    arrow_column,
+    binding_places,
+    json_value,
+    null_name,
+    shown_name,
+)
+from presage.engine.build import fixed_time, make_engine, planned
 from presage.engine.inventing import ChaseLimit
 from presage.engine.relation import Delta
+from presage.engine.runtime import Engine
 from presage.engine.state import fill_engine, save_engine
 from presage.engine.symbols import Symbols
 from presage.errors import PresageError
@@ -40,7 +52,14 @@ class Confirming:
         """Raises `Unsupported` for what the engine does not run. With a limit of values that a step may invent, a
         step that goes beyond it leaves everything as it was."""
         self.subject = subject
-        self.engine = make_engine(subject, chase_limit=chase_limit)
+        self.planned = planned(subject)
+        self.plan, self.lags = self.planned.plan, self.planned.lags
+        self._chase_limit = chase_limit
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Made when something is to be worked out."""
+        return make_engine(self.subject, self.planned, chase_limit=self._chase_limit)
 
     def add_static(self, fact: Fact) -> None:
         row = self.engine.symbols.number_all(fact.arguments).reshape(1, -1)
@@ -51,11 +70,11 @@ class Confirming:
 
     def finer(self, times: Sequence[Number]) -> Grid:
         """The grid that these times need."""
-        return self.engine.grid if self.subject.discrete else self.engine.grid.refined(times)
+        return Grid(True) if self.subject.discrete else self.engine.grid.refined(times)
 
     def refine(self, grid: Grid) -> None:
         """Moves to a finer grid; what is remembered moves with it."""
-        if grid != self.engine.grid:
+        if not self.subject.discrete and grid != self.engine.grid:
             self.engine.rescale(grid)
 
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns]) -> dict[str, Delta]:
@@ -222,15 +241,6 @@ def _repeats(numbers: Any) -> bool:
         return bool((np.bincount(numbers) > 1).any())
     ordered = np.sort(numbers)
     return bool((ordered[1:] == ordered[:-1]).any())
-
-
-def arrow_column(values: list[Any]) -> Any:
-    """A column of one type: numbers where all are whole numbers, otherwise text."""
-    import pyarrow as pa
-
-    if values and all(isinstance(value, int) for value in values):
-        return pa.array(values, pa.int64())
-    return pa.array([None if value is None else str(value) for value in values], pa.string())
 
 
 def _text(answer: Answer) -> str:

@@ -43,10 +43,10 @@ Point = tuple[str, tuple[Value, ...], Number]
 class Supposing:
     """The hypothetical side of a reasoner."""
 
-    def __init__(self, subject: Any, choice: Choice = ALL) -> None:
-        self.subject = subject
+    def __init__(self, subject: Any, unfolder: Unfolder, choice: Choice = ALL) -> None:
+        self.subject, self._unfolder = subject, unfolder
         try:
-            self.engine = Hypotheses(subject, [query.atom for query in subject.queries], Unfolder(subject))
+            self.engine = Hypotheses(subject, [query.atom for query in subject.queries], unfolder)
         except NoPatterns as found:
             raise no_patterns(subject, found) from None
         self.choice = choice
@@ -275,7 +275,7 @@ class Supposing:
 
     def _new_engine(self) -> Hypotheses:
         """The general engine, to bring what is known into the form it is saved in."""
-        engine = Hypotheses(self.subject, [query.atom for query in self.subject.queries], Unfolder(self.subject))
+        engine = Hypotheses(self.subject, [query.atom for query in self.subject.queries], self._unfolder)
         for name, rows in self.engine.statics.given.items():
             for row in rows:
                 engine.statics.add(name, row)

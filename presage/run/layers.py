@@ -9,38 +9,28 @@ to tell go.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 from presage.analysis.subject import Subject
 from presage.answers import Answer, Answers
+from presage.errors import PresageError
 from presage.io.facts import Checker, Fact
+from presage.io.tables import Columns
 from presage.model.printer import show_query
 from presage.model.statements import Query
-from presage.model.terms import Number
+from presage.model.terms import Number, number
 from presage.run.hypothetical import asked_by
 
-
-class Member(Protocol):
-    """What a layer steps: a reasoner."""
-
-    now: Number | None
-    late: list[Fact]
-
-    def step(self, facts: Sequence[Fact], now: Number) -> Answers: ...
-    def answers(self) -> Answers: ...
-    def save(self, standing: bool = True) -> bytes: ...
-    def next_decision(self) -> Number | None: ...
-    @property
-    def longest_lag(self) -> Number: ...
-    @property
-    def looks_ahead(self) -> bool: ...
+if TYPE_CHECKING:
+    from presage.run.reasoner import Reasoner
 
 
 @dataclass
 class Layer:
-    reasoner: Any
+    reasoner: Reasoner
     queries: tuple[Query, ...]
     """Those that are its to tell."""
     reads: frozenset[str]
@@ -77,12 +67,29 @@ class Layers:
     """Steps of all layers together. An answer that several could tell is the oldest's."""
 
     reads_now = False
-    may_repeat = False
 
-    def __init__(self, subject: Subject, layers: list[Layer], now: Number | None, late: list[Fact]) -> None:
-        self.subject, self.layers = subject, layers
+    def __init__(
+        self,
+        subject: Subject,
+        layers: list[Layer],
+        now: Number | None,
+        late: list[Fact],
+        told_as: str | None,
+        restored: Callable[[bytes], Reasoner],
+    ) -> None:
+        """`restored` makes a reasoner of what one saved."""
+        self.subject, self.layers, self.told_as, self._restored = subject, layers, told_as, restored
         self.checker = Checker(subject.program, subject.predicates, subject.discrete)
         self.now, self.late = now, late
+
+    @property
+    def may_repeat(self) -> bool:
+        return any(layer.reasoner.engine.may_repeat for layer in self.layers)
+
+    @may_repeat.setter
+    def may_repeat(self, may: bool) -> None:
+        for layer in self.layers:
+            layer.reasoner.engine.may_repeat = may
 
     @property
     def first_decision(self) -> Number | None:
@@ -104,7 +111,17 @@ class Layers:
         due = [each.reasoner.next_decision() for each in self.layers if each.reasoner.now is not None]
         return min((each for each in due if each is not None), default=None)
 
-    def step(self, facts: Sequence[Fact], now: Number) -> list[Answer]:
+    def lag(self, predicate: str) -> Number:
+        return self.longest_lag
+
+    def add_static(self, fact: Fact) -> None:
+        raise PresageError("static facts are known before the stream: give them before the first step")
+
+    def holds(self, name: str) -> Any:
+        return next(each for each in self.layers if name in each.reads).reasoner.holds(name)
+
+    def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> list[Answer]:
+        facts = [*facts, *(fact for table in tables for fact in table.facts())]
         late = [fact for fact in facts if self.checker.is_late(fact, now)]
         in_time = [fact for fact in facts if not self.checker.is_late(fact, now)] if late else facts
         self.late.extend(late)
@@ -119,22 +136,35 @@ class Layers:
         self.now = now
         return sorted(found, key=lambda answer: answer.answer)
 
-    def standing(self) -> list[Answer]:
+    def standing(self, told: Answers) -> Sequence[Answer]:
         return [answer for layer in self.layers for answer in layer.told(layer.reasoner.answers())]
 
-    def memory(self) -> dict[str, Any]:
-        """All that a step depends on, as plain JSON values; each layer's memory is sealed in it."""
-        return {
-            "layers": [
-                {
-                    "memory": base64.b64encode(each.reasoner.save()).decode(),
-                    "queries": [show_query(query) for query in each.queries],
-                    "reads": sorted(each.reads),
-                    "begin": None if each.begin is None else str(each.begin),
-                }
-                for each in self.layers
-            ]
-        }
+    def confirmed(self, told: Answers) -> Sequence[Answer]:
+        """Each layer saves what it confirmed."""
+        return ()
+
+    def save(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """All that a step depends on; each layer's memory is sealed in it."""
+        layers = [
+            {
+                "memory": base64.b64encode(each.reasoner.save()).decode(),
+                "queries": [show_query(query) for query in each.queries],
+                "reads": sorted(each.reads),
+                "begin": None if each.begin is None else str(each.begin),
+            }
+            for each in self.layers
+        ]
+        return {"layers": layers}, {}
+
+    def load(self, header: dict[str, Any], arrays: object) -> None:
+        for each in header["layers"]:
+            reasoner = self._restored(base64.b64decode(each["memory"], validate=True))
+            queries = tuple(
+                query for query in reasoner.findings.watched.queries if show_query(query) in each["queries"]
+            )
+            begin = None if each["begin"] is None else number(Fraction(each["begin"]))
+            self.layers.append(Layer(reasoner, queries, frozenset(map(str, each["reads"])), begin))
+        self.now = self.layers[0].reasoner.now if self.layers else None
 
 
 def closed(layer: Layer, queries: Sequence[Query], now: Number) -> Iterator[Answer]:

@@ -8,9 +8,10 @@ from typing import Any
 from presage.answers import Answer, Answers, bindings_of, show_answer_atom, shown_name
 from presage.errors import PresageError
 from presage.hypothesis.confidence import Confidence
+from presage.hypothesis.delays import Delays
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.literals import Open, are_asked
-from presage.hypothesis.ranges.building import Entangled, label, range_engine
+from presage.hypothesis.ranges.building import Entangled, have_fixed_times, label, range_engine, ranges_of
 from presage.hypothesis.ranges.confidence import confidence_of
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.patterns import RangePattern
@@ -18,6 +19,7 @@ from presage.hypothesis.ranges.pieces import Piece, extent
 from presage.hypothesis.ranges.texts import Words
 from presage.hypothesis.ranges.told import Change, Standing, Told, is_open
 from presage.hypothesis.saving import read, written
+from presage.hypothesis.unfold import Unfolded, Unfolder
 from presage.io.facts import Fact
 from presage.io.tables import Columns
 from presage.model.statements import Query
@@ -30,26 +32,26 @@ MOST_POINTS = 1_000
 """A fact over more time points than these is one piece of evidence."""
 
 
-def suppose(subject: Any, choice: Choice = ALL) -> Supposing | RangeSupposing:
+def suppose(subject: Any, unfolded: Unfolded, choice: Choice = ALL) -> Supposing | RangeSupposing:
     """The hypothetical side of a reasoner; refuses what has no premise patterns. Where every time is at a fixed
     distance from the answer's, many answers are worked off at once by columns."""
     try:
-        engine = range_engine(subject, choice.everybody)
+        patterns = ranges_of(subject, unfolded.with_open_times, choice.everybody)
     except Entangled:
-        return Supposing(subject, choice)
+        return Supposing(subject, unfolded.by_points, choice)
     except NoPatterns as found:
         try:
-            return Supposing(subject, choice)
+            return Supposing(subject, unfolded.by_points, choice)
         except NoHypotheses:
             raise no_patterns(subject, found) from None
-    if subject.discrete and engine.negates_derived and Confidence(engine.delays).given:
+    if subject.discrete and len(patterns) > len(subject.queries) and Confidence(Delays(subject.predicates)).given:
         # How likely it is that something derived stays away is known evolution by evolution.
-        return Supposing(subject, choice)
-    if subject.discrete and choice == ALL and engine.has_fixed_times:
-        fast = Supposing(subject, choice)
+        return Supposing(subject, unfolded.by_points, choice)
+    if subject.discrete and choice == ALL and have_fixed_times(patterns):
+        fast = Supposing(subject, unfolded.by_points, choice)
         if fast.bulk is not None or fast.grid is not None:
             return fast
-    return RangeSupposing(subject, engine, choice)
+    return RangeSupposing(subject, range_engine(subject, patterns), choice)
 
 
 class RangeSupposing:
@@ -294,7 +296,7 @@ class RangeSupposing:
 
     def _take_over(self, saved: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Takes what was saved by columns, where now something is asked for that they do not give."""
-        columns = Supposing(self.subject)
+        columns = Supposing(self.subject, Unfolder(self.subject))
         if "bulk" not in saved or columns.bulk is None:
             raise PresageError("it was saved by an engine that tells other answers: restore it as it was made")
         bulk = columns.load(saved, arrays)

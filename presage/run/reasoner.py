@@ -1,44 +1,46 @@
-"""The reasoner that users see: one class, whether a program has one model or may have none or several.
+"""The reasoner: a program at work, from Python.
 
-A program with one model that holds at every time is run by the interval engine, as far as that goes; what it does not
-run is worked out from the whole stream at each step. Programs with several models are run by their answer streams: each
-step gives what has come to hold in all of them.
+reasoner = presage.Reasoner(presage.load("turbines.psg"))
+for answer in reasoner.push([("temp", ("wt25", "high"), 0)], now=0):
+    print(answer)
+
+It is one class for all programs, and has an engine (`engines.py`) that takes the steps. Here is what does not hang on
+which: reading what is given, time that goes forward, what stands, saving, rules that change, and what if.
 """
 
 from __future__ import annotations
 
-import base64
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
-from typing import Any, cast
+from typing import Any, Self
 
-from presage.answer_streams.stepping import AnswerStreamSteps, needs_answer_streams
-from presage.answer_streams.stepping_kept import steps_of
-from presage.answer_streams.stepping_one import OneModelSteps
-from presage.answer_streams.texts import Names
-from presage.answers import NONE, Answer, Answers
+from presage.answer_streams.stepping import needs_answer_streams
+from presage.answers import NONE, Answer, Answers, LateFact
 from presage.checking import Report, check_program
+from presage.engine.runtime import Engine as IntervalEngine
+from presage.engine.waking import first_step
 from presage.errors import PresageError
-from presage.io.facts import Fact
+from presage.io.facts import Checker, Fact, FactError
 from presage.io.tables import Columns, TableReader
-from presage.io.told import again, saved, static_again
+from presage.io.told import again, saved, static_again, static_saved
 from presage.io.tuples import Given, TupleReader
-from presage.languages.steps import OwnSteps
-from presage.model.printer import show_number, show_query
+from presage.model.formulas import Atom
+from presage.model.printer import show_atom, show_query
 from presage.model.program import Program
 from presage.model.statements import Query
-from presage.model.terms import Number, number
-from presage.plan.parts import Unsupported
+from presage.model.terms import Constant, Number
 from presage.run.changed_queries import CHANGED, NEW, UNCHANGED, QueryChange, Slices, compared
 from presage.run.choice import ALL, MOST_WAYS, Choice
-from presage.run.confirmed import arrow_column
+from presage.run.engines import ANSWER_STREAMS, OWN, Engine, engine_kind, make_engine
+from presage.run.hypothetical import Supposing
 from presage.run.layers import Layer, Layers, closed
-from presage.run.saving import packed, program_in
-from presage.run.stratified import Reasoner as OneModelReasoner
-from presage.run.stratified import as_pushed
-from presage.sealed import Arrays
-from presage.time.points import FAR
+from presage.run.open_times import RangeSupposing
+from presage.run.saving import WHAT, fingerprint_of, packed, program_in, unpacked
+from presage.run.states import States
+from presage.run.stratified import StratifiedEngine
+from presage.sealed import reading
+from presage.showing import html_of
 
 
 def what_is_told(report: Report, emit: str) -> str:
@@ -46,8 +48,35 @@ def what_is_told(report: Report, emit: str) -> str:
     return "confirmed" if needs_answer_streams(report) else emit
 
 
-class Reasoner(OneModelReasoner):
+def as_pushed(fact: Fact) -> LateFact:
+    """A fact as one would push it."""
+    if fact.low is not None and fact.low == fact.high:
+        return fact.predicate, fact.arguments, fact.low
+    bounds = ("[" if fact.closed_low else "(") + ("]" if fact.closed_high else ")")
+    return fact.predicate, fact.arguments, (fact.low, fact.high, bounds)
+
+
+def reasoner_of(
+    report: Report,
+    emit: str | None = None,
+    choice: Choice = ALL,
+    chase_limit: int | None = None,
+    *,
+    brave: bool = False,
+) -> Reasoner:
+    """A reasoner for who has the report already, and takes what there is of what is asked for: of several models what
+    holds in all of them."""
+    report.or_raise()
+    if emit == "changes" and not brave:
+        emit = what_is_told(report, emit)
+    return Reasoner(report.program, emit=emit, choice=choice, report=report, chase_limit=chase_limit, brave=brave)
+
+
+class Reasoner:
     """Feeds facts to a program and gives the changes of its answers. Steps must go forward in time."""
+
+    _warned = False
+    """Whether it was said that facts are late."""
 
     def __init__(
         self,
@@ -60,144 +89,286 @@ class Reasoner(OneModelReasoner):
         chase_limit: int | None = None,
         everybody: bool = False,
         ways: int | None = MOST_WAYS,
+        brave: bool = False,
     ) -> None:
+        """With `emit="confirmed"` only what is entailed is worked out, which is faster; so it is anyway for programs
+        without hypothetical answers, which `emit="changes"` refuses; with `emit="states"` what goes on is told once.
+        `choice` says which open answers are told; `report` is the program's check report, for who has it already. With
+        `chase_limit` rules may invent values without end: a step that invents more than so many raises `PresageError`
+        and leaves the reasoner as it was. With `brave`, what holds in some of several models is told as possible."""
         if not isinstance(program, Program):
             raise PresageError("a reasoner is made of a program: presage.load(path), or presage.parse(text)")
+        if emit not in (None, "changes", "confirmed", "states"):
+            raise PresageError(f'emit is "changes", "confirmed" or "states", not {emit!r}')
         choice = replace(
             choice, everybody=choice.everybody or everybody, ways=ways if ways != MOST_WAYS else choice.ways
         )
         if report is None:
             report = check_program(program, chase_limit=chase_limit)
         report.or_raise()
-        assert report.findings is not None
-        self._told_as, self._choice, self._chase_limit = emit, choice, chase_limit
+        self.emit, self._choice, self._chase_limit, self._brave = emit, choice, chase_limit, brave
+        tells_states = emit == "states"
+        worked_out = None if brave and tells_states else "confirmed" if tells_states else emit
+        engine = make_engine(report, worked_out, choice, chase_limit, brave=brave)
+        self._begin(program, report, engine)
+        self._states = States(self.subject.discrete, self._lag) if tells_states else None
+        """Where what goes on is told once: what does."""
         self._statics: list[Fact] = []
         """What is known before the stream, for rules that come later."""
         self.replaced: list[QueryChange] = []
         """What the last `replace` changed, query by query."""
-        self._steps: AnswerStreamSteps | OwnSteps | Layers | None = None
-        if program.meaning is not None:
-            self._steps = cast(OwnSteps, program.meaning.steps(report.findings.subject, emit))
-        elif not needs_answer_streams(report):
-            try:
-                super().__init__(program, static, emit=emit, choice=choice, report=report, chase_limit=chase_limit)
-                return
-            except Unsupported:
-                if not report.findings.subject.discrete:
-                    raise
-            self._steps = OneModelSteps(report, chase_limit)
-        else:
-            if emit not in (None, "confirmed"):
-                raise PresageError(
-                    f"{report.source.name}: a program with several models, or with `reading now`, tells what is "
-                    f'confirmed only: leave out emit={emit!r}, or give emit="confirmed"'
-                )
-            self._steps = steps_of(report)
-        self.program, self.findings = program, report.findings
-        self.subject, self.checker = self._steps.subject, self._steps.checker
-        self.tables, self.tuples = TableReader(self.checker), TupleReader(self.checker)
-        if isinstance(self._steps, OwnSteps):
+        for fact in self.tables.statics(static or {}):
+            self.add_static(fact)
+
+    def _begin(self, program: Program, report: Report, engine: Engine) -> None:
+        """From now on facts and answers are those of this program, and the engine takes the steps."""
+        assert report.findings is not None
+        self.program, self.findings, self.engine = program, report.findings, engine
+        self.tables, self.tuples = TableReader(engine.checker), TupleReader(engine.checker)
+        self.kind = engine_kind(report)
+        if self.kind == OWN:
             self.tuples.plain = {}  # facts stay in the order in which they were given
-        self.supposing = None
-        self.now: Number | None = None
-        self.late: list[Fact] = []
-        self._standing = NONE
-        self._add_statics(static or {})
+        self._told = NONE
+        """What the last step gave."""
+        self._restored: list[Answer] = []
+        """What had been confirmed by the last step before the reasoner was saved, until there is another."""
+
+    # -- what is inside ----------------------------------------------------------------------------------
+
+    @property
+    def subject(self) -> Any:
+        return self.engine.subject
+
+    @property
+    def checker(self) -> Checker:
+        return self.engine.checker
+
+    @property
+    def now(self) -> Number | None:
+        """The time of the last step."""
+        return self.engine.now
+
+    @property
+    def late(self) -> list[Fact]:
+        """The facts that came too late and were left out."""
+        return self.engine.late
+
+    @property
+    def has_several_models(self) -> bool:
+        """Whether what holds in all models is told, of none or several; or of the time of evaluation alone."""
+        return self.kind == ANSWER_STREAMS
+
+    @property
+    def supposing(self) -> Supposing | RangeSupposing | None:
+        """What may come true, where an engine of hypothetical answers says it."""
+        return self.engine.supposing if isinstance(self.engine, StratifiedEngine) else None
+
+    @property
+    def interval_engine(self) -> IntervalEngine:
+        """What is entailed and in memory, up to the last step; for programs that the interval engine runs."""
+        if not isinstance(self.engine, StratifiedEngine):
+            raise PresageError(f"{self.program.source.name}: the interval engine does not run it")
+        return self.engine.interval_engine
 
     @property
     def runs_as_a_whole(self) -> bool:
         """Whether it looks at all that matters anew at each step, and has no engine that could be taken apart."""
-        return self._steps is not None
+        return not isinstance(self.engine, StratifiedEngine)
+
+    # -- steps -------------------------------------------------------------------------------------------
 
     def add_static(self, fact: Fact) -> None:
-        if self._steps is None:
-            super().add_static(fact)
-            return
         if self.now is not None:
             raise PresageError("static facts are known before the stream: give them before the first step")
         self._statics.append(fact)
-        assert not isinstance(self._steps, Layers)
-        self._steps.add_static(fact)
+        self.engine.add_static(fact)
 
-    def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
-        if self._steps is None:
-            return super().step(facts, now, tables)
-        if not isinstance(now, int) and self.subject.discrete:
+    def push(self, facts: Iterable[Given] | Mapping[str, Any], now: Any) -> Answers:
+        """Takes what arrives at `now`, as tuples or as a table for each predicate; gives the answers that change by it,
+        and by the time that has passed since the last step. A fact that is wrong raises `FactError` and leaves the
+        reasoner as it was."""
+        moment = self.checker.time(now, "now")
+        tables, checked = self._read(facts)
+        self._check_now(moment)
+        before = len(self.late)
+        changes = self.advance(checked, moment, tables)
+        late = self.late[before:]
+        if not late:
+            return changes
+        if not self._warned:
+            self._warned = True
+            atom = show_atom(Atom(late[0].predicate, tuple(map(Constant, late[0].arguments))))
+            warnings.warn(f"{atom} arrived too late and was left out; what push returns has a `late`", stacklevel=2)
+        return changes.with_late(tuple(map(as_pushed, late)))
+
+    def _read(self, facts: Iterable[Given] | Mapping[str, Any]) -> tuple[list[Columns], list[Fact]]:
+        """Facts as people give them, checked: by the column where that is possible."""
+        checked: list[Fact] = []
+        tables: list[Columns] = []
+        if not isinstance(facts, Mapping):
+            if not isinstance(facts, Iterable):
+                raise FactError('facts are tuples such as ("temp", ("wt25", "high"), 0), or a table for each predicate')
+            tables, checked = self.tuples.read(facts)
+        else:
+            for name, table in facts.items():
+                if name in self.subject.predicates and self.subject.predicates[name].is_static:
+                    raise FactError(f"table {name}: `{name}` is static: its facts are given before the stream")
+                read = self.tables.read(name, table)
+                if isinstance(read, Columns):
+                    if len(read):
+                        tables.append(read)
+                else:
+                    checked.extend(read)
+        return tables, checked
+
+    def advance(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
+        """The same for facts that are checked already."""
+        return (self._through_time if self.skips_nothing else self.step)(facts, now, tables)
+
+    def _check_now(self, now: Number) -> None:
+        if self.now is not None and (now < self.now or (now == self.now and not self.engine.may_repeat)):
+            raise PresageError(f"time goes forward: the last step was at {self.now}, this one is at {now}")
+        if self.subject.discrete and not isinstance(now, int):
             raise PresageError(f"{now} is not a whole number, as times of the discrete timeline are")
-        rows = [fact for table in tables for fact in table.facts()]
-        found = self._steps.step([*facts, *rows], now)
-        self.now, self.late = now, self._steps.late
-        self._standing = Answers(len(found), lambda: found)
-        return self._standing
 
     @property
     def skips_nothing(self) -> bool:
-        return self._steps is not None or super().skips_nothing
+        """Whether there must be a step at each time at which something is decided."""
+        return self.runs_as_a_whole or self.supposing is not None
 
-    def _refine(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> None:
-        if self._steps is None:
-            super()._refine(facts, tables, now)
+    def _through_time(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns]) -> Answers:
+        """A step at each time at which something is decided, though nothing arrives, up to now."""
+        parts: list[Answers] = []
+        while True:
+            due = first_step(self.first_decision, now) if self.now is None else self.next_decision()
+            if due is None or due >= now:
+                break
+            if not parts:
+                self._check_times(facts, tables, now)
+            parts.append(self.step([], due))
+        parts.append(self.step(facts, now, tables))
+        if len(parts) == 1:
+            return parts[0]
+        return Answers(sum(map(len, parts)), lambda: [answer for part in parts for answer in part])
+
+    def _check_times(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> None:
+        """Refuses times that are too large or too fine before anything changes."""
+        if isinstance(self.engine, StratifiedEngine):
+            self.engine.refine_for(facts, tables, now)
+
+    def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
+        """One step, and no other, for facts that are checked already."""
+        self._check_now(now)
+        found = self.engine.step(facts, now, tables)
+        if self._states is not None:
+            found = self._states.take(found, now)
+        self._told, self._restored = _answers(found), []
+        return self._told
+
+    def take(self, facts: Sequence[Fact], now: Number) -> None:
+        """Takes what arrives without looking at it: for a later step, where each is an evaluation of its own."""
+        assert self.engine.reads_now
+        self.engine.take(facts, now)  # type: ignore[attr-defined]
+
+    def refine(self, parts: int) -> None:
+        """Makes the dense timeline's grid at least so fine, whatever arrives: a shard steps as finely as all do."""
+        if isinstance(self.engine, StratifiedEngine):
+            self.engine.refine(parts)
+
+    def end(self) -> Answers:
+        """What goes on, as far as the run went: with `emit="states"` its last lines. A stream that goes on from a saved
+        state has no end."""
+        return NONE if self._states is None or self.now is None else _answers(self._states.end(self.now))
+
+    def _lag(self, predicate: str) -> Number:
+        return self.engine.lag(predicate)
+
+    @property
+    def reads_now(self) -> bool:
+        return self.engine.reads_now
+
+    @property
+    def first_decision(self) -> Number | None:
+        return self.engine.first_decision
+
+    @property
+    def looks_ahead(self) -> bool:
+        return self.engine.looks_ahead
+
+    @property
+    def longest_lag(self) -> Number:
+        return self.engine.longest_lag
+
+    def next_decision(self) -> Number | None:
+        """The earliest time after now at which something may be decided though nothing arrives."""
+        due = self.engine.next_decision()
+        turn = None if self._states is None or self.now is None else self._states.next_turn(self.now)
+        return min((each for each in (due, turn) if each is not None), default=None)
+
+    # -- what stands -------------------------------------------------------------------------------------
 
     def answers(self) -> Answers:
-        if isinstance(self._steps, OwnSteps):
-            standing = self._steps.standing(self._standing)
-            return Answers(len(standing), lambda: standing)
-        if isinstance(self._steps, Layers):
-            layered = self._steps.standing()
-            return Answers(len(layered), lambda: layered)
-        return super().answers() if self._steps is None else self._standing
+        """What stands now: what is possible, and what was confirmed at the last step."""
+        stands = self._told if self._states is not None else _answers(self.engine.standing(self._told))
+        return _answers([*self._restored, *stands]) if self._restored else stands
 
     def holds(self, name: str) -> Any:
-        """What is in memory of a predicate, as an Arrow table; with several models, what holds in all of them."""
-        if self._steps is None:
-            return super().holds(name)
-        import pyarrow as pa
-
+        """What is in memory of a predicate, as an Arrow table: its columns, and `from`, `to`, `bounds`; with several
+        models, what holds in all of them."""
         if name not in self.subject.predicates:
             raise PresageError(f"the program has no predicate `{name}`")
-        if isinstance(self._steps, OwnSteps):
-            raise PresageError(f"`{name}`: no rule derives it here, so that it is not kept as a table; see answers()")
-        if isinstance(self._steps, Layers):
-            return next(each for each in self._steps.layers if name in each.reads).reasoner.holds(name)
-        known = self.subject.predicates[name]
-        rows = [
-            (arguments, low, high)
-            for arguments in self._steps.certain.arguments(name)
-            for low, high in self._steps.certain.times(name, arguments).spans
-        ]
-        columns: dict[str, list[Any]] = {}
-        names = Names()
-        for place in range(known.arity):
-            title = known.columns[place].name if place < len(known.columns) else str(place + 1)
-            columns[title] = [names.json(arguments[place]) for arguments, _, _ in rows]
-        columns["from"] = [show_number(low) for _, low, _ in rows]
-        columns["to"] = [None if high >= FAR else show_number(high) for _, _, high in rows]
-        columns["bounds"] = ["[)" if high >= FAR else "[]" for _, _, high in rows]
-        return pa.table({title: arrow_column(values) for title, values in columns.items()})
+        return self.engine.holds(name)
+
+    @property
+    def remembered(self) -> int:
+        """How many intervals of facts are in memory; by columns, how many facts and answers."""
+        return self.engine.remembered
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells programs apart by what they say, not by how they are laid out."""
+        return fingerprint_of(self.program)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+    # -- saving ------------------------------------------------------------------------------------------
 
     def save(self, standing: bool = True) -> bytes:
-        if self._steps is None:
-            return super().save(standing)
-        if isinstance(self._steps, Layers):
-            return packed(self.program, {"extra": {"emit": self._told_as}, **self._steps.memory()}, {})
-        last = [saved(answer) for answer in self._standing] if standing else []
-        memory = self._steps.memory()
-        emit = "confirmed" if self.program.meaning is None else memory.get("emit")
-        return packed(self.program, {"extra": {"emit": emit}, "steps": memory, "standing": last}, {})
+        """The reasoner's memory, for `restore`; what the last step confirmed belongs to it, unless nobody asks."""
+        header, arrays = self.engine.save()
+        extra = header.setdefault("extra", {})
+        extra["emit"] = "states" if self._states is not None else self.engine.told_as
+        if self._chase_limit is not None:
+            extra["chase_limit"] = self._chase_limit
+        if self._brave:
+            extra["brave"] = True
+        if standing:
+            last = self._restored or (self._told if self._states is not None else self.engine.confirmed(self._told))
+            extra["standing"] = [saved(answer) for answer in last]
+            extra["static"] = [static_saved(fact) for fact in self._statics]
+        if self._states is not None:
+            extra["states"] = self._states.saved(saved)
+        return packed(self.program, header, arrays)
 
-    def _remember(self, header: dict[str, Any], arrays: Arrays) -> None:
-        self._statics = [static_again(each) for each in header.get("extra", {}).get("static", ())]
-        if "layers" in header:
-            self._remember_layers(header["layers"])
-            return
-        if self._steps is None:
-            super()._remember(header, arrays)
-            return
-        assert not isinstance(self._steps, Layers)
-        self._steps.remember(header["steps"])
-        standing = [again(each) for each in header["standing"]]
-        self._standing = Answers(len(standing), lambda: standing)
-        self.now, self.late = self._steps.now, self._steps.late
+    @classmethod
+    def restore(cls, program: Program, blob: bytes, choice: Choice = ALL) -> Self:
+        """A reasoner that goes on where the saved one was. The program must be the one it was saved with."""
+        header, arrays = unpacked(program, blob)
+        with reading(WHAT):
+            extra = header.get("extra", {})
+            emit, limit = extra.get("emit", "confirmed"), extra.get("chase_limit")
+            reasoner = cls(program, emit=emit, choice=choice, chase_limit=limit, brave=bool(extra.get("brave")))
+            if "layers" in header:
+                report = check_program(program, chase_limit=limit)
+                reasoner._begin(program, report, reasoner._layers(report, [], None, []))
+            reasoner.engine.load(header, arrays)
+            if reasoner._states is not None:
+                reasoner._states.load(extra["states"], again)
+            reasoner._statics = [static_again(each) for each in extra.get("static", ())]
+            last = [again(each) for each in extra.get("standing", header.get("standing", ()))]
+            reasoner._restored = [each for each in last if reasoner.kind != OWN or each.status == "confirmed"]
+        return reasoner
 
     # -- rules that change -------------------------------------------------------------------------------
 
@@ -224,7 +395,7 @@ class Reasoner(OneModelReasoner):
         before, after = Slices(check_program(self.program, chase_limit=self._chase_limit)), Slices(report)
         changes = compared(before, after)
         kind = {change.query: change.kind for change in changes}
-        layers = self._steps.layers if isinstance(self._steps, Layers) else [self._as_layer(before)]
+        layers = self.engine.layers if isinstance(self.engine, Layers) else [self._as_layer(before)]
         now = self.now
         found: list[Answer] = []
         kept: list[Layer] = []
@@ -241,9 +412,8 @@ class Reasoner(OneModelReasoner):
             layer = self._new_layer(after, begins, static, now)
             kept.append(layer)
             found += self._from_history(layer, history, now)
-        assert report.findings is not None
-        self._steps = Layers(report.findings.watched, kept, now, list(self.late))
-        self._become(program, report)
+        self._begin(program, report, self._layers(report, kept, now, list(self.late)))
+        self._states = None
         self.replaced = changes
         return Answers(len(found), lambda: found)
 
@@ -251,14 +421,13 @@ class Reasoner(OneModelReasoner):
         """This reasoner as it was, so that it can go on beside others."""
         inner = type(self).__new__(type(self))
         inner.__dict__.update(self.__dict__)
-        inner.late = []
         return Layer(inner, own.queries, _below(own, own.queries))
 
     def _new_layer(
         self, own: Slices, queries: tuple[Query, ...], static: Mapping[str, Any] | None, now: Number | None
     ) -> Layer:
         reasoner = type(self)(
-            own.sliced(queries), static, emit=self._told_as, choice=self._choice, chase_limit=self._chase_limit
+            own.sliced(queries), static, emit=self.emit, choice=self._choice, chase_limit=self._chase_limit
         )
         if static is None:
             for fact in self._statics:
@@ -285,30 +454,16 @@ class Reasoner(OneModelReasoner):
             found += layer.told(reasoner.advance(arriving.get(time, []), time))
         return found
 
-    def _become(self, program: Program, report: Report) -> None:
-        """From now on facts and answers are those of this program; its layers do the work."""
-        assert self._steps is not None and report.findings is not None
-        self.program, self.findings = program, report.findings
-        self.subject, self.checker = self._steps.subject, self._steps.checker
-        self.tables, self.tuples = TableReader(self.checker), TupleReader(self.checker)
-        self.supposing = None
-        self.now, self.late = self._steps.now, self._steps.late
-        self._standing, self._restored = NONE, []
-
-    def _remember_layers(self, layers: list[Any]) -> None:
-        report = check_program(self.program, chase_limit=self._chase_limit)
+    def _layers(self, report: Report, layers: list[Layer], now: Number | None, late: list[Fact]) -> Layers:
         assert report.findings is not None
-        found = []
-        for each in layers:
-            blob = base64.b64decode(each["memory"], validate=True)
-            reasoner = type(self).restore(program_in(blob), blob, self._choice)
-            queries = tuple(
-                query for query in reasoner.findings.watched.queries if show_query(query) in each["queries"]
-            )
-            begin = None if each["begin"] is None else number(Fraction(each["begin"]))
-            found.append(Layer(reasoner, queries, frozenset(map(str, each["reads"])), begin))
-        self._steps = Layers(report.findings.watched, found, found[0].reasoner.now if found else None, [])
-        self._become(self.program, report)
+        return Layers(
+            report.findings.watched,
+            layers,
+            now,
+            late,
+            self.emit,
+            lambda blob: type(self).restore(program_in(blob), blob, self._choice),
+        )
 
     # -- what if -----------------------------------------------------------------------------------------
 
@@ -321,7 +476,7 @@ class Reasoner(OneModelReasoner):
     def supposed(self, facts: Sequence[Fact]) -> Answers:
         """The same for facts that are checked already."""
         copy = type(self).restore(self.program, self.save(), self._choice)
-        copy._may_repeat()
+        copy.engine.may_repeat = True
         now = copy.now
         late: tuple[Fact, ...] = ()
         if now is None:
@@ -333,34 +488,12 @@ class Reasoner(OneModelReasoner):
         found = copy.step([fact for fact in facts if fact not in late], now)
         return found.with_late(tuple(map(as_pushed, late)))
 
-    def _may_repeat(self) -> None:
-        self.may_repeat = True
-        if self._steps is not None:
-            self._steps.may_repeat = True
-        if isinstance(self._steps, Layers):
-            for layer in self._steps.layers:
-                layer.reasoner._may_repeat()
 
-    @property
-    def first_decision(self) -> Number | None:
-        return super().first_decision if self._steps is None else self._steps.first_decision
-
-    @property
-    def looks_ahead(self) -> bool:
-        return super().looks_ahead if self._steps is None else self._steps.looks_ahead
-
-    def next_decision(self) -> Number | None:
-        return super().next_decision() if self._steps is None else self._steps.next_decision()
-
-    @property
-    def remembered(self) -> int:
-        if isinstance(self._steps, OwnSteps):
-            raise PresageError("what is in memory is not counted in facts here")
-        return super().remembered if self._steps is None else self._steps.remembered
-
-    @property
-    def longest_lag(self) -> Number:
-        return super().longest_lag if self._steps is None else self._steps.longest_lag
+def _answers(answers: Sequence[Answer]) -> Answers:
+    if isinstance(answers, Answers):
+        return answers
+    found = list(answers)
+    return Answers(len(found), lambda: found)
 
 
 def _below(own: Slices, queries: Sequence[Query]) -> frozenset[str]:

@@ -8,43 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from presage.answer_streams.stepping import AnswerStreamSteps, needs_answer_streams
-from presage.answer_streams.stepping_brave import BraveSteps
-from presage.answer_streams.stepping_kept import steps_of
 from presage.answers import Answer
-from presage.checking import Report
 from presage.engine.waking import first_step
-from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.io.tables import Columns
 from presage.model.terms import Number, number
-from presage.run.choice import ALL, Choice
-from presage.run.reasoner import Reasoner as AnyReasoner
+from presage.run.reasoner import Reasoner
 from presage.run.states import HOLDS
-from presage.run.stratified import Reasoner
-
-Stepper = Reasoner | AnswerStreamSteps
-
-
-def make_stepper(
-    report: Report,
-    emit: str | None = None,
-    choice: Choice = ALL,
-    chase_limit: int | None = None,
-    *,
-    brave: bool = False,
-) -> Stepper:
-    """What runs a program: a reasoner or, where it has several models, what looks at them at each step. `emit` is as
-    for the `Reasoner`; with `brave` what holds in some models only is told as possible."""
-    report.or_raise()
-    assert report.findings is not None
-    if needs_answer_streams(report):
-        if brave and emit == "confirmed":
-            raise PresageError("--brave: what holds in some models only is not confirmed: leave out `--emit confirmed`")
-        return BraveSteps(report) if brave else steps_of(report)
-    if brave:
-        raise PresageError(f"--brave: {report.source.name} has one model: {report.findings.route.reason}")
-    return AnyReasoner(report.program, emit=emit, choice=choice, report=report, chase_limit=chase_limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +29,7 @@ class Arrival:
 
 
 def steps(
-    reasoner: Stepper, facts: list[Fact], until: Number | None, every: bool = False, pull: Number | None = None
+    reasoner: Reasoner, facts: list[Fact], until: Number | None, every: bool = False, pull: Number | None = None
 ) -> Iterator[Sequence[Answer]]:
     """One step for each time at which something arrives or is decided, up to the end; with `every`, for each time
     point. With `pull` the answers of steps are given together, at the multiples of that length and at the end."""
@@ -77,7 +47,7 @@ def steps(
         yield from pulled.end()
 
 
-def default_end(reasoner: Stepper, facts: Iterable[Fact]) -> Number:
+def default_end(reasoner: Reasoner, facts: Iterable[Fact]) -> Number:
     """The last step of a run where nobody says which: everything is decided by then, also of what facts say of times
     after the last arrival."""
     return max((fact.last for fact in facts), default=0) + reasoner.longest_lag
@@ -117,7 +87,7 @@ class _Collected:
 class Pulled:
     """Steps whose answers are given together, at the multiples of a length and at the end."""
 
-    def __init__(self, reasoner: Stepper, length: Number, every: bool) -> None:
+    def __init__(self, reasoner: Reasoner, length: Number, every: bool) -> None:
         self.reasoner, self.every = reasoner, every
         self.collected = _Collected()
         self.given: Number | None = None
@@ -154,7 +124,7 @@ class Pull:
 
 
 def walk(
-    reasoner: Stepper,
+    reasoner: Reasoner,
     arrivals: Iterable[Arrival],
     end: Number,
     *,
@@ -175,23 +145,21 @@ def walk(
         due = Arrival(step)
         if following is not None and following.time == step:
             due, following = following, next(coming, None)
-        if isinstance(reasoner, Reasoner):
-            if due.parts > 1:
-                reasoner.refine(due.parts)
-            answers: Sequence[Answer] = reasoner.step(due.facts, step, due.tables)
-        elif pull is not None and reasoner.reads_now and step % pull.length != 0 and step != end:
+        if due.parts > 1:
+            reasoner.refine(due.parts)
+        if pull is not None and reasoner.reads_now and step % pull.length != 0 and step != end:
             # Each step would be an evaluation of its own, and nobody asks for this one.
             reasoner.take(due.facts, step)
-            answers = []
+            answers: Sequence[Answer] = []
         else:
-            answers = reasoner.step(due.facts, step)
+            answers = reasoner.step(due.facts, step, due.tables)
         if closed and not reasoner.looks_ahead:
             answers = [clipped for answer in answers if (clipped := clip(answer, end)) is not None]
         yield answers
 
 
 def _next_step(
-    reasoner: Stepper,
+    reasoner: Reasoner,
     following: Arrival | None,
     end: Number,
     closed: bool,

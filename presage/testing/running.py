@@ -14,7 +14,8 @@ from presage.io.facts import Fact
 from presage.io.files import read_facts
 from presage.model.terms import Constant, Number, Variable
 from presage.run.choice import Choice
-from presage.run.schedule import Stepper, default_end, make_stepper, steps
+from presage.run.reasoner import Reasoner, reasoner_of
+from presage.run.schedule import default_end, steps
 from presage.testing.cases import Case, GivenFact
 from presage.testing.texts import CaseError, Literal
 
@@ -25,7 +26,7 @@ _OPEN_TIME = re.compile(r"[A-Z_]\w*(\s*[+-]\s*\S+)?")
 class Run:
     """What a case's run said, line by line, and the reasoner that said it."""
 
-    stepper: Stepper
+    stepper: Reasoner
     told: list[Answer]
     late: list[Fact]
 
@@ -33,7 +34,7 @@ class Run:
 def run_case(case: Case) -> Run:
     """Runs a case; a program, a file or a fact that is wrong raises a message with its place."""
     report = _checked(_program_of(case))
-    stepper = make_stepper(report, case.emit, Choice(everybody=_is_about_everybody(case)))
+    stepper = reasoner_of(report, case.emit, Choice(everybody=_is_about_everybody(case)))
     checker = stepper.checker
     facts = [*read_facts(case.fact_files, checker), *(fact_of(stepper, case, given) for given in case.facts)]
     known = [*read_facts(case.static_files, checker), *(fact for fact in facts if fact.low is None)]
@@ -64,7 +65,7 @@ def _is_about_everybody(case: Case) -> bool:
     )
 
 
-def check_expectations(case: Case, stepper: Stepper) -> list[Number]:
+def check_expectations(case: Case, stepper: Reasoner) -> list[Number]:
     """The times of a case's expectations. One about something the program never says would be met, or not,
     whatever happens; so it is refused."""
     asked = {shown_name(query.atom.predicate): len(query.atom.arguments) for query in stepper.subject.queries}
@@ -92,7 +93,7 @@ def check_expectations(case: Case, stepper: Stepper) -> list[Number]:
     return times
 
 
-def _check_time(stepper: Stepper, literal: Literal, where: str) -> None:
+def _check_time(stepper: Reasoner, literal: Literal, where: str) -> None:
     """An answer has a time, an interval or, as long as it is not known, a variable for it."""
     if literal.time is None:
         raise CaseError(f"{where}: `{literal}` has no time: write {literal}@3")
@@ -105,7 +106,7 @@ def _check_time(stepper: Stepper, literal: Literal, where: str) -> None:
         time_of(stepper, literal.time, where)
 
 
-def time_of(stepper: Stepper, text: str, where: str) -> Number:
+def time_of(stepper: Reasoner, text: str, where: str) -> Number:
     time = stepper.checker.time(text, where)
     if time < 0:
         raise CaseError(f"{where}: {text} lies before time 0, the start of the stream")
@@ -131,7 +132,7 @@ def _checked(path: Path) -> Report:
     return check_file(path).or_raise()
 
 
-def fact_of(stepper: Stepper, case: Case, given: GivenFact) -> Fact:
+def fact_of(stepper: Reasoner, case: Case, given: GivenFact) -> Fact:
     """A fact of a case, checked against the program as facts of files are."""
     where = f"{case.file}:{given.line}"
     literal = given.literal

@@ -30,8 +30,7 @@ from presage.model.statements import Query, Rule, Start
 from presage.model.terms import Constant, Number, Variable, number
 from presage.parser import parse_question
 from presage.run.hypothetical import asked_by
-from presage.run.schedule import Stepper
-from presage.run.stratified import Reasoner
+from presage.run.reasoner import Reasoner
 from presage.web.board import Entry, name_of
 from presage.web.story import queries_in_words
 
@@ -88,11 +87,11 @@ class Details(Describing):
 
     def __init__(
         self,
-        reasoner: Stepper,
+        reasoner: Reasoner,
         facts: Sequence[Fact],
         statics: Sequence[Fact] = (),
         delays: dict[Query, Number | None] | None = None,
-        fresh: Callable[[], Stepper] | None = None,
+        fresh: Callable[[], Reasoner] | None = None,
     ) -> None:
         """`delays` says for each query how long after its time it is decided, where that is known. `fresh` makes a
         reasoner like this one that has not begun."""
@@ -101,7 +100,7 @@ class Details(Describing):
         self.program: Program = reasoner.subject.program
         self.queries: tuple[Query, ...] = tuple(reasoner.subject.queries)
         self._delays = delays or {}
-        self._supposing = reasoner.supposing if isinstance(reasoner, Reasoner) else None
+        self._supposing = reasoner.supposing
         self._by_predicate = Counter(shown_name(query.atom.predicate) for query in self.queries)
         self.facts = facts
         self._facts = sorted(facts, key=lambda fact: fact.arrival)
@@ -119,7 +118,7 @@ class Details(Describing):
             "words": queries_in_words(self.reasoner.subject, self._delays),
             "discrete": self.reasoner.subject.discrete,
             "hypothetical": self._supposing is not None,
-            "several_models": not isinstance(self.reasoner, Reasoner),
+            "several_models": self.reasoner.has_several_models,
             "tick_milliseconds": None if units.tick is None else float(units.tick),
             "start": units.start.isoformat(),
             "shows_clock": self._counts_by_the_clock(),

@@ -12,7 +12,8 @@ from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.model.printer import show_number
 from presage.model.terms import Number
-from presage.run.schedule import Stepper, steps
+from presage.run.reasoner import Reasoner
+from presage.run.schedule import steps
 from presage.web.board import name_of
 from presage.web.details import ground
 
@@ -22,7 +23,7 @@ MOST_SUPPOSED = 100
 
 
 def what_would_be(
-    make: Callable[[], Stepper], facts: Sequence[Fact], texts: Sequence[str], now: Number
+    make: Callable[[], Reasoner], facts: Sequence[Fact], texts: Sequence[str], now: Number
 ) -> list[Answer]:
     """The answers that would stand otherwise, as they would. `make` gives a reasoner that has not begun."""
     arrived = [fact for fact in facts if fact.arrival <= now]
@@ -37,7 +38,7 @@ def what_would_be(
     return [answer for key, answer in with_them.items() if key not in without or _says(answer) != _says(without[key])]
 
 
-def _fact(reasoner: Stepper, text: str, now: Number) -> Fact:
+def _fact(reasoner: Reasoner, text: str, now: Number) -> Fact:
     """A fact in canonical text, as if it came now."""
     found = ground(text)
     if found is None or not found[0]:
@@ -50,7 +51,7 @@ def _fact(reasoner: Stepper, text: str, now: Number) -> Fact:
     return fact
 
 
-def _stands(reasoner: Stepper, facts: list[Fact], now: Number) -> dict[str, Answer]:
+def _stands(reasoner: Reasoner, facts: list[Fact], now: Number) -> dict[str, Answer]:
     return {name_of(answer): answer for step in steps(reasoner, facts, now) for answer in step}
 
 

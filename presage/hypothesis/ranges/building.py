@@ -33,11 +33,25 @@ def label(place: int) -> str:
     return f"?{place}"
 
 
-def range_engine(subject: Subject, everybody: bool = False) -> Ranges:
-    """Raises `NoPatterns` where there are none, and `Entangled`."""
-    found = Asking(subject).all(enumerate(subject.queries))
+def ranges_of(subject: Subject, unfolder: Unfolder, everybody: bool = False) -> dict[str, list[RangePattern]]:
+    """The patterns of all queries; raises `NoPatterns` where there are none, and `Entangled`."""
+    found = Asking(subject, unfolder).all(enumerate(subject.queries))
     if everybody and any(each.absences for patterns in found.values() for each in patterns):
         raise Entangled("everybody is asked for")
+    return found
+
+
+def have_fixed_times(patterns: dict[str, list[RangePattern]]) -> bool:
+    """Whether all times are at fixed distances from the answer's."""
+    return all(
+        pattern.zone.size == 2 and not any(each.throughout for each in pattern.literals) and not pattern.counted
+        for found in patterns.values()
+        for pattern in found
+    )
+
+
+def range_engine(subject: Subject, found: dict[str, list[RangePattern]]) -> Ranges:
+    """The engine of the patterns that `ranges_of` found."""
     asked = [label(place) for place in range(len(subject.queries))]
     engine = Ranges(Line(subject.discrete), found, asked, Delays(subject.predicates))
     engine.statics.add_facts_of(subject)
@@ -47,9 +61,8 @@ def range_engine(subject: Subject, everybody: bool = False) -> Ranges:
 class Asking:
     """Unfolds queries with open times; what several need is unfolded once."""
 
-    def __init__(self, subject: Subject) -> None:
-        self.subject = subject
-        self.unfolder = Unfolder(subject, stretches=True)
+    def __init__(self, subject: Subject, unfolder: Unfolder) -> None:
+        self.subject, self.unfolder = subject, unfolder
         self.derived: dict[str, list[RangePattern]] = {}
 
     def all(self, queries: Iterable[tuple[int, Query]]) -> dict[str, list[RangePattern]]:

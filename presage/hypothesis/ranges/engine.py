@@ -80,20 +80,6 @@ class Ranges:
         """Of queries and of what is negated below them."""
         return {name: [each.pattern for each in found] for name, found in self.matchings.items()}
 
-    @property
-    def negates_derived(self) -> bool:
-        """Whether a derived atom occurs negated."""
-        return len(self.matchings) > len(self.asked)
-
-    @property
-    def has_fixed_times(self) -> bool:
-        """Whether all times are at fixed distances from the answer's."""
-        return all(
-            pattern.zone.size == 2 and not any(each.throughout for each in pattern.literals) and not pattern.counted
-            for found in self.matchings.values()
-            for pattern in (each.pattern for each in found)
-        )
-
     # -- a step -----------------------------------------------------------------------------------
 
     def step(self, facts: Iterable[tuple[str, Values, Stretch]], now: Number) -> list[Change]:

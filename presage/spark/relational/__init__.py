@@ -31,7 +31,7 @@ def relational_rows(
     """Rows of answers and of late facts, as a batch run with one shard gives them."""
     spark = frames[0][1].sparkSession
     reasoner = job.reasoner()
-    engine, subject = reasoner.engine, reasoner.subject
+    engine, subject = reasoner.interval_engine, reasoner.subject
     with told_plainly():
         clock = clock_of(job, frames, until)
         end = int(clock.end)
