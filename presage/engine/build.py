@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from presage.analysis.differences import Bound
 from presage.analysis.subject import Subject
 from presage.core.reach import Reach
 from presage.engine.runtime import Engine
@@ -53,7 +52,7 @@ class Planned:
     """A program's plan, when its relations are final and how long they are needed: all but the engine itself."""
 
     plan: Plan
-    horizon: Bound
+    horizon: Number
     lags: Lags
 
 
