@@ -31,6 +31,7 @@ from presage.analysis.strata import Stratification
 from presage.analysis.stream_strata import window_cycle
 from presage.analysis.subject import Dependency, Subject
 from presage.analysis.timeline import check_times, decide_timeline
+from presage.checking.echoes import without_echoes
 from presage.errors import Diagnostic, Note, ProgramError, Source, Span, as_json, render
 from presage.hypothesis.finding import Hypothetical, Hypotheticals
 from presage.hypothesis.unfold import Unfolded
@@ -263,25 +264,6 @@ def describe_values(subject: Subject, verdict: Acyclicity) -> list[str]:
     ]
 
 
-# What would only be an echo of a statement that could not be read, by that statement's first word.
-_ECHOES = {
-    "tick": {"D107", "T102"},
-    "timeline": {"T101", "T102"},
-    "static": {"T103", "D106"},
-    "start": {"T104"},
-    "param": {"D109"},
-    "include": {"D107", "D109", "T102", "T103", "T104"},
-}
-_ECHOES_OF_ANY = {"D105", "N102", "T101"}
-
-
-def _without_echoes(problems: list[Diagnostic], unread: frozenset[str]) -> list[Diagnostic]:
-    if not unread:
-        return problems
-    echoes = _ECHOES_OF_ANY.union(*(_ECHOES.get(word, set()) for word in unread))
-    return [each for each in problems if each.code not in echoes]
-
-
 def check_text(
     text: str,
     name: str = "<program>",
@@ -351,7 +333,7 @@ def _check(parsed: Parsed, horizon: int, chase_limit: int | None) -> Report:
     safety = check_safety(program)
     problems.extend(safety.problems)
     problems.extend(check_aggregates(program))
-    problems = [*parsed.problems, *_without_echoes(problems, parsed.unread)]
+    problems = [*parsed.problems, *without_echoes(problems, parsed.unread)]
     if not parsed.problems and not program.rules and not program.queries:
         hint = "write a rule, such as `alarm(X) :- temp(X, high).`"
         message = "the program has no rules and no query: there is nothing to answer"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from presage.answers import INCONSISTENT, Answer, inconsistent
+from presage.answers import INCONSISTENT, Answer, LateFact, inconsistent
 from presage.errors import PresageError
 from presage.io.facts import Fact, exact, exact_float
 from presage.model.terms import Number, Variable
@@ -129,3 +129,11 @@ def read(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return Variable(value["variable"]) if "variable" in value else Fraction(value["number"])
+
+
+def as_pushed(fact: Fact) -> LateFact:
+    """A fact as one would push it."""
+    if fact.low is not None and fact.low == fact.high:
+        return fact.predicate, fact.arguments, fact.low
+    bounds = ("[" if fact.closed_low else "(") + ("]" if fact.closed_high else ")")
+    return fact.predicate, fact.arguments, (fact.low, fact.high, bounds)

@@ -16,26 +16,26 @@ from dataclasses import replace
 from typing import Any, Self
 
 from presage.answer_streams.stepping import needs_answer_streams
-from presage.answers import NONE, Answer, Answers, LateFact
+from presage.answers import NONE, Answer, Answers
 from presage.checking import Report, check_program
 from presage.engine.runtime import Engine as IntervalEngine
 from presage.engine.waking import first_step
 from presage.errors import PresageError
 from presage.io.facts import Checker, Fact, FactError
 from presage.io.tables import Columns, TableReader
-from presage.io.told import again, saved, static_again, static_saved
+from presage.io.told import again, as_pushed, saved, static_again, static_saved
 from presage.io.tuples import Given, TupleReader
 from presage.model.formulas import Atom
-from presage.model.printer import show_atom, show_query
+from presage.model.printer import show_atom
 from presage.model.program import Program
-from presage.model.statements import Query
 from presage.model.terms import Constant, Number
-from presage.run.changed_queries import CHANGED, NEW, UNCHANGED, QueryChange, Slices, compared
+from presage.run.changed_queries import QueryChange
 from presage.run.choice import ALL, MOST_WAYS, Choice
 from presage.run.engines import ANSWER_STREAMS, OWN, Engine, engine_kind, make_engine
 from presage.run.hypothetical import Supposing
-from presage.run.layers import Layer, Layers, closed
+from presage.run.layers import Layer, Layers
 from presage.run.open_times import RangeSupposing
+from presage.run.replacing import Changed
 from presage.run.saving import WHAT, fingerprint_of, packed, program_in, unpacked
 from presage.run.states import States
 from presage.run.stratified import StratifiedEngine
@@ -46,14 +46,6 @@ from presage.showing import html_of
 def what_is_told(report: Report, emit: str) -> str:
     """What a run tells that is asked for something: of several models only what holds in all of them."""
     return "confirmed" if needs_answer_streams(report) else emit
-
-
-def as_pushed(fact: Fact) -> LateFact:
-    """A fact as one would push it."""
-    if fact.low is not None and fact.low == fact.high:
-        return fact.predicate, fact.arguments, fact.low
-    bounds = ("[" if fact.closed_low else "(") + ("]" if fact.closed_high else ")")
-    return fact.predicate, fact.arguments, (fact.low, fact.high, bounds)
 
 
 def reasoner_of(
@@ -106,7 +98,7 @@ class Reasoner:
         if report is None:
             report = check_program(program, chase_limit=chase_limit)
         report.or_raise()
-        self.emit, self._choice, self._chase_limit, self._brave = emit, choice, chase_limit, brave
+        self.emit, self._choice, self.chase_limit, self._brave = emit, choice, chase_limit, brave
         tells_states = emit == "states"
         worked_out = None if brave and tells_states else "confirmed" if tells_states else emit
         engine = make_engine(report, worked_out, choice, chase_limit, brave=brave)
@@ -339,8 +331,8 @@ class Reasoner:
         header, arrays = self.engine.save()
         extra = header.setdefault("extra", {})
         extra["emit"] = "states" if self._states is not None else self.engine.told_as
-        if self._chase_limit is not None:
-            extra["chase_limit"] = self._chase_limit
+        if self.chase_limit is not None:
+            extra["chase_limit"] = self.chase_limit
         if self._brave:
             extra["brave"] = True
         if standing:
@@ -362,6 +354,7 @@ class Reasoner:
             if "layers" in header:
                 report = check_program(program, chase_limit=limit)
                 reasoner._begin(program, report, reasoner._layers(report, [], None, []))
+                reasoner._states = None
             reasoner.engine.load(header, arrays)
             if reasoner._states is not None:
                 reasoner._states.load(extra["states"], again)
@@ -385,74 +378,27 @@ class Reasoner:
         unless `static` gives others for what begins."""
         if not isinstance(program, Program):
             raise PresageError("rules are replaced by a program: presage.load(path), or presage.parse(text)")
-        for each in (self.program, program):
-            if each.meaning is not None:
-                raise PresageError(
-                    f"{each.source.name}: rules can be replaced, and this is {each.meaning.engine}, which has none: "
-                    "make a reasoner of the new text"
-                )
-        report = check_program(program, chase_limit=self._chase_limit).or_raise()
-        before, after = Slices(check_program(self.program, chase_limit=self._chase_limit)), Slices(report)
-        changes = compared(before, after)
-        kind = {change.query: change.kind for change in changes}
-        layers = self.engine.layers if isinstance(self.engine, Layers) else [self._as_layer(before)]
-        now = self.now
-        found: list[Answer] = []
-        kept: list[Layer] = []
-        for layer in layers:
-            stays = tuple(query for query in layer.queries if kind.get(show_query(query)) == UNCHANGED)
-            gone = [query for query in layer.queries if query not in stays]
-            if now is not None:
-                rest = replace(layer, queries=stays)
-                found += [each for each in closed(layer, gone, now) if not rest.asks(each)]
-            if stays:
-                kept.append(Layer(layer.reasoner, stays, _below(before, stays), layer.begin))
-        begins = tuple(query for query in after.queries if kind[show_query(query)] in (NEW, CHANGED))
-        if begins:
-            layer = self._new_layer(after, begins, static, now)
-            kept.append(layer)
-            found += self._from_history(layer, history, now)
-        self._begin(program, report, self._layers(report, kept, now, list(self.late)))
-        self._states = None
-        self.replaced = changes
-        return Answers(len(found), lambda: found)
+        changed = Changed(self, program, static, history)
+        self._begin(program, changed.report, self._layers(changed.report, changed.layers, self.now, list(self.late)))
+        self._states = None  # each layer has its own
+        self.replaced = changed.queries
+        return _answers(changed.told)
 
-    def _as_layer(self, own: Slices) -> Layer:
-        """This reasoner as it was, so that it can go on beside others."""
+    def beside(self) -> Reasoner:
+        """This reasoner as it is, so that it can go on beside others."""
         inner = type(self).__new__(type(self))
         inner.__dict__.update(self.__dict__)
-        return Layer(inner, own.queries, _below(own, own.queries))
+        return inner
 
-    def _new_layer(
-        self, own: Slices, queries: tuple[Query, ...], static: Mapping[str, Any] | None, now: Number | None
-    ) -> Layer:
-        reasoner = type(self)(
-            own.sliced(queries), static, emit=self.emit, choice=self._choice, chase_limit=self._chase_limit
-        )
-        if static is None:
-            for fact in self._statics:
-                if (
-                    fact.predicate in reasoner.subject.predicates
-                    and reasoner.subject.predicates[fact.predicate].is_static
-                ):
-                    reasoner.add_static(fact)
-        return Layer(reasoner, queries, _below(own, queries), now)
-
-    def _from_history(self, layer: Layer, history: Iterable[Given], now: Number | None) -> list[Answer]:
-        """What a layer says that is fed what came before, in the order of arrival, up to now."""
-        given = list(history)
-        if not given or now is None:
-            return []
-        layer.begin = None
-        reasoner = layer.reasoner
-        facts = reasoner.tuples.facts([each for each in given if each[0] in layer.reads])
-        arriving: dict[Number, list[Fact]] = {}
-        for fact in facts:
-            arriving.setdefault(min(fact.arrival, now), []).append(fact)
-        found: list[Answer] = []
-        for time in sorted({*arriving, now}):
-            found += layer.told(reasoner.advance(arriving.get(time, []), time))
-        return found
+    def beginning(self, program: Program, static: Mapping[str, Any] | None) -> Reasoner:
+        """A reasoner that is asked the same way, and begins; with the static facts of this one, unless there are
+        others."""
+        made = type(self)(program, static, emit=self.emit, choice=self._choice, chase_limit=self.chase_limit)
+        known = made.subject.predicates
+        for fact in self._statics if static is None else ():
+            if fact.predicate in known and known[fact.predicate].is_static:
+                made.add_static(fact)
+        return made
 
     def _layers(self, report: Report, layers: list[Layer], now: Number | None, late: list[Fact]) -> Layers:
         assert report.findings is not None
@@ -494,7 +440,3 @@ def _answers(answers: Sequence[Answer]) -> Answers:
         return answers
     found = list(answers)
     return Answers(len(found), lambda: found)
-
-
-def _below(own: Slices, queries: Sequence[Query]) -> frozenset[str]:
-    return frozenset().union(*(own.below(query) for query in queries)) if queries else frozenset()
