@@ -130,7 +130,9 @@ def test_what_is_worked_out_from_the_whole_stream_goes_on_when_restored(cut: int
 
 
 def test_a_reasoner_that_looks_at_the_whole_stream_shows_itself_as_others_do() -> None:
-    program = presage.parse("timeline discrete. input p(x). h(X) :- window(3, hop 2) all always[0,0] p(X).")
+    program = presage.parse(
+        "timeline discrete. input p(x). h(X) :- window(rows 2) some (p(X) and window(rows 1) p(X))."
+    )
     reasoner = presage.Reasoner(program, emit="confirmed")
     assert reasoner.runs_as_a_whole
     reasoner.push([("p", ("a",), 0)], now=0)
