@@ -46,6 +46,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
     output = command.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="one JSON object (the default when piped)")
     output.add_argument("--text", action="store_true", help="a tree for people (the default on a terminal)")
+    parse = command.parse_known_args
+    command.parse_known_args = lambda args=None, namespace=None: parse(_answer_first(list(args or ())), namespace)  # type: ignore[method-assign, assignment]
     command.add_argument("--svg", type=Path, metavar="FILE", help="draw it too: the reasons as a tree over a time axis")
 
 
@@ -78,3 +80,15 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(found.text(shutil.get_terminal_size().columns) if sys.stdout.isatty() else found)
     return FINE
+
+
+def _answer_first(words: list[str]) -> list[str]:
+    """The words of a call with the answer before the files, which would take it for one of them."""
+    option = ""
+    for place, word in enumerate(words):
+        if word.startswith("-"):
+            option = word
+        elif option in ("--facts", "--static") and "@" in word and not words[0].startswith("-"):
+            if not Path(word).exists():
+                return [words[0], word, *words[1:place], *words[place + 1 :]]
+    return words
