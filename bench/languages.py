@@ -1,4 +1,5 @@
-"""Queries of other languages beside who else answers them: CQL beside DuckDB, RDF streams beside pyoxigraph.
+"""Queries of other languages beside who else answers them: CQL beside DuckDB, RDF streams beside pyoxigraph, formulas
+beside MonPoly where it is installed.
 
 The peers evaluate the whole query anew at each step, over what the windows show then; a few steps of theirs are
 measured and taken for all. What is found at the first of these is compared. The same query written by hand shows what
@@ -7,7 +8,13 @@ the translation costs.
 
 from __future__ import annotations
 
+import random
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -75,10 +82,21 @@ SELECT DISTINCT ?o1 ?o2 ?v1 ?v2 WHERE {
   FILTER(?v1 > 90 && ?v2 > 90)
 }
 """
+# The shapes of joins that MonPoly's authors measure with, beside a policy with a negation and one with SINCE.
+FORMULAS = {
+    "star": "((ONCE[0,10) A(a,b)) AND B(a,c)) AND EVENTUALLY[0,10) C(a,d)",
+    "linear": "((ONCE[0,10) A(a,b)) AND B(b,c)) AND EVENTUALLY[0,10) C(c,d)",
+    "triangle": "((ONCE[0,10) A(a,b)) AND B(b,c)) AND EVENTUALLY[0,10) C(c,a)",
+    "not once": "B(a,b) AND 500 < b AND NOT ONCE[2,21) (EXISTS c. A(a,c))",
+    "since": "C(a,b) AND ((NOT A(a,b)) SINCE[0,10) B(a,b))",
+}
 Columns = dict[str, np.ndarray[Any, Any]]
 
 
-def measure(tuples: int = 1_000_000, counted: int = 200_000, triples: int = 100_000) -> Iterator[Row]:
+def measure(
+    tuples: int = 1_000_000, counted: int = 1_000_000, triples: int = 100_000, events: int = 50_000
+) -> Iterator[Row]:
+    yield from _formulas(events)
     duckdb, oxigraph = peer("duckdb"), peer("pyoxigraph")
     if peer("sqlglot") is None:
         yield missing("CQL", "", "sqlglot")
@@ -226,3 +244,39 @@ def _roads(triples: int, oxigraph: Any) -> Row:
         rate / peer_rate,
         note,
     )
+
+
+def _formulas(events: int) -> Iterator[Row]:
+    """A log of so many events, a thousand at each time point, as MonPoly's generator makes them."""
+    rate = min(1000, events)
+    chance = random.Random(1)
+    steps = [
+        [(chance.choice("ABC"), (chance.randrange(10_000), chance.randrange(10_000)), now) for _ in range(rate)]
+        for now in range(events // rate)
+    ]
+    monitor = shutil.which("monpoly")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "f.sig").write_text("A(int,int)\nB(int,int)\nC(int,int)\n")
+        lines = (
+            f"@{now} " + " ".join(f"{predicate}({x},{y})" for predicate, (x, y), _ in facts)
+            for now, facts in enumerate(steps)
+        )
+        (folder / "f.log").write_text("\n".join(lines) + "\n")
+        for shape, formula in FORMULAS.items():
+            (folder / "f.mfotl").write_text(formula)
+            program = presage.load(folder / "f.mfotl")
+
+            def ours(program: Any = program) -> int:
+                reasoner = presage.Reasoner(program)
+                found = sum(len(reasoner.push(facts, now=now)) for now, facts in enumerate(steps))
+                return found + len(reasoner.push([], now=len(steps) + 100))
+
+            _, own = timed(ours)
+            work, speed = f"MonPoly's formulas, {shape}, {events:,} events", f"{events / own:,.0f}/s"
+            if monitor is None:
+                yield missing(work, speed, "monpoly")
+                continue
+            words = [monitor, "-sig", "f.sig", "-formula", "f.mfotl", "-log", "f.log"]
+            _, theirs = timed(partial(subprocess.run, words, cwd=folder, capture_output=True, check=True))
+            yield Row(work, speed, f"{events / theirs:,.0f}/s MonPoly", theirs / own)

@@ -276,3 +276,20 @@ def test_memory_is_bounded_by_within() -> None:
     for now in range(5000):
         reasoner.push([("a", (now % 7,), now)], now=now)
     assert sum(len(store) for part in reasoner._steps.memory()["matches"] for store in part) < 2500  # type: ignore[union-attr]
+
+
+def test_triggers_as_etalis_has_them() -> None:
+    """Its own examples ask for events that come in, and for all there are (github.com/sspider/etalis, examples)."""
+    rules = "c(X) <- a(X) seq b(X).\nd(X) <- c(X) seq a(X).\n"
+    asked = {
+        "print_trigger(a/1). print_trigger(c/1).": ["c"],
+        "print_trigger(a/1). print_trigger(b/1).": ["d"],
+        "print_trigger(_/_).": ["c", "d"],
+        "print_trigger(_).": ["c", "d"],
+        "print_trigger(all_defined_events).": ["c", "d"],
+        "print_trigger(_/1).": ["c", "d"],
+        "print_trigger(c/_).": ["c"],
+    }
+    for triggers, expected in asked.items():
+        program = presage.parse(rules + triggers, "t.etalis")
+        assert [each.atom.predicate for each in program.queries] == expected, triggers

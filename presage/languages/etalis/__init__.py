@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from presage.errors import Diagnostic, Note, Source, Span, nearest
 from presage.languages.etalis.patterns import EventRule, events
-from presage.languages.etalis.reading import EventRules, read_rules
+from presage.languages.etalis.reading import ANY, EventRules, read_rules
 from presage.languages.etalis.stepping import EtalisMeaning
 from presage.languages.etalis.translating import translated
 from presage.model.formulas import Atom, Formula, Or
@@ -27,15 +27,15 @@ def read(text: str, name: str) -> Parsed:
     problems = list(found.problems)
     inputs = _inputs(found)
     rules = [_dependence(rule) for rule in found.rules]
-    queries = _queries(found, problems)
+    notes = [Note("events of the file are facts at their end here, with beginning and end as arguments", Span(0, 1))]
+    queries = _queries(found, problems, notes)
     if not found.rules and not problems:
         hint = "write one, such as `fire(X) <- smoke(X) SEQ heat(X) WITHIN 10.`"
         problems.append(Diagnostic("D105", "the file has no event rule: there is nothing to answer", Span(0, 1), hint))
     statements: list[Statement] = [Timeline("dense"), *inputs, *rules, *queries]
     program = Program(tuple(statements), source=source, meaning=EtalisMeaning(found.rules))
     translation = Program((Timeline("discrete"), *translated(found.rules, inputs, queries)), source=source)
-    note = Note("events of the file are facts at their end here, with beginning and end as arguments", Span(0, 1))
-    return Parsed(program, found.comments, tuple(problems), notes=(note,), translation=translation)
+    return Parsed(program, found.comments, tuple(problems), notes=tuple(notes), translation=translation)
 
 
 def _inputs(found: EventRules) -> list[Input]:
@@ -62,21 +62,23 @@ def _any(atom: Atom) -> tuple[Variable, ...]:
     return tuple(Variable("_") for _ in atom.arguments)
 
 
-def _queries(found: EventRules, problems: list[Diagnostic]) -> list[Query]:
+def _queries(found: EventRules, problems: list[Diagnostic], notes: list[Note]) -> list[Query]:
     heads: dict[tuple[str, int], Atom] = {}
     for rule in found.rules:
         heads.setdefault((rule.head.predicate, len(rule.head.arguments)), rule.head)
     used = {event.atom.predicate for rule in found.rules for event in events(rule.pattern)}
     asked = {key: atom for key, atom in heads.items() if key[0] not in used} or heads
-    if found.triggers:
-        asked = {}
-        for name, arity, span in found.triggers:
-            if (name, arity) not in heads:
-                near = nearest(name, [each for each, _ in heads])
-                hint = f"did you mean `{near}`?" if near and near != name else "a trigger is name/arity of a head"
-                problems.append(Diagnostic("D105", f"no rule has the head {name}/{arity}", span, hint))
-                continue
-            asked[name, arity] = heads[name, arity]
+    chosen: dict[tuple[str, int], Atom] = {}
+    for name, arity, span in found.triggers:
+        fitting = [key for key in heads if name in (ANY, key[0]) and arity in (-1, key[1])]
+        if not fitting and (name == ANY or name in used):
+            notes.append(Note("a trigger for events that come in is left out: they are facts", span))
+        elif not fitting:
+            near = nearest(name, [each for each, _ in heads])
+            hint = f"did you mean `{near}`?" if near and near != name else "a trigger is name/arity of a head"
+            problems.append(Diagnostic("D105", f"no rule has the head {name}/{arity}", span, hint))
+        chosen.update((key, heads[key]) for key in fitting)
+    asked = chosen or asked
     return [Query(replace(atom, arguments=_columns(atom)), span=atom.span) for atom in asked.values()]
 
 

@@ -43,6 +43,8 @@ LOOSE, MIDDLE = ("or",), ("and", "par")
 TIGHT = tuple(each for each in (*RELATIONS, *SWAPPED) if each not in MIDDLE)
 WORDS = (*LOOSE, *MIDDLE, *TIGHT, "not", "within", "where")
 TRIGGER = "print_trigger"
+ANY = "_"
+"""The name of a trigger for every event, and its arity -1 that for any number of arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +82,16 @@ def _trigger(c: Scanner) -> tuple[str, int, Span]:
     start = c.take().start
     c.expect("(")
     name = c.kind("word", "the name of an event")
-    c.expect("/", "`/` and the number of arguments")
-    arity = c.kind("number", "the number of arguments")
+    arity = ANY
+    if name.text not in (ANY, "all_defined_events") or c.is_at("/"):
+        c.expect("/", "`/` and the number of arguments")
+        arity = ANY if c.piece.text == ANY else c.kind("number", "the number of arguments").text
+        if c.piece.text == ANY:
+            c.take()
     c.expect(")")
     c.expect(".", "`.` at the end")
-    return name.text, int(arity.text) if arity.text.isdigit() else -1, c.since(start)
+    every = name.text in (ANY, "all_defined_events")
+    return ANY if every else name.text, int(arity) if arity.isdigit() else -1, c.since(start)
 
 
 def _rule(c: Scanner) -> EventRule:
