@@ -34,9 +34,9 @@ ALLOWED: dict[str, set[str]] = {
     "parser": {"errors", "model", "syntax"},
     "languages": {"analysis", "answers", "errors", "io", "model", "parser", "rewrite", "syntax"},
     "checking": {"analysis", "errors", "hypothesis", "languages", "model", "parser", "rewrite", "showing"},
-    "answer_streams": {"analysis", "answers", "checking", "errors", "io", "model", "parser", "rewrite", "time"},
+    "answer_streams": {"analysis", "answers", "checking", "core", "errors", "io", "model", "parser", "rewrite", "time"},
     "colours": {"answers", "model"},
-    "evidence": {"colours", "errors", "model", "time"},
+    "evidence": {"colours", "core", "errors", "model", "rewrite", "time"},
     "run": {
         "analysis",
         "answer_streams",
@@ -124,6 +124,7 @@ ALLOWED: dict[str, set[str]] = {
         "answers",
         "checking",
         "colours",
+        "core",
         "editor",
         "engine",
         "errors",
@@ -162,6 +163,12 @@ ALLOWED: dict[str, set[str]] = {
 # The checker of proofs trusts nobody: it knows programs and proofs, and has its own arithmetic.
 CHECKER = sorted((PACKAGE / "evidence").glob("check*.py"))
 CHECKER_MAY_IMPORT = ("presage.model", "presage.evidence.proof", "presage.evidence.check")
+# What an author writes over times is known to what reads, prints, rewrites and analyses programs, and to that checker;
+# all that runs, and the prover, read core. Answers and proofs are shown to people as they would write them.
+OPERATORS = {"And", "Or", "Implies", "Metric", "BinaryMetric", "Beside", "Windowed", "Modal", "Reset", "TimeWindow"}
+OTHER_FORMULAS = {"Not", "Pinned", "Over", "Top"}
+KNOW_OPERATORS = {"model", "parser", "languages", "rewrite", "analysis"}
+SHOW_FORMULAS = KNOW_OPERATORS | {"explanations", "web"}
 HEAVY = {"numba", "numpy", "pyspark", "pyarrow", "pandas", "clingo", "rich", "starlette", "uvicorn", "pygls"}
 
 
@@ -218,6 +225,20 @@ def test_the_checker_of_proofs_is_independent(path: Path) -> None:
     assert not any(isinstance(node, ast.ImportFrom) and node.level for node in nodes), "relative imports hide names"
     ours = [name for name in names if name.split(".")[0] == "presage"]
     assert ours and all(name.startswith(CHECKER_MAY_IMPORT) for name in ours)
+
+
+def names_of_the_model(path: Path) -> set[str]:
+    """What a module takes from `presage.model`."""
+    nodes = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.ImportFrom))
+    return {alias.name for node in nodes if (node.module or "").startswith("presage.model") for alias in node.names}
+
+
+def test_operators_of_the_model_end_at_core() -> None:
+    known = {path: names_of_the_model(path) for path in modules() if path not in CHECKER}
+    assert [path for path, names in known.items() if names & OPERATORS and layer(path) not in KNOW_OPERATORS] == []
+    denied = PACKAGE / "evidence/prove.py"  # says what it shows to be absent
+    others = [path for path, names in known.items() if names & OTHER_FORMULAS and layer(path) not in SHOW_FORMULAS]
+    assert others == [denied]
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))

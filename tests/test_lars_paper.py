@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from presage.answer_streams.streams import Facts, Stream
 from presage.answer_streams.windows import select
 from presage.checking import check_text
+from presage.core import Only, Rows, Seen
 from presage.parser import parse_question
+from presage.rewrite.lowering import Lowering
 from presage.time.points import Times
 from tests.test_lars import Row, ask, evaluation, models
 
@@ -58,10 +59,10 @@ def window_of(text: str, rows: list[Row], timeline: tuple[int, int], *at: int) -
     for name, values, time in rows:
         facts.add((name, values), Times.at(time), counted=True)
     whole = selected = Stream(*timeline, facts, facts)
-    formula: Any = parse_question(f"{text} true").formula
-    while hasattr(formula, "window"):
-        selected = select(formula.window, selected, whole, at[0])
-        formula = formula.formula
+    formula = Lowering(discrete=True).formula(parse_question(f"{text} true").formula)
+    while isinstance(formula, (Seen, Rows, Only)):
+        selected = select(formula, selected, whole, at[0])
+        formula = formula.part
     kept = {(name, values, time) for time, (name, values) in selected.facts.rows()}
     return selected.low, selected.high, {row for row in kept if selected.low <= row[2] <= selected.high}
 

@@ -39,6 +39,15 @@ def test_turbines() -> None:
     assert "line 8: malf(X) at -2 := shdn(X)" in line["plan"]
 
 
+def test_rules_in_core(capsys: pytest.CaptureFixture[str]) -> None:
+    from presage.cli import main
+
+    assert main(["plan", "--core", str(ROOT / "presage/examples/heartbeat/heartbeat.psg")]) == 0
+    running, lost = capsys.readouterr().out.splitlines()
+    assert running.endswith(": running(X) :- some[-10, 0] beat(X), not some[-10, 0] stopped(X).")
+    assert lost.endswith(": lost(X) :- running(X), every[-5, 0] not beat(X).")
+
+
 def test_a_query_that_is_not_connected() -> None:
     """[HA] Example 8: times that have nothing to do with each other, and an answer at 0 alone."""
     (line,) = plan(case("ha-example-08-not-connected"))

@@ -98,6 +98,12 @@ def bound_by(formula: Formula) -> set[str]:
             return set()
 
 
+def anonymous_below_negation(formula: Formula) -> Variable | None:
+    """A `_` to which nothing gives a value, since it stands below `not` or `implies`."""
+    below = (node for node in walk(formula) if isinstance(node, (Not, Implies)))
+    return next((each for node in below for each in variables(node) if each.is_anonymous), None)
+
+
 def _times_pinned(formula: Formula) -> set[str]:
     """The time variables a formula pins to, where the window around it holds finitely many times."""
     match formula:

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from presage.analysis.aggregates import direction
-from presage.answer_streams.ordering import Ordering, determined
+from presage.answer_streams.ordering import Ordering, unknown_of
 from presage.answer_streams.streams import Stream
 from presage.answer_streams.values import Binding, Value, compares, solved, value_of
-from presage.model.aggregating import apart, worth
-from presage.model.formulas import And, Comparison, Formula
-from presage.model.terms import Aggregate
+from presage.core.formulas import All, Formula, Gathered, Measured
+from presage.model.aggregating import worth
+from presage.model.formulas import Comparison
 from presage.model.values import NOW
 from presage.time.points import NEVER, Times
 
@@ -30,47 +30,39 @@ class Collector:
         """`solve` finds with which values, and when, a formula holds in a part of the stream."""
         self.solve, self.ordering = solve, ordering
         # Formulas are known by identity, so those that were asked about must stay alive.
-        self._parts: dict[int, tuple[Comparison, dict[str, Aggregate], Comparison]] = {}
-        self._bodies: dict[int, tuple[Formula, Aggregate]] = {}
+        self._bodies: dict[int, tuple[Formula, Gathered]] = {}
 
-    def compared(self, comparison: Comparison, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
+    def compared(self, measured: Measured, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
         """With which values, and when, a comparison with aggregates is true."""
-        plain, named = self._apart(comparison)
-        for found, sets in self._grouped(list(named.items()), dict(binding), stream, when):
-            missing = set(self.ordering.names(comparison)) - found.keys()
-            unknown = determined(comparison, set(found)) if missing else None
+        for found, sets in self._grouped(list(measured.sets), dict(binding), stream, when):
+            missing = set(self.ordering.names(measured)) - found.keys()
+            unknown = unknown_of(measured, set(found)) if missing else None
             if missing and unknown is None:
                 continue  # the ordering has seen to it that there is a value to look for
             merged: dict[Value | None, Times] = {}
             for piece in _pieces(when, [times for each in sets.values() for times in each.values()]):
-                value = _at(comparison, plain, named, sets, found, unknown, piece.first)
+                value = _at(measured, sets, found, unknown, piece.first)
                 if value is not False:
                     key = None if value is True else value
                     merged[key] = merged.get(key, NEVER) | piece
             for key, times in merged.items():
                 yield (found if unknown is None or key is None else {**found, unknown: key}), times
 
-    def _apart(self, comparison: Comparison) -> tuple[Comparison, dict[str, Aggregate]]:
-        known = self._parts.get(id(comparison))
+    def _body(self, gathered: Gathered) -> Formula:
+        known = self._bodies.get(id(gathered))
         if known is None:
-            known = self._parts[id(comparison)] = (*apart(comparison), comparison)
-        return known[0], known[1]
-
-    def _body(self, aggregate: Aggregate) -> Formula:
-        known = self._bodies.get(id(aggregate))
-        if known is None:
-            known = self._bodies[id(aggregate)] = (And(aggregate.body), aggregate)
+            known = self._bodies[id(gathered)] = (All(gathered.body), gathered)
         return known[0]
 
     def _grouped(
-        self, rest: list[tuple[str, Aggregate]], binding: dict[str, Value], stream: Stream, when: Times
+        self, rest: list[Gathered], binding: dict[str, Value], stream: Stream, when: Times
     ) -> Iterator[tuple[dict[str, Value], dict[str, Tuples]]]:
         """Each choice of the variables that aggregates range over, with the tuples of each aggregate."""
         if not rest:
             yield binding, {}
             return
-        (name, aggregate), *others = rest
-        shared = aggregate.shared or ()
+        aggregate, *others = rest
+        shared = aggregate.shared
         if any(each not in binding for each in shared if each not in aggregate.binds):
             return
         known = {each: binding[each] for each in (*shared, NOW) if each in binding}
@@ -86,13 +78,11 @@ class Collector:
         for key, tuples in groups.items():
             chosen = {**binding, **dict(zip(over, key, strict=True))}
             for full, sets in self._grouped(others, chosen, stream, when):
-                yield full, {name: tuples, **sets}
+                yield full, {aggregate.name: tuples, **sets}
 
 
 def _at(
-    comparison: Comparison,
-    plain: Comparison,
-    named: dict[str, Aggregate],
+    measured: Measured,
     sets: dict[str, Tuples],
     binding: dict[str, Value],
     unknown: str | None,
@@ -100,11 +90,13 @@ def _at(
 ) -> Value | bool:
     """Whether a comparison is true at a time, or the value it gives to what is unknown."""
     values: dict[str, Value] = {}
-    for name, aggregate in named.items():
+    plain = measured.comparison
+    for aggregate in measured.sets:
+        name = aggregate.name
         tuples = [each for each, times in sets[name].items() if at in times]
         if not tuples and aggregate.binds:
             return False
-        if aggregate.function in ("min", "max") and unknown is None and direction(comparison) == 1:
+        if aggregate.function in ("min", "max") and unknown is None and _only_grows(measured):
             # True as soon as one value is.
             return any(compares(plain, {**binding, name: each[0]}) for each in tuples)
         value = worth(aggregate.function, tuples)
@@ -116,6 +108,11 @@ def _at(
         return compares(plain, full)
     found = solved(plain, unknown, full)
     return False if found is None else found
+
+
+def _only_grows(measured: Measured) -> bool:
+    """Whether more facts can never make it false."""
+    return isinstance(measured.written, Comparison) and direction(measured.written) == 1
 
 
 def _pieces(when: Times, changing: list[Times]) -> Iterator[Times]:

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from presage.analysis.timeless import uses_now
-from presage.analysis.timeline import pin_variables
 from presage.answer_streams.compiling import Compiler, Unsettled
 from presage.answer_streams.expressions import Expression, some_of
 from presage.answer_streams.formulas import Evaluator, Solution
@@ -17,9 +15,11 @@ from presage.answer_streams.solving import consequences
 from presage.answer_streams.streams import Facts
 from presage.answer_streams.values import Value
 from presage.answer_streams.world import World
+from presage.core.formulas import Formula, times_named, uses_now
 from presage.model.formulas import variables
-from presage.model.statements import Question, Rule
+from presage.model.statements import Question
 from presage.model.values import NOW
+from presage.rewrite.lowering import Lowering
 from presage.time.points import NEVER, Times
 
 Values = tuple[tuple[str, Value], ...]
@@ -49,8 +49,12 @@ class Asked:
 
     @cached_property
     def ordering(self) -> Ordering:
-        times = pin_variables(Rule(None, (self.question.formula,)))
-        return Ordering(frozenset(times), self.world.static_names)
+        return Ordering(frozenset(times_named(self.formula)), self.world.static_names)
+
+    @cached_property
+    def formula(self) -> Formula:
+        """What is asked, in core; as it was written, since all its variables count."""
+        return Lowering(discrete=True).formula(self.question.formula)
 
     def evaluator(self, facts: Facts, opposite: Facts | None = None, unsettled: Unsettled | None = None) -> Evaluator:
         """Time variables stand for time points of the stream."""
@@ -59,7 +63,7 @@ class Asked:
         return Evaluator(stream, self.world.statics, lambda: constants(facts), self.ordering, stream.times, unsettled)
 
     def solutions(self, evaluator: Evaluator, when: Times) -> Iterator[Solution]:
-        formula, timeline = self.question.formula, self.world.timeline
+        formula, timeline = self.formula, self.world.timeline
         when &= timeline
         looks = [({NOW: at}, Times.at(at)) for at in when.points()] if uses_now(formula) else [({}, when)]
         for start, at in looks:
@@ -85,7 +89,7 @@ class Asked:
         for binding, times in self.solutions(evaluator, when):
             key = tuple((name, binding[name]) for name in asked)
             for at in times.points():
-                holds = compiler.body(self.question.formula, binding, at)
+                holds = compiler.body(self.formula, binding, at)
                 cases.setdefault(Reply(key, at), []).append(holds)
         program = ground_program(self.world, looks, around)
         truths = consequences(program, [some_of(each) for each in cases.values()], in_all=True)

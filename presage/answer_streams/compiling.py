@@ -9,34 +9,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from presage.analysis.predicates import mentioned
 from presage.answer_streams.expressions import FALSE, TRUE, Expression, Literal, all_of, negated, some_of
-from presage.answer_streams.formulas import Evaluator, arguments_of, distances
+from presage.answer_streams.formulas import Evaluator, arguments_of
 from presage.answer_streams.streams import Row, Stream, matched
 from presage.answer_streams.values import Binding, Ground, Value, compares
-from presage.answer_streams.windows import length, select, visible
-from presage.errors import PresageError
-from presage.model.formulas import (
-    And,
-    Atom,
-    BinaryMetric,
-    Comparison,
+from presage.answer_streams.windows import Selecting, ends, length, select, visible
+from presage.core.formulas import (
+    All,
+    Any,
+    At,
+    Every,
     Formula,
-    Implies,
-    Metric,
-    Modal,
+    Lasts,
+    Measured,
     Not,
-    Or,
-    Pinned,
-    Reset,
-    Top,
-    Windowed,
-    aggregates,
+    Only,
+    Rows,
+    Seen,
+    Shift,
+    Some,
+    Whole,
     atoms,
+    mentioned,
     walk,
 )
+from presage.core.reach import EVERYWHERE
+from presage.errors import PresageError
+from presage.model.formulas import Atom, Comparison
 from presage.model.values import NOW
-from presage.model.windows import RowsWindow, TimeWindow, Window
+from presage.model.windows import RowsWindow
 from presage.time.points import FAR, Times
 
 MOST_CASES = 4_000
@@ -60,8 +61,8 @@ class Unsettled:
     counts_all: bool
     """Whether windows of rows count derived facts too."""
 
-    def __call__(self, window: Window) -> bool:
-        if not isinstance(window, RowsWindow) or not self.counts_all or not self.uncertain:
+    def __call__(self, window: RowsWindow) -> bool:
+        if not self.counts_all or not self.uncertain:
             return False
         return not window.by or any(pattern.predicate in self.uncertain for pattern in window.by)
 
@@ -86,7 +87,7 @@ class Compiler:
         """Whether the truth of a formula may depend on uncertain facts."""
         if id(formula) not in self._open:
             names = {atom.predicate for atom in mentioned(formula)}
-            windows = (node.window for node in walk(formula) if isinstance(node, Windowed))
+            windows = (node.window for node in walk(formula) if isinstance(node, Rows))
             self._open[id(formula)] = bool(names & self.unsettled.uncertain) or any(map(self.unsettled, windows))
         return self._open[id(formula)]
 
@@ -103,47 +104,43 @@ class Compiler:
 
     def _expression(self, formula: Formula, binding: Binding, view: View, at: int) -> Expression:
         match formula:
-            case Top():
-                return TRUE
-            case Comparison() if aggregates(formula):
+            case Measured():
                 raise PresageError(f"an aggregate over {_names(formula)}, on which models may differ, is not evaluated")
             case Comparison():
                 return TRUE if compares(formula, binding) else FALSE
             case Atom():
                 return self._atom((formula.predicate, arguments_of(formula, binding)), view, at)
-            case Not(formula=inner):
+            case Not(part=inner):
                 return negated(self._compile(inner, binding, view, at))
-            case And(parts=parts):
+            case All(parts=parts):
                 return all_of(self._compile(part, binding, view, at) for part in parts)
-            case Or(parts=parts):
+            case Any(parts=parts):
                 return some_of(self._compile(part, binding, view, at) for part in parts)
-            case Implies(left=left, right=right):
-                return some_of(
-                    (negated(self._compile(left, binding, view, at)), self._compile(right, binding, view, at))
-                )
-            case Pinned(formula=inner, pin=pin):
-                time = self.certain.pinned_time(pin, binding)
+            case At(part=inner):
+                time = self.certain.pinned_time(formula, binding)
                 if time is None or not (time == at if view.certain.is_point else time in view.certain.times):
                     return FALSE
                 return self._compile(inner, binding, view, time)
-            case Modal(operator=operator, formula=inner):
+            case Shift(distance=distance, part=inner):
+                return self._compile(inner, binding, view, at + length(distance))
+            case Some(reach=reach, clip=True, part=inner) | Every(reach=reach, clip=True, part=inner):
+                if reach != EVERYWHERE:
+                    return self._compile(self.certain.ordering.window(formula), binding, view, at)
                 times = [at] if view.certain.is_point else view.certain.times.points()
                 each = [self._compile(inner, binding, view, time) for time in times]
-                return some_of(each) if operator == "some" else all_of(each)
-            case Metric(operator=operator, formula=inner):
+                return some_of(each) if isinstance(formula, Some) else all_of(each)
+            case Some(part=inner) | Every(part=inner):
                 each = [self._compile(inner, binding, view, time) for time in self._reached(formula, at)]
-                return some_of(each) if operator in ("once", "eventually") else all_of(each)
-            case BinaryMetric():
-                return self._binary(formula, binding, view, at)
-            case Windowed(window=window, formula=inner):
+                return some_of(each) if isinstance(formula, Some) else all_of(each)
+            case Lasts():
+                return self._lasting(formula, binding, view, at)
+            case Seen(part=inner) | Rows(part=inner) | Only(part=inner):
                 return some_of(
                     all_of((*conditions, self._compile(inner, binding, selected, at)))
-                    for conditions, selected in self._windows(window, view, at)
+                    for conditions, selected in self._windows(formula, view, at)
                 )
-            case Reset(formula=inner):
+            case Whole(part=inner):
                 return self._compile(inner, binding, self.whole, at)
-            case _:
-                raise TypeError(f"{formula} cannot stand in a body")
 
     def _atom(self, ground: Ground, view: View, at: int) -> Expression:
         if at in self.certain.statics.times(*ground):
@@ -156,13 +153,13 @@ class Compiler:
 
     # -- operators over time ---------------------------------------------------------------------------
 
-    def _reached(self, formula: Metric | BinaryMetric, at: int) -> Iterator[int]:
-        """The times a metric operator looks at, nearest first, up to where nothing changes any more."""
-        low, high = distances(formula.interval)
+    def _reached(self, formula: Some | Every | Lasts, at: int) -> Iterator[int]:
+        """The times that a reach leads to, nearest first, up to where nothing changes any more."""
+        low, high = ends(formula.reach)
         whole, slack = self.certain.whole, 1 + self._slack(formula)
-        if formula.operator in ("once", "historically", "since"):
-            farthest = max(low, at - (whole.low - slack))
-            return (at - distance for distance in range(low, min(high, farthest) + 1))
+        if formula.reach.is_past:
+            nearest, farthest = -high, max(-high, at - (whole.low - slack))
+            return (at - distance for distance in range(nearest, min(-low, farthest) + 1))
         farthest = max(low, whole.high + slack - at)
         return (at + distance for distance in range(low, min(high, farthest) + 1))
 
@@ -170,17 +167,18 @@ class Compiler:
         """How far past the ends of the stream the truth of a formula may still change."""
         total = 0
         for node in walk(formula):
-            if isinstance(node, (Metric, BinaryMetric)):
-                low, high = distances(node.interval)
-                total += low if high >= FAR else high
-            elif isinstance(node, Windowed) and isinstance(node.window, TimeWindow):
-                window = node.window
-                total += sum(length(part) for part in (window.back, window.ahead, window.hop) if part is not None)
+            match node:
+                case Shift(distance=distance):
+                    total += abs(length(distance))
+                case Some(reach=reach) | Every(reach=reach) | Lasts(reach=reach) | Seen(reach=reach):
+                    low, high = ends(reach)
+                    total += sum(abs(each) for each in (low, high) if abs(each) < FAR)
+                    total += length(node.hop) if isinstance(node, Seen) and node.hop is not None else 0
         return total
 
-    def _binary(self, formula: BinaryMetric, binding: Binding, view: View, at: int) -> Expression:
+    def _lasting(self, formula: Lasts, binding: Binding, view: View, at: int) -> Expression:
         """The right side at one of the times, the left side at all times strictly between."""
-        step = -1 if formula.operator == "since" else 1
+        step = -1 if formula.is_past else 1
         cases: list[Expression] = []
         between: list[Expression] = []
         covered = at
@@ -195,17 +193,18 @@ class Compiler:
 
     # -- windows ---------------------------------------------------------------------------------------
 
-    def _windows(self, window: Window, view: View, at: int) -> Iterator[tuple[tuple[Expression, ...], View]]:
+    def _windows(self, window: Selecting, view: View, at: int) -> Iterator[tuple[tuple[Expression, ...], View]]:
         """What a window selects, with the conditions under which it does."""
         whole, inside = self.certain.whole, view.certain.times
         leaves_all = whole.low <= at <= whole.high and at not in inside
-        if isinstance(window, RowsWindow) and self.unsettled(window) and not leaves_all:
+        if isinstance(window, Rows) and self.unsettled(window.window) and not leaves_all:
             yield from self._row_cases(window, view, at)
         else:
             yield (), View(select(window, view.certain, whole, at), select(window, view.possible, whole, at))
 
-    def _row_cases(self, window: RowsWindow, view: View, at: int) -> Iterator[tuple[tuple[Expression, ...], View]]:
+    def _row_cases(self, formula: Rows, view: View, at: int) -> Iterator[tuple[tuple[Expression, ...], View]]:
         """All cases of which uncertain rows are there, as far as they matter."""
+        window = formula.window
         certain = set(visible(view.certain.facts.rows(), view.certain))
         rows = visible(view.possible.facts.rows(), view.possible)
         past = [row for row in rows if row[0] <= at][::-1]
@@ -222,7 +221,7 @@ class Compiler:
                 decided = (*behind, *ahead)
                 conditions = tuple(Literal((row[1], row[0]), there) for row, there in decided if row not in certain)
                 facts = view.certain.facts.with_rows(row for row, there in decided if there)
-                selected = select(window, view.certain.of(facts, facts), self.certain.whole, at)
+                selected = select(formula, view.certain.of(facts, facts), self.certain.whole, at)
                 yield conditions, View(selected, selected)
 
 

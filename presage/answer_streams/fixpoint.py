@@ -17,8 +17,7 @@ from presage.answer_streams.rules import RuleView
 from presage.answer_streams.streams import Facts
 from presage.answer_streams.world import World
 from presage.errors import PresageError
-from presage.model.formulas import atoms
-from presage.model.windows import Window
+from presage.model.windows import RowsWindow
 from presage.time.points import MOST_POINTS, Times
 
 
@@ -64,10 +63,10 @@ def _by_time(
     for edge in inner:
         if edge.low <= 0 <= edge.high:
             same_time[edge.head].add(edge.body)
-    heads = [(view, head) for view in rules for head in view.rule.head_atoms]
+    heads = [(view, head) for view in rules for head in view.rule.conclusions]
     parts = []
     for names in components(sorted(group), same_time):
-        part = [(view, head) for view, head in heads if any(atom.predicate in names for atom in atoms(head))]
+        part = [(view, head) for view, head in heads if head.atom.predicate in names]
         parts.append((part, any(same_time[name] & {*names} for name in names)))
     times = list(world.timeline.points())
     for time in times if forward else reversed(times):
@@ -90,8 +89,8 @@ def tell(world: World, facts: Facts, view: RuleView, solutions: Iterable[Solutio
             if ground[0] in group:
                 if facts.add(ground, derived & world.told, counted=not world.reads_every_time):
                     changed.add(ground[0])
-                    if view.rule.head is not None and view.rule.head.exists:
-                        world.count_invented(view.rule, ground[1])
+                    if view.rule.exists:
+                        world.count_invented(view.rule.rule, ground[1])
     return changed
 
 
@@ -118,7 +117,7 @@ def saturate(
     rules: list[RuleView],
     group: frozenset[str],
     looks: Times,
-    unsettled_rows: Callable[[Window], bool] | None = None,
+    unsettled_rows: Callable[[RowsWindow], bool] | None = None,
 ) -> None:
     """Adds to the facts what rules derive for a group, until nothing is new. Negations see `opposite`."""
     changed: set[str] | None = None
@@ -138,7 +137,7 @@ def evaluator_of(
     view: RuleView,
     facts: Facts,
     opposite: Facts | None = None,
-    unsettled_rows: Callable[[Window], bool] | None = None,
+    unsettled_rows: Callable[[RowsWindow], bool] | None = None,
 ) -> Evaluator:
     return Evaluator(
         world.stream(facts, opposite),

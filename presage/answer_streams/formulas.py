@@ -18,38 +18,33 @@ from presage.answer_streams.aggregates import Collector
 from presage.answer_streams.ordering import Ordering, determined
 from presage.answer_streams.streams import Facts, Stream
 from presage.answer_streams.values import Arguments, Binding, Value, compares, linear, solved, value_of
-from presage.answer_streams.windows import length, reach, selections
-from presage.model.formulas import (
-    And,
-    Atom,
-    BinaryMetric,
-    Comparison,
+from presage.answer_streams.windows import Selecting, ends, length, reach, selections
+from presage.core.formulas import (
+    All,
+    Any,
+    At,
+    Every,
     Formula,
-    Implies,
-    Metric,
-    Modal,
+    Lasts,
+    Measured,
     Not,
-    Or,
-    Pinned,
-    Reset,
-    Top,
-    Windowed,
-    aggregates,
+    Only,
+    Rows,
+    Seen,
+    Shift,
+    Some,
+    Whole,
+    is_at_one_time,
 )
-from presage.model.terms import Now, Variable
-from presage.model.time import Interval, Pin
+from presage.core.reach import EVERYWHERE, Reach
+from presage.core.rules import Pinpoint
+from presage.model.formulas import Atom, Comparison
+from presage.model.terms import Now
 from presage.model.values import NOW
-from presage.model.windows import TimeWindow, Window
+from presage.model.windows import RowsWindow
 from presage.time.points import EVER, FAR, NEVER, Times, since, until
 
 Solution = tuple[dict[str, Value], Times]
-
-
-def distances(interval: Interval) -> tuple[int, int]:
-    """The least and greatest distance of an interval on the discrete timeline."""
-    low = length(interval.low) + (0 if interval.closed_low else 1)
-    high = FAR if interval.high is None else length(interval.high) - (0 if interval.closed_high else 1)
-    return low, high
 
 
 def arguments_of(atom: Atom, binding: Binding) -> Arguments:
@@ -70,7 +65,7 @@ class Evaluator:
     ordering: Ordering
     variable_times: Times
     """The values to try for a time variable."""
-    unsettled_rows: Callable[[Window], bool] | None = None
+    unsettled_rows: Callable[[RowsWindow], bool] | None = None
     """Which windows count rows that may be there or not: all that might hold below them is found."""
     looked_until: int | None = None
     """Up to when rules were looked at before: of these, only instances that were not final then are new."""
@@ -98,11 +93,7 @@ class Evaluator:
     def _solve(self, formula: Formula, binding: Binding, stream: Stream, when: Times) -> list[Solution]:
         if not when:
             return []
-        if (
-            isinstance(formula, (Atom, Top))
-            or _is_plain(formula)
-            or not (stream is self.whole or stream is self.turned)
-        ):
+        if isinstance(formula, (Atom, Comparison)) or not (stream is self.whole or stream is self.turned):
             return self._found(formula, binding, stream, when)
         names = self.ordering.names(formula)
         key = (id(formula), stream.is_flipped, when, binding.get(NOW), *(binding.get(name) for name in names))
@@ -126,46 +117,42 @@ class Evaluator:
 
     def _each(self, formula: Formula, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
         match formula:
-            case Top():
-                yield dict(binding), EVER
-            case Comparison() if aggregates(formula):
+            case Measured():
                 yield from self.collector.compared(formula, binding, stream, when)
             case Comparison():
                 yield from self._comparison(formula, binding)
             case Atom():
                 yield from self._atom(formula, binding, stream)
-            case And():
+            case All():
                 yield from self._conjunction(formula, binding, stream, when)
-            case Or(parts=parts):
+            case Any(parts=parts):
                 for part in parts:
                     for found, times in self._solve(part, binding, stream, when):
                         yield from ((full, times) for full in self._all(formula, found))
-            case Not(formula=inner):
+            case Not(part=inner):
                 for full in self._all(formula, binding):
                     yield full, when - self.times(inner, full, self._flipped(stream), when)
-            case Implies(left=left, right=right):
-                for full in self._all(formula, binding):
-                    refuted = when - self.times(left, full, self._flipped(stream), when)
-                    yield full, refuted | self.times(right, full, stream, when - refuted)
-            case Pinned():
+            case At():
                 yield from self._pinned(formula, binding, stream)
-            case Metric(operator=operator, interval=interval, formula=inner):
-                yield from self._metric(operator, interval, inner, binding, stream, when)
-            case BinaryMetric():
-                yield from self._binary(formula, binding, stream, when)
-            case Modal(operator=operator, formula=inner):
+            case Shift(distance=distance, part=inner):
+                yield from self._moved(formula, Reach(distance, distance), inner, binding, stream, when)
+            case Some(reach=reached, part=inner, clip=False) | Every(reach=reached, part=inner, clip=False):
+                yield from self._moved(formula, reached, inner, binding, stream, when)
+            case Lasts():
+                yield from self._lasting(formula, binding, stream, when)
+            case Some(reach=reached, part=inner) | Every(reach=reached, part=inner) if reached == EVERYWHERE:
                 over = when if stream.is_point else stream.times
                 for found, times in self._solve(inner, binding, stream, over):
                     if stream.is_point:
                         yield found, times
-                    elif operator == "some" or times.covers(over):
+                    elif isinstance(formula, Some) or times.covers(over):
                         yield found, EVER
-            case Windowed():
+            case Some() | Every():
+                yield from self._windowed(self.ordering.window(formula), binding, stream, when)
+            case Seen() | Rows() | Only():
                 yield from self._windowed(formula, binding, stream, when)
-            case Reset(formula=inner):
+            case Whole(part=inner):
                 yield from self._solve(inner, binding, self._reset(stream), when)
-            case _:
-                raise TypeError(f"{formula} cannot stand in a body")
 
     def _reset(self, stream: Stream) -> Stream:
         """The whole stream, on the side of the negations that the current one is on."""
@@ -197,7 +184,7 @@ class Evaluator:
             if compares(comparison, full):
                 yield full, EVER
 
-    def _conjunction(self, formula: And, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
+    def _conjunction(self, formula: All, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
         steps = self.ordering.steps(formula, binding)
         comparisons = [part for part in formula.parts if isinstance(part, Comparison)]
 
@@ -244,7 +231,7 @@ class Evaluator:
 
     # -- time ------------------------------------------------------------------------------------------
 
-    def pinned_time(self, pin: Pin, binding: Binding) -> int | None:
+    def pinned_time(self, pin: At | Pinpoint, binding: Binding) -> int | None:
         """Where a pin points; none if that is no time, or not known."""
         offset = length(pin.offset)
         if pin.base is None:
@@ -252,44 +239,40 @@ class Evaluator:
         base = binding.get(NOW if isinstance(pin.base, Now) else pin.base.name)
         return base + offset if isinstance(base, int) else None
 
-    def _pinned(self, formula: Pinned, binding: Binding, stream: Stream) -> Iterator[Solution]:
-        pin, inner = formula.pin, formula.formula
-        name = pin.base.name if isinstance(pin.base, Variable) else None
+    def _pinned(self, formula: At, binding: Binding, stream: Stream) -> Iterator[Solution]:
+        inner, name, offset = formula.part, formula.variable, length(formula.offset)
         if name is not None and name not in binding:
-            inside = self.variable_times.spread(length(pin.offset), length(pin.offset)) & stream.times
+            inside = self.variable_times.spread(offset, offset) & stream.times
             for found, times in self._solve(inner, binding, stream, inside):
                 known = found.get(name)
                 for time in times.points():
-                    value = time - length(pin.offset)
+                    value = time - offset
                     if known is None or known == value:
                         yield {**found, name: value}, Times.at(time) if stream.is_point else EVER
             return
-        at = self.pinned_time(pin, binding)
+        at = self.pinned_time(formula, binding)
         if at is None or at not in stream.times:
             return
         for found, _ in self._solve(inner, binding, stream, Times.at(at)):
             yield found, Times.at(at) if stream.is_point else EVER
 
-    def _metric(
-        self, operator: str, interval: Interval, inner: Formula, binding: Binding, stream: Stream, when: Times
+    def _moved(
+        self, formula: Formula, reached: Reach, inner: Formula, binding: Binding, stream: Stream, when: Times
     ) -> Iterator[Solution]:
-        low, high = distances(interval)
-        if operator in ("eventually", "always"):
-            low, high = -high, -low
-        looked_at = when.spread(-high, -low)
-        for found, times in self._solve(inner, binding, stream, looked_at):
-            if operator in ("once", "eventually"):
-                yield found, times.spread(low, high)
-            else:
-                yield found, times.shrunk(low, high)
+        """A formula at some time within reach, or at every such time."""
+        low, high = ends(reached)
+        for found, times in self._solve(inner, binding, stream, when.spread(low, high)):
+            yield found, times.shrunk(-high, -low) if isinstance(formula, Every) else times.spread(-high, -low)
 
-    def _binary(self, formula: BinaryMetric, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
-        low, high = distances(formula.interval)
-        if formula.operator == "since":
-            combine, ends, between = since, when.spread(-high, -low), when.spread(-high, -1)
+    def _lasting(self, formula: Lasts, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
+        low, high = ends(formula.reach)
+        ends_at = when.spread(low, high)
+        if formula.is_past:
+            low, high = -high, -low
+            combine, between = since, when.spread(-high, -1)
         else:
-            combine, ends, between = until, when.spread(low, high), when.spread(1, high)
-        for found, right in self._solve(formula.right, binding, stream, ends):
+            combine, between = until, when.spread(1, high)
+        for found, right in self._solve(formula.right, binding, stream, ends_at):
             # Where nothing lies between, the left side need not hold anywhere.
             if combine(NEVER, right, low, high) & when:
                 candidates: Iterable[dict[str, Value]] = self._all(formula, found)
@@ -301,15 +284,15 @@ class Evaluator:
 
     # -- windows ---------------------------------------------------------------------------------------
 
-    def _windowed(self, formula: Windowed, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
-        window, inner = formula.window, formula.formula
-        if self.unsettled_rows is not None and self.unsettled_rows(window):
+    def _windowed(self, window: Selecting, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
+        inner = window.part
+        if isinstance(window, Rows) and self.unsettled_rows is not None and self.unsettled_rows(window.window):
             # Below a negation, what might not hold is left out instead.
             if not stream.is_flipped:
                 yield from ((found, EVER) for found in self._possible(inner, binding))
             return
-        if isinstance(window, TimeWindow) and window.hop in (None, 1) and stream is self._reset(stream):
-            moves = self._sliding(window, inner, binding, stream)
+        if isinstance(window, Seen) and window.hop in (None, 1) and stream is self._reset(stream):
+            moves = self._sliding(window, binding, stream)
             if moves is not None:
                 yield from ((found, times & stream.times) for found, times in moves)
                 when -= stream.times
@@ -323,74 +306,53 @@ class Evaluator:
                 yield from (found for found, _ in self._comparison(formula, binding))
             case Atom():
                 yield from (found for found, _ in self._atom(formula, binding, self.whole))
-            case And():
+            case All():
                 joined: list[dict[str, Value]] = [dict(binding)]
                 for step in self.ordering.steps(formula, binding):
                     if not isinstance(step, str):
                         joined = [more for each in joined for more in self._possible(step, each)]
                 yield from joined
-            case Or(parts=parts):
+            case Any(parts=parts):
                 for part in parts:
                     for found in self._possible(part, binding):
                         yield from self._all(formula, found)
-            case BinaryMetric(right=right):
+            case Lasts(right=right):
                 for found in self._possible(right, binding):
                     yield from self._all(formula, found)
-            case Pinned(formula=inner, pin=pin):
+            case At(offset=offset, part=inner):
+                name = formula.variable
                 for found in self._possible(inner, binding):
-                    if not isinstance(pin.base, Variable) or pin.base.name in found:
+                    if name is None or name in found:
                         yield found
                         continue
                     known = self.times(inner, found, self.whole, self.whole.times) if isinstance(inner, Atom) else EVER
-                    tried = known.spread(-length(pin.offset), -length(pin.offset)) & self.variable_times
-                    yield from ({**found, pin.base.name: time} for time in tried.points())
-            case Metric(formula=inner) | Modal(formula=inner) | Windowed(formula=inner) | Reset(formula=inner):
-                yield from self._possible(inner, binding)
-            case _:
+                    tried = known.spread(-length(offset), -length(offset)) & self.variable_times
+                    yield from ({**found, name: time} for time in tried.points())
+            case Not() | Measured():
                 yield from self._all(formula, binding)
+            case _:
+                yield from self._possible(formula.part, binding)
 
-    def _sliding(
-        self, window: TimeWindow, inner: Formula, binding: Binding, stream: Stream
-    ) -> Iterable[Solution] | None:
-        """A sliding window over a formula that looks at one time only is a metric operator, cut to the stream:
-        no need to look at each window by itself."""
+    def _sliding(self, window: Seen, binding: Binding, stream: Stream) -> Iterable[Solution] | None:
+        """A sliding window over a formula that looks at one time only is an operator, cut to the stream: no need to
+        look at each window by itself."""
         low, high = reach(window, 0)
         everything = stream.times
-        match inner:
-            case Modal(operator="some", formula=seen) if _looks_at_one_time(seen):
+        match window.part:
+            case Some(reach=reached, clip=True, part=seen) if reached == EVERYWHERE and is_at_one_time(seen):
                 found = self._solve(seen, binding, stream, everything)
                 return [(each, times.spread(-high, -low)) for each, times in found]
-            case Modal(operator="all", formula=seen) if _looks_at_one_time(seen):
+            case Every(reach=reached, clip=True, part=seen) if reached == EVERYWHERE and is_at_one_time(seen):
                 found = self._solve(seen, binding, stream, everything)
                 return [(each, ~((everything - times).spread(-high, -low))) for each, times in found]
-            case Pinned(formula=seen, pin=pin) if _looks_at_one_time(seen):
+            case At(part=seen) as pinned if is_at_one_time(seen):
                 return [
                     (each, Times.at(at).spread(-high, -low))
-                    for each, _ in self._solve(inner, binding, stream, everything)
-                    if (at := self.pinned_time(pin, each)) is not None
+                    for each, _ in self._solve(pinned, binding, stream, everything)
+                    if (at := self.pinned_time(pinned, each)) is not None
                 ]
             case _:
                 return None
 
 
-def _is_plain(formula: Formula) -> bool:
-    return isinstance(formula, Comparison) and not aggregates(formula)
-
-
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
-
-def _looks_at_one_time(formula: Formula) -> bool:
-    match formula:
-        case Comparison():
-            return not aggregates(formula)
-        case Atom() | Top():
-            return True
-        case And(parts=parts) | Or(parts=parts):
-            return all(_looks_at_one_time(part) for part in parts)
-        case Not(formula=inner):
-            return _looks_at_one_time(inner)
-        case Implies(left=left, right=right):
-            return _looks_at_one_time(left) and _looks_at_one_time(right)
-        case _:
-            return False

@@ -74,7 +74,7 @@ def ground_program(world: World, looks: Times, around: Bounds | None = None) -> 
     certain, possible, unsettled = around.certain, around.possible, around.unsettled
     found: dict[GroundRule, None] = {}
     for view in world.rules:
-        if view.rule.is_constraint or view.heads & unsettled.uncertain:
+        if not view.rule.conclusions or view.heads & unsettled.uncertain:
             compiler = Compiler(evaluator_of(world, view, certain), world.stream(possible), unsettled)
             evaluator = evaluator_of(world, view, possible, certain, unsettled)
             for binding, times in view.solutions(evaluator, looks):
@@ -88,18 +88,17 @@ def ground_program(world: World, looks: Times, around: Bounds | None = None) -> 
 def _instance(
     world: World, view: RuleView, binding: Binding, time: int, certain: Facts, body: Expression
 ) -> Iterator[GroundRule]:
-    head = view.rule.head
-    if head is None:
+    if not view.rule.conclusions:
         yield GroundRule((), body)
         return
     told: dict[int, set[Candidate]] = {}
     reached: set[int] = set()
-    for atom, ground, times in view.derived(binding, Times.at(time)):
+    for conclusion, ground, times in view.derived(binding, Times.at(time)):
         inside = times & world.told
         if inside:
             if inside.last >= FAR:  # of what holds for ever, as much as can be looked at by now
                 inside = inside.within(inside.first, max(world.high, inside.spans[-1][0]))
-            place = id(atom) if head.choice else 0
+            place = id(conclusion) if view.rule.is_choice else 0
             reached.add(place)
             missing = (inside - certain.times(*ground)).points()
             told.setdefault(place, set()).update((ground, each) for each in missing)

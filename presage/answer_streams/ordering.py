@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Union
 
-from presage.model.formulas import (
-    And,
-    Atom,
-    BinaryMetric,
-    Comparison,
+from presage.core.formulas import (
+    All,
+    Any,
+    At,
+    Every,
     Formula,
-    Implies,
+    Lasts,
+    Measured,
     Not,
-    Or,
-    Pinned,
-    Top,
-    aggregates,
+    Seen,
+    Some,
+    as_window,
     children,
-    variables,
+    names,
 )
-from presage.model.terms import Aggregate, Case, Function, Variable, subterms, term_variables
+from presage.model.formulas import Atom, Comparison
+from presage.model.terms import Case, Function, subterms, term_variables
 
 Step = Union[Formula, str]
 """A part to solve, or the name of a time variable whose values the comparisons leave to be tried."""
@@ -33,6 +34,7 @@ class Ordering:
         """`times` are the variables of pins, `statics` the predicates that hold at all times."""
         self.times, self.statics = times, statics
         self._names: dict[int, tuple[str, ...]] = {}
+        self._windows: dict[int, Seen] = {}
         self._orders: dict[tuple[int, frozenset[str]], list[Step]] = {}
         # Formulas are known by identity, so those that were asked about must stay alive.
         self._kept: list[Formula] = []
@@ -41,12 +43,20 @@ class Ordering:
         """The variables of a formula, each once."""
         found = self._names.get(id(formula))
         if found is None:
-            found = tuple(dict.fromkeys(variable.name for variable in variables(formula)))
+            found = names(formula)
             self._names[id(formula)] = found
             self._kept.append(formula)
         return found
 
-    def steps(self, conjunction: And, bound: Iterable[str]) -> list[Step]:
+    def window(self, formula: Some | Every) -> Seen:
+        """What is clipped to a reach, as a window; the same one each time."""
+        found = self._windows.get(id(formula))
+        if found is None:
+            found = self._windows[id(formula)] = as_window(formula)
+            self._kept.append(formula)
+        return found
+
+    def steps(self, conjunction: All, bound: Iterable[str]) -> list[Step]:
         known = frozenset(bound) & frozenset(self.names(conjunction))
         key = (id(conjunction), known)
         if key not in self._orders:
@@ -72,13 +82,13 @@ class Ordering:
 
     def _rank(self, part: Formula, bound: set[str]) -> tuple[int, int]:
         missing = set(self.names(part)) - bound
-        if isinstance(part, Comparison) and missing and (found := aggregates(part)):
+        if isinstance(part, Measured) and missing:
             # An aggregate gives values to what nothing else does, and comes after all else.
-            given = bound | {name for each in found for name in each.binds}
-            if not set(self.names(part)) - given or determined(part, given) is not None:
+            given = bound | {name for each in part.sets for name in each.binds}
+            if not set(self.names(part)) - given or unknown_of(part, given) is not None:
                 return _FINDS, 2 * _MANY + len(missing)
         if not missing:
-            return (_TESTS if isinstance(part, Comparison) else _CHECKS), 0
+            return (_TESTS if isinstance(part, (Comparison, Measured)) else _CHECKS), 0
         if isinstance(part, Comparison) and determined(part, bound) is not None:
             return _TESTS, 0
         if self.guesses(part, bound):
@@ -99,26 +109,26 @@ class Ordering:
     def guesses(self, formula: Formula, bound: set[str]) -> bool:
         """Whether some variable gets its values by trying all there are."""
         match formula:
-            case Atom() | Top():
+            case Atom():
                 return False
-            case Comparison() if collecting := aggregates(formula):
-                given = bound | {name for each in collecting for name in each.binds}
-                return bool(set(self.names(formula)) - given) and determined(formula, given) is None
+            case Measured(sets=sets):
+                given = bound | {name for each in sets for name in each.binds}
+                return bool(set(self.names(formula)) - given) and unknown_of(formula, given) is None
             case Comparison():
                 return bool(set(self.names(formula)) - bound) and determined(formula, bound) is None
-            case Not() | Implies():
+            case Not():
                 return bool(set(self.names(formula)) - bound)
-            case And(parts=parts):
+            case All():
                 seen = set(bound)
                 for step in self.steps(formula, bound):
                     if not isinstance(step, str) and self.guesses(step, seen):
                         return True
                     seen.update((step,) if isinstance(step, str) else self.names(step))
                 return False
-            case Or(parts=parts):
+            case Any(parts=parts):
                 needed = set(self.names(formula)) - bound
                 return any(needed - set(self.names(part)) or self.guesses(part, bound) for part in parts)
-            case BinaryMetric(left=left, right=right):
+            case Lasts(left=left, right=right):
                 found = bound | set(self.names(right))
                 return self.guesses(right, bound) or bool(set(self.names(left)) - found)
             case _:
@@ -129,9 +139,9 @@ class Ordering:
         match formula:
             case Atom(predicate=predicate):
                 return predicate not in self.statics
-            case Pinned(formula=inner, pin=pin):
-                return self._has_times(inner) or not isinstance(pin.base, Variable)
-            case Not() | Top() | Comparison() | Implies():
+            case At(part=inner):
+                return self._has_times(inner) or formula.variable is None
+            case Not() | Measured():
                 return False
             case _:
                 return any(self._has_times(part) for part in children(formula))
@@ -141,8 +151,9 @@ _MANY = 100
 _TESTS, _CHECKS, _FINDS, _GUESSES = range(4)
 
 
-def determined(comparison: Comparison, bound: set[str]) -> str | None:
-    """The one open variable of an equation."""
+def determined(comparison: Comparison, bound: set[str], named: frozenset[str] = frozenset()) -> str | None:
+    """The one open variable of an equation. What a function is worth does not say what it was given; nor does what a
+    set is worth, for which a variable is `named`."""
     if comparison.operator != "=":
         return None
     left = {variable.name for variable in term_variables(comparison.left)} - bound
@@ -151,5 +162,15 @@ def determined(comparison: Comparison, bound: set[str]) -> str | None:
         return None
     (unknown,) = left | right
     side = comparison.left if left else comparison.right
-    # What a function or an aggregate is worth does not say what it was given.
-    return None if any(isinstance(each, (Function, Case, Aggregate)) for each in subterms(side)) else unknown
+    if any(isinstance(each, (Function, Case)) for each in subterms(side)):
+        return None
+    return None if named & {each.name for each in term_variables(side)} else unknown
+
+
+def unknown_of(measured: Measured, bound: set[str]) -> str | None:
+    """The one open variable of an equation with what sets are worth, where all that these share is bound."""
+    shared = {name for each in measured.sets for name in each.shared}
+    if shared - bound:
+        return None
+    own = frozenset(each.name for each in measured.sets)
+    return determined(measured.comparison, bound | own, own)

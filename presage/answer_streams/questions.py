@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from presage.analysis.aggregates import check_aggregates
 from presage.analysis.predicates import mentioned
+from presage.analysis.safety import anonymous_below_negation
 from presage.analysis.subject import Subject
 from presage.analysis.timeline import check_times
 from presage.errors import Diagnostic, ProgramError, Source, nearest
-from presage.model.formulas import Formula, Implies, Not, variables, walk
+from presage.model.formulas import Formula, variables
 from presage.model.program import Program
 from presage.model.statements import Question, Rule
 from presage.parser import parse_question
@@ -53,15 +54,11 @@ def _names(formula: Formula, subject: Subject) -> Iterator[Diagnostic]:
 
 def _unbound(formula: Formula, question: Question) -> Iterator[Diagnostic]:
     """`_` under `not` would stand for any constant with which the formula fails, which nobody means."""
-    for node in walk(formula):
-        if isinstance(node, (Not, Implies)):
-            for variable in variables(node):
-                if variable.is_anonymous:
-                    hint = (
-                        "name what must not exist by a rule of the program, `busy(X) :- job(X, _).`, and ask for that"
-                    )
-                    yield Diagnostic("S103", "`_` under `not` or `implies` is not bound", variable.span, hint)
-                    return
+    variable = anonymous_below_negation(formula)
+    if variable is not None:
+        hint = "name what must not exist by a rule of the program, `busy(X) :- job(X, _).`, and ask for that"
+        yield Diagnostic("S103", "`_` under `not` or `implies` is not bound", variable.span, hint)
+        return
     names = {variable.name for variable in variables(formula)}
     for variable in question.exists:
         if variable.name not in names:

@@ -18,7 +18,6 @@ from presage.answer_streams.streams import Facts
 from presage.answer_streams.values import Binding, Value
 from presage.answer_streams.world import World
 from presage.errors import PresageError
-from presage.model.formulas import atoms
 from presage.time.points import Times
 
 
@@ -34,8 +33,8 @@ def restricted_model(world: World, looks: Times) -> Facts:
     facts = world.data.copy()
     for group in _groups(world):
         rules = [view for view in world.rules if view.heads & group]
-        plain = [view for view in rules if view.rule.head is not None and not view.rule.head.exists]
-        inventing = [view for view in rules if view.rule.head is not None and view.rule.head.exists]
+        plain = [view for view in rules if view.rule.conclusions and not view.rule.exists]
+        inventing = [view for view in rules if view.rule.exists]
         while True:
             saturate(world, facts, facts, plain, group, looks)
             if not _invent(world, facts, inventing, group, looks):
@@ -50,7 +49,7 @@ def _groups(world: World) -> list[frozenset[str]]:
     for edge in subject.dependencies:
         needs[edge.head].append(edge.body)
     for view in world.rules:
-        if view.rule.head is not None and view.rule.head.exists:
+        if view.rule.exists:
             for name in view.heads:
                 needs[name] += sorted(view.heads)
     component = component_of(sorted(needs), needs)
@@ -85,11 +84,8 @@ def _invent(world: World, facts: Facts, rules: list[RuleView], group: frozenset[
 
 def _is_satisfied(world: World, facts: Facts, view: RuleView, binding: Binding, at: Times) -> bool:
     """Whether some values for the variables of `exists` make all atoms of the head true."""
-    assert view.rule.head is not None
-    invented = {each.name for each in view.rule.head.exists}
-    wanted = [
-        (atom, derived & world.timeline) for formula, _, derived in view.derived(binding, at) for atom in atoms(formula)
-    ]
+    invented = {each.name for each in view.rule.exists}
+    wanted = [(head.atom, derived & world.timeline) for head, _, derived in view.derived(binding, at)]
 
     def go(place: int, chosen: Binding) -> bool:
         if place == len(wanted):

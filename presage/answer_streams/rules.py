@@ -6,28 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from presage.analysis.timeless import is_timeless, uses_now
-from presage.analysis.timeline import pin_variables
-from presage.answer_streams.formulas import Evaluator, Solution, arguments_of, distances
+from presage.analysis.timeless import is_timeless
+from presage.answer_streams.formulas import Evaluator, Solution, arguments_of
 from presage.answer_streams.ordering import Ordering
 from presage.answer_streams.settling import Lags, settled_after
 from presage.answer_streams.values import Binding, Ground, Invented, Value
-from presage.answer_streams.windows import length
-from presage.model.formulas import (
-    And,
-    Atom,
-    Formula,
-    Metric,
-    Over,
-    Pinned,
-    atoms,
-    variables,
-    walk,
-    walk_outside,
-)
-from presage.model.statements import Rule
+from presage.answer_streams.windows import ends, length
+from presage.core.formulas import All, At, Formula, uses_now, variables, walk, walk_outside
+from presage.core.rules import Conclusion, CoreRule, Pinpoint
 from presage.model.terms import Now, Variable
-from presage.model.time import Pin
 from presage.model.values import NOW
 from presage.time.points import FAR, NEVER, Times
 
@@ -37,7 +24,7 @@ class RuleView:
     """A rule with what its evaluation needs to know about it."""
 
     number: int
-    rule: Rule
+    rule: CoreRule
     static_names: frozenset[str]
     lag: Lags | None = None
     """How long after their time facts may still change, where the end of the stream is only that of what has
@@ -45,32 +32,30 @@ class RuleView:
 
     @cached_property
     def body(self) -> Formula:
-        return And(self.rule.body) if len(self.rule.body) != 1 else self.rule.body[0]
+        return All(self.rule.body) if len(self.rule.body) != 1 else self.rule.body[0]
 
     @cached_property
     def ordering(self) -> Ordering:
-        return Ordering(frozenset(pin_variables(self.rule)), self.static_names)
+        return Ordering(frozenset(self.rule.times), self.static_names)
 
     @cached_property
-    def pins(self) -> tuple[Pin, ...]:
-        return tuple(
-            node.pin for formula in self.rule.formulas() for node in walk_outside(formula) if isinstance(node, Pinned)
-        )
+    def pins(self) -> tuple[Pinpoint, ...]:
+        return self.rule.pins
 
     @cached_property
     def has_open_times(self) -> bool:
         """Whether the body pins something to other times than the one at which it is looked at."""
         nodes = (node for literal in self.rule.body for node in walk_outside(literal))
-        return any(isinstance(node, Pinned) and not isinstance(node.pin.base, Now) for node in nodes)
+        return any(isinstance(node, At) and not isinstance(node.base, Now) for node in nodes)
 
     @cached_property
     def heads(self) -> frozenset[str]:
-        return frozenset(atom.predicate for head in self.rule.head_atoms for atom in atoms(head))
+        return frozenset(head.atom.predicate for head in self.rule.conclusions)
 
     @cached_property
     def needs(self) -> frozenset[str]:
         """The predicates of the body."""
-        return frozenset(atom.predicate for literal in self.rule.body for atom in atoms(literal))
+        return frozenset(self.rule.below())
 
     @cached_property
     def uses_now(self) -> bool:
@@ -78,7 +63,7 @@ class RuleView:
 
     @cached_property
     def is_timeless(self) -> bool:
-        return is_timeless(self.rule)
+        return is_timeless(self.rule.rule)
 
     def variable_times(self, low: int, high: int) -> Times:
         """The values to try for a time variable: it may lie outside the stream as long as what is pinned does not."""
@@ -97,31 +82,21 @@ class RuleView:
             yield from self._existing(evaluator, start, looks)
 
     def telling(
-        self, evaluator: Evaluator, head: Formula, time: int, looks: Times, forward: bool
+        self, evaluator: Evaluator, head: Conclusion, time: int, looks: Times, forward: bool
     ) -> Iterator[Solution]:
         """The solutions whose head says something of a time, and of no earlier one (or no later one)."""
         start: dict[str, Value] = {}
-        shift: int | None = 0
-        while not isinstance(head, Atom):
-            match head:
-                case Pinned(formula=head, pin=Pin(base=Now(), offset=offset)):
-                    shift = length(offset)
-                case Pinned(formula=head, pin=Pin(base=Variable(name=name), offset=offset)):
-                    start, shift = {name: time - length(offset)}, None
-                case Pinned(formula=head, pin=Pin(offset=offset)):
-                    if length(offset) != time:
-                        return
-                    shift = None
-                case Metric(operator=operator, interval=interval, formula=head) if shift is not None:
-                    low, high = distances(interval)
-                    near, far = (low, high) if operator == "always" else (-high, -low)
-                    shift += near if forward else far
-                case Over(formula=head):
-                    if time != (evaluator.whole.low if forward else evaluator.whole.high):
-                        return
-                    shift = None
-                case _:
-                    raise TypeError(f"{head} cannot stand in a head")
+        near, far = ends(head.reach)
+        shift: int | None = None
+        if isinstance(head.base, Now):
+            shift = near if forward else far
+        elif isinstance(head.base, Variable):
+            start = {head.base.name: time - near}
+        elif near != far:
+            if time != (evaluator.whole.low if forward else evaluator.whole.high):
+                return
+        elif near != time:
+            return
         if shift is not None:
             # What a head says of times before the first one is said with the first.
             first = time == (evaluator.whole.low if forward else evaluator.whole.high)
@@ -165,61 +140,43 @@ class RuleView:
             return True
         for literal in self.rule.body:
             for node in walk(literal):
-                if isinstance(node, Pinned) and not isinstance(node.pin.base, Now):
-                    if isinstance(node.pin.base, Variable) and node.pin.base.name not in binding:
+                if isinstance(node, At) and not isinstance(node.base, Now):
+                    if node.variable is not None and node.variable not in binding:
                         continue  # a local time of an aggregate: how long that takes to be final is known by its bounds
-                    at = evaluator.pinned_time(node.pin, binding)
-                    if at is None or at + max(0, settled_after(node.formula, self.lag)) > high:
+                    at = evaluator.pinned_time(node, binding)
+                    if at is None or at + max(0, settled_after(node.part, self.lag)) > high:
                         return False
         return True
 
-    def derived(self, binding: Binding, times: Times) -> Iterator[tuple[Formula, Ground, Times]]:
+    def derived(self, binding: Binding, times: Times) -> Iterator[tuple[Conclusion, Ground, Times]]:
         """What the head says, for each of its atoms, when it is looked at at these times."""
-        head = self.rule.head
-        assert head is not None
-        if not head.exists:
-            for atom in head.atoms:
-                yield from ((atom, *found) for found in _derived(atom, binding, times))
+        rule = self.rule
+        if not rule.exists:
+            yield from ((each, *_derived(each, binding, times)) for each in rule.conclusions)
             return
-        pinned = all(isinstance(atom, Pinned) and not isinstance(atom.pin.base, Now) for atom in head.atoms)
-        each = [times] if pinned or head.lasting else [Times.at(at) for at in times.points()]
-        for looks in each:
-            full = {**binding, **self._invented(binding, None if pinned or head.lasting else looks.first)}
-            for atom in head.atoms:
-                yield from ((atom, *found) for found in _derived(atom, full, looks))
+        anytime = rule.lasting or all(not isinstance(each.base, Now) for each in rule.conclusions)
+        for looks in [times] if anytime else [Times.at(at) for at in times.points()]:
+            full = {**binding, **self._invented(binding, None if anytime else looks.first)}
+            yield from ((each, *_derived(each, full, looks)) for each in rule.conclusions)
 
     def _invented(self, binding: Binding, at: int | None) -> dict[str, Value]:
         """Values for the variables of `exists`, by what the head shows; time counts unless they are lasting."""
-        head = self.rule.head
-        assert head is not None
-        invented = {variable.name for variable in head.exists}
-        if head.lasting:
-            shown = [variable.name for each in head.atoms for atom in atoms(each) for variable in variables(atom)]
-        else:
-            shown = [variable.name for each in head.atoms for variable in variables(each)]
-        frontier = tuple(binding[name] for name in sorted({*shown} - invented))
+        invented = {variable.name for variable in self.rule.exists}
+        shown = {variable.name for each in self.rule.conclusions for variable in variables(each.atom)}
+        if not self.rule.lasting:
+            shown |= {each.base.name for each in self.rule.conclusions if isinstance(each.base, Variable)}
+        frontier = tuple(binding[name] for name in sorted(shown - invented))
         if at is not None:
             frontier += (at,)
         return {name: Invented(self.number, name, frontier) for name in invented}
 
 
-def _derived(head: Formula, binding: Binding, times: Times) -> Iterator[tuple[Ground, Times]]:
-    match head:
-        case Atom():
-            yield (head.predicate, arguments_of(head, binding)), times
-        case Pinned(formula=inner, pin=pin):
-            offset = length(pin.offset)
-            if isinstance(pin.base, Now):
-                yield from _derived(inner, binding, times.spread(offset, offset))
-                return
-            base = binding[pin.base.name] if isinstance(pin.base, Variable) else 0
-            assert isinstance(base, int)
-            yield from _derived(inner, binding, Times.at(base + offset))
-        case Over(formula=inner, interval=interval):
-            yield from _derived(inner, binding, Times.between(*distances(interval)))
-        case Metric(operator=operator, interval=interval, formula=inner):
-            low, high = distances(interval)
-            moved = times.spread(low, high) if operator == "always" else times.spread(-high, -low)
-            yield from _derived(inner, binding, moved)
-        case _:
-            raise TypeError(f"{head} cannot stand in a head")
+def _derived(head: Conclusion, binding: Binding, times: Times) -> tuple[Ground, Times]:
+    """The atom that a head says, and when, looked at at these times."""
+    ground = head.atom.predicate, arguments_of(head.atom, binding)
+    near, far = ends(head.reach)
+    if isinstance(head.base, Now):
+        return ground, times.spread(near, far)
+    base = binding[head.base.name] if isinstance(head.base, Variable) else 0
+    assert isinstance(base, int)
+    return ground, Times.between(base + near, FAR if far >= FAR else base + far)

@@ -15,31 +15,34 @@ from dataclasses import dataclass
 
 from presage.analysis.differences import INF, NOW
 from presage.analysis.subject import Subject
-from presage.analysis.timeless import is_timeless, uses_now
+from presage.analysis.timeless import is_timeless
 from presage.analysis.timeline import pin_variables
 from presage.analysis.timing import HeadAtom, RuleTiming, time_rule
-from presage.answer_streams.formulas import distances
-from presage.answer_streams.windows import length
-from presage.errors import Diagnostic, ProgramError, Span
-from presage.model.formulas import (
-    Atom,
-    BinaryMetric,
-    Comparison,
+from presage.answer_streams.windows import ends, length
+from presage.core.formulas import (
+    At,
+    Every,
     Formula,
-    Metric,
-    Modal,
-    Pinned,
-    Top,
-    Windowed,
-    aggregates,
-    atoms,
+    Gathered,
+    Lasts,
+    Measured,
+    Rows,
+    Shift,
+    Some,
     children,
+    uses_now,
     walk,
     walk_outside,
 )
+from presage.core.formulas import Seen as SeenFormula
+from presage.core.reach import EVERYWHERE, Reach
+from presage.core.rules import Conclusion, CoreRule
+from presage.errors import Diagnostic, ProgramError, Span
+from presage.model.formulas import Atom, Comparison, aggregates
+from presage.model.formulas import Formula as Written
 from presage.model.statements import Head, Horizon, Rule
-from presage.model.terms import Aggregate, Now, Variable
-from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow, Window
+from presage.model.terms import Now
+from presage.rewrite import core_of
 from presage.time.points import FAR
 
 
@@ -100,76 +103,66 @@ def lags(subject: Subject, lead: int = 0, seen: Seen | None = None) -> Lags:
 
 def _lengthen(subject: Subject, timing: RuleTiming, lag: Lags, found: dict[str, int]) -> None:
     """Lets the lags of a rule's heads be at least what its body asks for."""
-    rule = timing.rule
+    rule = core_of(subject).of(timing.rule)
     relative = max((settled_after(literal, lag) for literal in rule.body), default=NOTHING_AHEAD)
-    pins = [node for literal in rule.body for node in walk_outside(literal) if isinstance(node, Pinned)]
+    pins = [node for literal in rule.body for node in walk_outside(literal) if isinstance(node, At)]
     # How far a pin lies from the head the dependencies say; what is below it may look farther.
-    beyond = max((settled_after(each.formula, lag) for each in pins if not isinstance(each.formula, Atom)), default=0)
+    beyond = max((settled_after(each.part, lag) for each in pins if not isinstance(each.part, Atom)), default=0)
     if relative >= FAR or beyond >= FAR:
         raise never_settled(subject, rule)
-    for head in rule.head_atoms:
-        for name in {atom.predicate for atom in atoms(head)}:
-            found[name] = max(found[name], relative - first_offset(head))
+    for head in rule.conclusions:
+        name = head.atom.predicate
+        found[name] = max(found[name], relative - first_offset(head))
     for edge in subject.dependencies:
         # No distance says how far later rows are away; how long they take has been counted in above.
-        if edge.rule is rule and not (counts_ahead(rule) and edge.high == INF):
+        if edge.rule is rule.rule and not (counts_ahead(rule) and edge.high == INF):
             if edge.high > 0 and not isinstance(edge.high, int):
                 raise never_settled(subject, rule)
             if isinstance(edge.high, int):
                 found[edge.head] = max(found[edge.head], found[edge.body] + edge.high + max(0, beyond))
     for head_atom in timing.heads:
         name = head_atom.atom.predicate
-        found[name] = max(found[name], _first_look(timing, head_atom) + max(0, relative))
+        found[name] = max(found[name], _first_look(timing, rule, head_atom) + max(0, relative))
         for each in pins:
             # The pinned time itself must have come, also where what is pinned looks back from there.
-            if isinstance(each.pin.base, Variable):
-                ahead = timing.bounds.range(each.pin.base.name, head_atom.node)[1]
+            if each.variable is not None:
+                ahead = timing.bounds.range(each.variable, head_atom.node)[1]
                 if not isinstance(ahead, int):
                     raise never_settled(subject, rule)
-                wait = ahead + length(each.pin.offset) + max(0, settled_after(each.formula, lag))
+                wait = ahead + length(each.offset) + max(0, settled_after(each.part, lag))
                 found[name] = max(found[name], wait)
-    if rule.head is not None and rule.head.choice:
+    if rule.is_choice:
         # Which alternative holds is known when all are.
         names = {head.atom.predicate for head in timing.heads}
         found.update(dict.fromkeys(names, max(found[name] for name in names)))
 
 
-def counts_ahead(rule: Rule) -> bool:
+def counts_ahead(rule: CoreRule) -> bool:
     """Whether a rule asks for rows after its time."""
-    nodes = (node for literal in rule.body for node in walk(literal))
-    return any(
-        isinstance(node, Windowed) and isinstance(node.window, RowsWindow) and node.window.ahead for node in nodes
-    )
+    return any(isinstance(node, Rows) and node.window.ahead for literal in rule.body for node in walk(literal))
 
 
-def _first_look(timing: RuleTiming, head: HeadAtom) -> int:
+def _first_look(timing: RuleTiming, rule: CoreRule, head: HeadAtom) -> int:
     """How long after the time of a pinned head its rule may be looked at for the first time. Where only windows that
     slide tie the two together, that is as soon as they allow; all later looks say the same."""
-    rule = timing.rule
-    if is_timeless(rule):
+    if is_timeless(rule.rule):
         return NOTHING_AHEAD
     soonest, latest = timing.bounds.range(NOW, head.node)
-    nodes = [node for literal in rule.body for node in walk(literal)]
-    slides = all(not isinstance(node, Windowed) or _slides(node.window) for node in nodes)
-    if (slides and not any(map(uses_now, rule.body)) and len(pin_variables(rule)) < 2) or not isinstance(latest, int):
+    slides = all(_slides(node) for literal in rule.body for node in walk(literal))
+    if (slides and not any(map(uses_now, rule.body)) and len(rule.times) < 2) or not isinstance(latest, int):
         return soonest if isinstance(soonest, int) else NOTHING_AHEAD
     return latest
 
 
-def _slides(window: Window) -> bool:
-    return isinstance(window, OnlyWindow) or (isinstance(window, TimeWindow) and window.hop in (None, 1))
+def _slides(formula: Formula) -> bool:
+    if isinstance(formula, SeenFormula):
+        return formula.hop in (None, 1)
+    return not isinstance(formula, Rows)
 
 
-def first_offset(head: Formula) -> int:
-    """The earliest time a head speaks of, counted from when it is looked at; fixed times are taken as that time."""
-    match head:
-        case Metric(operator=operator, interval=interval, formula=inner):
-            low, high = distances(interval)
-            return first_offset(inner) + (low if operator == "always" else -high)
-        case Pinned(pin=pin) if isinstance(pin.base, Now):
-            return length(pin.offset)
-        case _:
-            return 0
+def first_offset(head: Conclusion) -> int:
+    """The earliest time a head speaks of, counted from when it is looked at; other times are taken as that time."""
+    return ends(head.reach)[0] if isinstance(head.base, Now) else 0
 
 
 MODELS = "use `presage models`"
@@ -181,9 +174,9 @@ def refusal(subject: Subject, rule: Rule | None, message: str, hint: str) -> Pro
     return ProgramError(subject.program.source, [Diagnostic("R101", message, span, hint)])
 
 
-def never_settled(subject: Subject, rule: Rule) -> ProgramError:
+def never_settled(subject: Subject, rule: CoreRule) -> ProgramError:
     message = "the rule looks ahead without end, so that nothing is ever settled in a run"
-    return refusal(subject, rule, message, f"bound it, or {MODELS}")
+    return refusal(subject, rule.rule, message, f"bound it, or {MODELS}")
 
 
 def check_steps(subject: Subject, invents: bool) -> None:
@@ -203,9 +196,9 @@ def longest_wait(subject: Subject, lag: Lags) -> int:
     """How long after the last fact something may still be settled, constraints included; refuses those that never
     could be looked at."""
     longest = max([0, *lag.of.values()])
-    for rule in subject.program.rules:
+    for rule in core_of(subject).rules:
         for literal in rule.body:
-            pinned = (node.formula for node in walk(literal) if isinstance(node, Pinned))
+            pinned = (node.part for node in walk(literal) if isinstance(node, At))
             wait = max(settled_after(formula, lag) for formula in (literal, *pinned))
             if wait >= FAR:
                 raise never_settled(subject, rule)
@@ -223,44 +216,54 @@ def settled_after(formula: Formula, lag: Lags, in_window: bool = False) -> int:
         case Atom(predicate=predicate):
             return lag.of[predicate]
         case Comparison():
-            return max((_collected_after(each, lag, in_window) for each in aggregates(formula)), default=NOTHING_AHEAD)
-        case Top():
             return NOTHING_AHEAD
-        case Pinned(formula=inner, pin=pin):
-            if not isinstance(pin.base, Now):
+        case Measured(sets=sets, written=written):
+            assert isinstance(written, Comparison)
+            bodies = (each.body for each in aggregates(written))
+            found = (_collected_after(one, body, lag, in_window) for one, body in zip(sets, bodies, strict=True))
+            return max(found, default=NOTHING_AHEAD)
+        case At(base=base, offset=offset, part=inner):
+            if not isinstance(base, Now):
                 return NOTHING_AHEAD
-            return length(pin.offset) + max(0, settled_after(inner, lag))  # the time itself must have come
-        case Metric(operator=operator, interval=interval, formula=inner):
-            low, high = distances(interval)
-            return _sum(high if operator in ("eventually", "always") else -low, settled_after(inner, lag, in_window))
-        case BinaryMetric(operator=operator, interval=interval, left=left, right=right):
-            low, high = distances(interval)
-            end, between = (high, high - 1) if operator == "until" else (-low, -1)
+            return length(offset) + max(0, settled_after(inner, lag))  # the time itself must have come
+        case Shift(distance=distance, part=inner):
+            return _sum(length(distance), settled_after(inner, lag, in_window))
+        case Some(reach=reach, part=inner, clip=False) | Every(reach=reach, part=inner, clip=False):
+            return _sum(ends(reach)[1], settled_after(inner, lag, in_window))
+        case Lasts(reach=reach, left=left, right=right):
+            end = ends(reach)[1]
+            between = -1 if formula.is_past else end - 1
             return max(
                 _sum(end, settled_after(right, lag, in_window)), _sum(between, settled_after(left, lag, in_window))
             )
-        case Modal(formula=inner):
-            return settled_after(inner, lag, in_window) if in_window else FAR
-        case Windowed(window=TimeWindow(ahead=ahead), formula=inner):
-            inside = settled_after(inner, lag, True)
-            # What a window selects is known when its far edge is past, however far back is looked from there.
-            return _sum(FAR if ahead is None else length(ahead), inside if inside == NOTHING_AHEAD else max(0, inside))
-        case Windowed(window=RowsWindow(ahead=ahead, by=by), formula=inner):
+        case Some(reach=reach, part=inner) | Every(reach=reach, part=inner):
+            if reach == EVERYWHERE:
+                return settled_after(inner, lag, in_window) if in_window else FAR
+            return _in_sight(reach, inner, lag)
+        case SeenFormula(reach=reach, part=inner):
+            return _in_sight(reach, inner, lag)
+        case Rows(window=window, part=inner):
             wait = max(lag.rows, settled_after(inner, lag, True))
-            if not ahead or wait >= FAR:
+            if not window.ahead or wait >= FAR:
                 return wait
-            if by:
+            if window.by:
                 return FAR  # There may always be another partition, whose first rows are in sight.
-            return wait if lag.seen is None else max(wait, lag.seen.wait_for(ahead, wait))
+            return wait if lag.seen is None else max(wait, lag.seen.wait_for(window.ahead, wait))
         case _:
-            return max(settled_after(part, lag, in_window) for part in children(formula))
+            return max((settled_after(part, lag, in_window) for part in children(formula)), default=NOTHING_AHEAD)
 
 
-def _collected_after(aggregate: Aggregate, lag: Lags, in_window: bool) -> int:
+def _in_sight(reach: Reach, inner: Formula, lag: Lags) -> int:
+    """What a window selects is known when its far edge is past, however far back is looked from there."""
+    inside = settled_after(inner, lag, True)
+    return _sum(ends(reach)[1], inside if inside == NOTHING_AHEAD else max(0, inside))
+
+
+def _collected_after(gathered: Gathered, body: tuple[Written, ...], lag: Lags, in_window: bool) -> int:
     """How long after it is looked at the set of an aggregate is final, times that it shares with its rule aside."""
-    found = max(settled_after(literal, lag, in_window) for literal in aggregate.body)
-    shared = set(aggregate.shared or ())
-    timing = time_rule(Rule(Head((Atom("look"),)), aggregate.body), discrete=True)
+    found = max(settled_after(literal, lag, in_window) for literal in gathered.body)
+    shared = set(gathered.shared)
+    timing = time_rule(Rule(Head((Atom("look"),)), body), discrete=True)
     for occurrence in timing.occurrences:
         reach = timing.range(occurrence, timing.heads[0])
         if reach is not None and reach[1] != INF:

@@ -24,34 +24,30 @@ from presage.answer_streams.streams import Facts
 from presage.answer_streams.values import Ground
 from presage.answer_streams.windows import length
 from presage.answer_streams.world import World, span_of
+from presage.core.formulas import At, walk
+from presage.core.rules import Core, CoreRule
 from presage.io.facts import Fact
-from presage.model.formulas import Pinned, walk
-from presage.model.statements import Rule
-from presage.model.terms import Variable
+from presage.rewrite import core_of
 from presage.time.points import Times
 
 
-def reaches(found: Sequence[LookBack], lag: Lags) -> dict[str, int]:
+def reaches(core: Core, found: Sequence[LookBack], lag: Lags) -> dict[str, int]:
     """For each predicate in a body: how long after its time a fact can be looked at by an instance that is new."""
     reach: dict[str, int] = {}
     for each in found:
         for anchor, behind in each.behind.items():
-            wait = _settled(each.rule, anchor, lag)
+            wait = _settled(core.of(each.rule), anchor, lag)
             for name, distance in behind.items():
                 reach[name] = max(reach.get(name, 0), distance + wait)
     return reach
 
 
-def _settled(rule: Rule, anchor: str, lag: Lags) -> int:
+def _settled(rule: CoreRule, anchor: str, lag: Lags) -> int:
     """How long after one of its times an instance may be final."""
     if anchor == NOW:
         return max((0, *(settled_after(literal, lag) for literal in rule.body)))
-    pins = (node for literal in rule.body for node in walk(literal) if isinstance(node, Pinned))
-    waits = (
-        length(node.pin.offset) + max(0, settled_after(node.formula, lag))
-        for node in pins
-        if isinstance(node.pin.base, Variable) and node.pin.base.name == anchor
-    )
+    pins = (node for literal in rule.body for node in walk(literal) if isinstance(node, At))
+    waits = (length(node.offset) + max(0, settled_after(node.part, lag)) for node in pins if node.variable == anchor)
     return max((0, *waits))
 
 
@@ -74,10 +70,13 @@ class Grounder:
 
     def __init__(self, subject: Subject, statics: Sequence[Fact], found: Sequence[LookBack], lag: Lags) -> None:
         self.lag = lag
-        self.reach = reaches(found, lag)
+        core = core_of(subject)
+        self.reach = reaches(core, found, lag)
         """How long after its time a fact of each predicate can be looked at."""
         pinned = [
-            distance + _settled(each.rule, anchor, lag) for each in found for anchor, distance in each.pinned.items()
+            distance + _settled(core.of(each.rule), anchor, lag)
+            for each in found
+            for anchor, distance in each.pinned.items()
         ]
         self._farthest = max((0, *self.reach.values(), *pinned))
         self._keeps = max((self._farthest, *lag.of.values())) + 1

@@ -34,6 +34,7 @@ from presage.io.tables import Columns
 from presage.model.printer import show_number
 from presage.model.statements import Query
 from presage.model.terms import Number
+from presage.rewrite import core_of
 from presage.time.points import FAR
 
 
@@ -75,7 +76,7 @@ class AnswerStreamSteps:
             self.longest_lag = longest_wait(self.subject, lags(self.subject))
             self.lead = lead_of(self.subject)
             self.lags = lags(self.subject, self.lead)
-        self._counts_ahead = self.lags is not None and any(map(counts_ahead, self.subject.program.rules))
+        self._counts_ahead = self.lags is not None and any(map(counts_ahead, core_of(self.subject).rules))
         """Whether what has arrived says how long windows take to be settled."""
         self.now: int | None = None
         self.late: list[Fact] = []

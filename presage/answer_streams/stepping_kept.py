@@ -18,7 +18,7 @@ from presage.answer_streams.sliding import Grounder
 from presage.answer_streams.stepping import AnswerStreamSteps
 from presage.checking import Report
 from presage.io.facts import Fact
-from presage.model.formulas import atoms
+from presage.rewrite import core_of
 
 
 class KeptSteps(AnswerStreamSteps):
@@ -63,9 +63,8 @@ class KeptSteps(AnswerStreamSteps):
         assert self.lags is not None
         self._grounder = Grounder(self.subject, statics, self._looks, self.lags)
         self.certain = self._grounder.certain
-        rules = self.subject.program.rules
-        heads = (head for rule in rules if rule.head is not None and rule.head.choice for head in rule.head.atoms)
-        alternatives = frozenset(atom.predicate for head in heads for atom in atoms(head))
+        choices = (rule for rule in core_of(self.subject).rules if rule.is_choice)
+        alternatives = frozenset(head.atom.predicate for rule in choices for head in rule.conclusions)
         self._parts = Parts(
             Deadlines(self.lags.of, self._grounder.reach, alternatives, lambda each: any(self._asking(each)))
         )

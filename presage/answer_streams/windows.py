@@ -6,14 +6,18 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from presage.answer_streams.streams import Row, Stream
-from presage.model.windows import OnlyWindow, RowsWindow, TimeWindow, Window
+from presage.core.formulas import Only, Rows, Seen
+from presage.core.reach import Reach
+from presage.model.windows import RowsWindow
 from presage.time.points import FAR, Times
 
+Selecting = Seen | Rows | Only
 
-def select(window: Window, stream: Stream, whole: Stream, at: int) -> Stream:
+
+def select(window: Selecting, stream: Stream, whole: Stream, at: int) -> Stream:
     """The window of a stream at a time. A time of the whole stream that is not in the current one leaves it as it
     is, as the definitions have it; from times outside the whole stream windows reach in as far as they go."""
-    if isinstance(window, OnlyWindow):
+    if isinstance(window, Only):
         if stream.is_point:
             return stream
         only = stream.facts.only(window.patterns)
@@ -23,21 +27,25 @@ def select(window: Window, stream: Stream, whole: Stream, at: int) -> Stream:
         return stream
     if whole.low <= at <= whole.high and not stream.low <= at <= stream.high:
         return stream
-    if isinstance(window, TimeWindow):
+    if isinstance(window, Seen):
         return stream.between(*reach(window, at))
-    low, high, rows = last_rows(window, stream, at)
+    low, high, rows = last_rows(window.window, stream, at)
     kept = stream.facts.with_rows(rows)
     opposite = kept if stream.opposite is stream.facts else stream.opposite.with_rows(rows)
     return stream.of(kept, opposite).between(low, high)
 
 
-def reach(window: TimeWindow, at: int) -> tuple[int, int]:
+def reach(window: Seen, at: int) -> tuple[int, int]:
     """From when to when a time window reaches, if nothing cuts it off."""
     hop = length(window.hop) if window.hop is not None else 1
     pivot = at // hop * hop
-    low = -FAR if window.back is None else pivot - length(window.back)
-    high = FAR if window.ahead is None else pivot + length(window.ahead)
-    return low, high
+    low, high = ends(window.reach)
+    return (low if low <= -FAR else pivot + low), (high if high >= FAR else pivot + high)
+
+
+def ends(reach: Reach) -> tuple[int, int]:
+    """The least and the greatest distance of a reach on the discrete timeline."""
+    return (-FAR if reach.near is None else length(reach.near)), (FAR if reach.far is None else length(reach.far))
 
 
 def length(quantity: object) -> int:
@@ -94,17 +102,17 @@ def count(window: RowsWindow, stream: Stream, rows: list[Row], at: int) -> tuple
     return low, high, kept
 
 
-def selections(window: Window, stream: Stream, whole: Stream, when: Times) -> Iterator[tuple[Stream, Times]]:
+def selections(window: Selecting, stream: Stream, whole: Stream, when: Times) -> Iterator[tuple[Stream, Times]]:
     """What a window selects at each of the times, those that select the same together where that is cheap."""
-    if isinstance(window, OnlyWindow) or stream.is_point:
+    if isinstance(window, Only) or stream.is_point:
         yield select(window, stream, whole, 0), when
         return
     # Beyond these times the selection stays as it is there.
     first, last = whole.low - 1, whole.high + 1
-    if isinstance(window, TimeWindow):
+    if isinstance(window, Seen):
         hop = 1 if window.hop is None else length(window.hop)
-        first -= (0 if window.ahead is None else length(window.ahead)) + hop
-        last += (0 if window.back is None else length(window.back)) + hop
+        first -= (0 if window.reach.far is None else length(window.reach.far)) + hop
+        last += (0 if window.reach.near is None else -length(window.reach.near)) + hop
     for edge, side in ((first, Times.between(-FAR, first)), (last, Times.between(last, FAR))):
         if when & side:
             yield select(window, stream, whole, edge), when & side

@@ -11,12 +11,13 @@ from presage.answer_streams.rules import RuleView
 from presage.answer_streams.settling import Lags
 from presage.answer_streams.streams import Facts, Stream
 from presage.answer_streams.values import Invented, Value
-from presage.answer_streams.windows import length
+from presage.answer_streams.windows import ends, length
 from presage.errors import PresageError
 from presage.io.facts import Fact
-from presage.model.formulas import Atom, Comparison, Formula, Over, Pinned, walk
+from presage.model.formulas import Atom, Comparison, Formula, walk
 from presage.model.statements import Horizon, Rule
 from presage.model.terms import Constant, Term, subterms
+from presage.rewrite import core_of
 from presage.time.points import EVER, FAR, Times
 
 MOST_INVENTED = 100_000
@@ -83,8 +84,8 @@ class World:
         """The rules, facts and constraints, background knowledge aside."""
         return tuple(
             RuleView(number, rule, self.static_names, self.lag)
-            for number, rule in enumerate(self.subject.program.rules)
-            if not any(isinstance(head, Atom) and head.predicate in self.static_names for head in rule.head_atoms)
+            for number, rule in enumerate(core_of(self.subject).rules)
+            if not any(head.atom.predicate in self.static_names for head in rule.conclusions)
         )
 
     @cached_property
@@ -140,19 +141,11 @@ def last_time(subject: Subject, given: Iterable[Fact]) -> int:
     found = [0]
     for fact in given:
         found += [length(time) for time in (fact.low, fact.high) if time is not None]
-    for rule in subject.program.rules:
-        found += _named_times(rule) if rule.is_fact else ()
+    for rule in core_of(subject).rules:
+        for head in rule.conclusions if rule.is_fact else ():
+            if head.base is None:
+                found += [each for each in ends(head.reach) if each < FAR]
     return max(found)
-
-
-def _named_times(rule: Rule) -> Iterator[int]:
-    for head in rule.head_atoms:
-        if isinstance(head, Pinned) and head.pin.base is None:
-            yield length(head.pin.offset)
-        elif isinstance(head, Over):
-            yield length(head.interval.low)
-            if head.interval.high is not None:
-                yield length(head.interval.high) - (0 if head.interval.closed_high else 1)
 
 
 def declared_horizon(subject: Subject) -> int | None:

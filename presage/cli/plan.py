@@ -24,6 +24,9 @@ Prints the premise patterns of each query: the sets of input facts, and of atoms
 answer follows. Atoms that occur negated have patterns of their own, listed as auxiliary queries. Then the
 evaluation plan: the joins and interval operators that derive the query, and how Spark works it off.
 
+With --core it prints the rules as all that runs reads them: in core, a language of a dozen nodes in which past and
+future are distances with a sign.
+
 With --rewriting or --grounding it prints the program as existential rules without time instead, which the rule engine
 Nemo reads: facts of the stream are added as all_p(arguments, 0, time), static ones as they are."""
 EXAMPLE = """\
@@ -50,6 +53,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     output = command.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="a JSON line per query (the default when piped)")
     output.add_argument("--text", action="store_true", help="text for people (the default on a terminal)")
+    output.add_argument("--core", action="store_true", help="the rules in core, which engines and proofs read")
     output.add_argument("--rewriting", action="store_true", help="the rewriting rew(P) of [LARS+], over [0, N]")
     output.add_argument(
         "--grounding", action="store_true", help="the temporal grounding tfgrnd(P) of [LARS+], over [0, N]"
@@ -70,6 +74,9 @@ def run(options: argparse.Namespace) -> int:
         return FINE
     report.or_raise()
     assert report.findings is not None
+    if options.core:
+        print("\n".join(rules_in_core(report.findings)))
+        return FINE
     as_json = options.json or not (options.text or sys.stdout.isatty())
     for number, line in enumerate(lines(report.findings)):
         if as_json:
@@ -77,6 +84,15 @@ def run(options: argparse.Namespace) -> int:
         else:
             print("\n" * bool(number) + "\n".join(to_text(report.findings, line)))
     return FINE
+
+
+def rules_in_core(found: Findings) -> Iterator[str]:
+    """The rules in core, each with the line it comes from."""
+    from presage.core.printer import show_core_rule
+    from presage.rewrite import core_of
+
+    for rule in core_of(found.subject).rules:
+        yield f"{found.subject.place(rule.rule)}: {show_core_rule(rule)}"
 
 
 def clauses(report: Report, end: int, ground: bool) -> Iterator[str]:

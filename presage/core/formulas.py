@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Union
 
-from presage.core.reach import Reach
+from presage.core.reach import EVERYWHERE, Reach
 from presage.errors import NOWHERE, Span
 from presage.model.formulas import Atom, Comparison
 from presage.model.formulas import Formula as Written
@@ -163,6 +163,14 @@ TRUE: Formula = All(())
 FALSE: Formula = Any(())
 
 
+def written(formula: Formula) -> Written:
+    """What an author wrote, for formulas that no pass has made."""
+    if isinstance(formula, (Atom, Comparison)):
+        return formula
+    assert formula.written is not None
+    return formula.written
+
+
 def children(formula: Formula) -> tuple[Formula, ...]:
     """The direct subformulas, from left to right; of a comparison of sets, the literals of their bodies."""
     match formula:
@@ -220,6 +228,21 @@ def walk_outside(formula: Formula) -> Iterator[Formula]:
 
 def atoms(formula: Formula) -> Iterator[Atom]:
     return (node for node in walk(formula) if isinstance(node, Atom))
+
+
+def mentioned(formula: Formula) -> Iterator[Atom]:
+    """The atoms of a formula, and the patterns of its windows."""
+    for node in walk(formula):
+        match node:
+            case Atom():
+                yield node
+            case Only(patterns=patterns) | Rows(window=RowsWindow(by=patterns)):
+                yield from patterns
+
+
+def as_window(formula: Some | Every) -> Seen:
+    """What is clipped to a reach, as a window over what is clipped to all that is in sight."""
+    return Seen(formula.reach, replace(formula, reach=EVERYWHERE), written=formula.written)
 
 
 def conjuncts(formula: Formula) -> Iterator[Formula]:

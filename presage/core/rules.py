@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from presage.core.formulas import Every, Formula, Some, atoms, times_named, variables, walk
 from presage.core.reach import HERE, Reach
@@ -84,7 +85,7 @@ class CoreRule:
         return {atom.predicate for literal in self.body for atom in atoms(literal)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Core:
     """A program's rules in core, and what passes need to know of the program."""
 
@@ -94,9 +95,17 @@ class Core:
     statics: frozenset[str]
     inputs: frozenset[str]
 
+    @cached_property
+    def _by_rule(self) -> dict[int, CoreRule]:
+        return {id(each.rule): each for each in self.rules}
+
+    def of(self, rule: Rule) -> CoreRule:
+        """What became of a rule of the program."""
+        return self._by_rule[id(rule)]
+
     def spreads(self, rule: Rule) -> bool:
         """Whether a rule has an operator over more than one time."""
-        (found,) = (each for each in self.rules if each.rule is rule)
+        found = self.of(rule)
         operators = [node for literal in found.body for node in walk(literal) if isinstance(node, (Some, Every))]
         return any(each.clip for each in operators) or any(
             each.reach.step is None for each in (*found.conclusions, *operators)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from presage.core.formulas import All, Any, At, Every, Formula, Not, Some, walk
 from presage.evidence.proof import Missing, Record, Value
-from presage.evidence.solve import Binding, as_number, body_times, head_atom, known, matched
+from presage.evidence.solve import Binding, body_times, known, matched
 from presage.evidence.supported import refuse_unknown
 from presage.evidence.tables import Stream, World, Worlds
-from presage.model.formulas import And, Atom, Comparison, Formula, Implies, Metric, Modal, Not, Or, Pinned, Windowed
+from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Constant, Number
-from presage.model.windows import TimeWindow
 from presage.time.pieces import Times, hull, meet
 
 DEEPEST = 40
@@ -29,6 +29,11 @@ class Lack:
     until: Number | None
     literal: Formula | None
     """What is missing at the end of the chain; nothing where no rule gives the answer at all."""
+
+    @property
+    def is_denied(self) -> bool:
+        """Whether that says of something that it is absent."""
+        return self.literal is not None and any(isinstance(part, Not) for part in walk(self.literal))
 
 
 def first_lack(record: Record, predicate: str, arguments: tuple[Value, ...], time: Number, *, for_ever: bool) -> Lack:
@@ -84,8 +89,8 @@ class _Search:
 
     def _failing(self, number: int, place: int, arguments: tuple[Value | None, ...], during: Times) -> _Near | None:
         rule = self.stream.rules[number]
-        head = rule.head_atoms[place]
-        binding = matched(head_atom(head), arguments, {})
+        head = rule.conclusions[place]
+        binding = matched(head.atom, arguments, {})
         if binding is None or rule.is_fact:
             return None
         when = meet(hull(body_times(self.line, head, during)), self.stream.rule_times(rule))
@@ -119,10 +124,10 @@ class _Search:
 
     def _atom(self, literal: Formula, during: Times) -> tuple[Atom | None, Times]:
         """The atom a literal is about, if it is one, and its times."""
-        if isinstance(literal, Pinned):
-            offset, fixed = as_number(literal.pin.offset), literal.pin.base is None
+        if isinstance(literal, At):
+            offset, fixed = literal.offset, literal.base is None
             during = self.line.point(offset) if fixed else self.line.shifted(during, offset)
-            literal = literal.formula
+            literal = literal.part
         return (literal, during) if isinstance(literal, Atom) else (None, during)
 
     def _settled(self, literal: Formula, binding: Binding, latest: Number | None) -> Number | None:
@@ -136,22 +141,14 @@ class _Search:
                 )
                 derived = name in self.stream.heads
                 return None if derived else latest + self.stream.delay(name, pattern)
-            case Pinned(formula=inner, pin=pin):
-                offset = as_number(pin.offset)
-                return self._settled(inner, binding, offset if pin.base is None else latest + offset)
-            case Not(formula=inner):
+            case At(base=base, offset=offset, part=inner):
+                return self._settled(inner, binding, offset if base is None else latest + offset)
+            case Not(part=inner):
                 return self._settled(inner, binding, latest)
-            case And(parts=parts) | Or(parts=parts):
+            case All(parts=parts) | Any(parts=parts):
                 return _latest([self._settled(each, binding, latest) for each in parts])
-            case Implies(left=left, right=right):
-                return _latest([self._settled(each, binding, latest) for each in (left, right)])
-            case Metric(operator=operator, formula=inner, interval=interval):
-                low, high = interval.low, interval.high
-                back = operator in ("once", "historically")
-                away = -as_number(low) if back else None if high is None else as_number(high)
-                return None if away is None else self._settled(inner, binding, latest + away)
-            case Windowed(window=TimeWindow(ahead=ahead), formula=Modal(formula=inner)):
-                return None if ahead is None else self._settled(inner, binding, latest + as_number(ahead))
+            case Some(reach=reach, part=inner) | Every(reach=reach, part=inner):
+                return None if reach.far is None else self._settled(inner, binding, latest + reach.far)
             case _:
                 return None
 

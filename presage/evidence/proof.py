@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Protocol, Union
 
-from presage.model.formulas import Atom, Formula, Metric, Pinned, Windowed, variables
+from presage.model.formulas import Atom, Formula, variables
 from presage.model.program import Program
 from presage.model.terms import Number
 from presage.model.time import TimeSpan
@@ -121,7 +121,7 @@ class Evident:
 class At:
     """`φ@T+1`: φ at the time the pin says."""
 
-    formula: Pinned
+    formula: Formula
     span: TimeSpan
     substitution: Substitution
     premise: Proof
@@ -131,7 +131,7 @@ class At:
 class Witness:
     """`once` or `eventually`, or `some` in a window: a time, within reach of all of `span`, at which it was so."""
 
-    formula: Metric | Windowed
+    formula: Formula
     span: TimeSpan
     substitution: Substitution
     premise: Proof
@@ -142,7 +142,7 @@ class Throughout:
     """`historically` or `always`, or `all` in a window: it was so at all times within reach; no premise if there are
     none."""
 
-    formula: Metric | Windowed
+    formula: Formula
     span: TimeSpan
     substitution: Substitution
     premise: Proof | None

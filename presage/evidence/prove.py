@@ -7,8 +7,11 @@ that nothing is its own reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
+from presage.core.formulas import All, Any, Every, Formula, Lasts, Not, Some, written
+from presage.core.formulas import At as Pinned
+from presage.core.rules import Conclusion
 from presage.evidence.proof import (
     Absent,
     AllOf,
@@ -33,33 +36,17 @@ from presage.evidence.solve import (
     NotExplained,
     Pattern,
     Solver,
-    as_number,
     body_times,
+    distances,
     from_start,
-    head_atom,
     head_times,
     matched,
-    window_reach,
 )
 from presage.evidence.supported import refuse_unknown
 from presage.evidence.tables import Reason, Stream, World, Worlds
-from presage.model.formulas import (
-    And,
-    Atom,
-    BinaryMetric,
-    Comparison,
-    Formula,
-    Implies,
-    Metric,
-    Modal,
-    Not,
-    Or,
-    Pinned,
-    Top,
-    Windowed,
-)
+from presage.model.formulas import Atom, Comparison
+from presage.model.formulas import Not as Denied
 from presage.model.terms import Constant, Number, Variable
-from presage.model.windows import TimeWindow
 from presage.time.pieces import NEVER, Piece, Times, hull, is_point, meet, union, without
 
 MOST_NEAR = 5
@@ -100,7 +87,7 @@ def prove_absent(record: Record, predicate: str, arguments: tuple[Value, ...], t
 
 def _absent(worlds: Worlds, atom: Atom, times: Times) -> Absent:
     near = _Prover(worlds).near(atom, {}, times[0])
-    return Absent(Not(atom), worlds.line.as_span(times[0]), (), near)
+    return Absent(Denied(atom), worlds.line.as_span(times[0]), (), near)
 
 
 class _Past(Solver):
@@ -143,35 +130,32 @@ class _Prover:
         assert not without((piece,), union(self.line.span(step.span) for step in steps)), "a proof has a gap"
         if len(steps) == 1:
             return steps[0]
-        return Pieces(formula, self.line.as_span(piece), substitution(binding, formula), tuple(steps))
+        said = written(formula)
+        return Pieces(said, self.line.as_span(piece), substitution(binding, said), tuple(steps))
 
     def _steps(self, formula: Formula, binding: Binding, piece: Piece, turn: int) -> Iterator[Proof]:
-        span, values = self.line.as_span(piece), substitution(binding, formula)
+        said = written(formula)
+        span, values = self.line.as_span(piece), substitution(binding, said)
         match formula:
-            case Top() | Comparison():
-                yield Evident(formula, span, values)
+            case Comparison() | All(parts=()):
+                yield Evident(said, span, values)
             case Atom():
                 yield from self._atom(formula, binding, piece, turn)
-            case Pinned(formula=inner, pin=pin):
-                offset = as_number(pin.offset)
-                there = self.line.point(offset) if pin.base is None else self.line.shifted((piece,), offset)
-                yield At(formula, span, values, self.prove(inner, binding, there[0], turn))
-            case Not(formula=inner):
-                yield Absent(formula, span, values, self.near(inner, binding, piece))
-            case And(parts=parts):
-                yield AllOf(formula, span, values, tuple(self.prove(part, binding, piece, turn) for part in parts))
-            case Or(parts=parts):
+            case Pinned(base=base, offset=offset, part=inner):
+                there = self.line.point(offset) if base is None else self.line.shifted((piece,), offset)
+                yield At(said, span, values, self.prove(inner, binding, there[0], turn))
+            case Not(part=inner):
+                yield Absent(said, span, values, self.near(inner, binding, piece))
+            case All(parts=parts):
+                yield AllOf(said, span, values, tuple(self.prove(part, binding, piece, turn) for part in parts))
+            case Any(parts=parts):
                 yield from self._one_of(formula, parts, binding, piece, turn)
-            case Implies(left=left, right=right):
-                yield from self._one_of(formula, (Not(left), right), binding, piece, turn)
-            case Metric():
-                yield from self._metric(formula, binding, piece, turn)
-            case BinaryMetric():
+            case Some() | Every():
+                yield from self._within_reach(formula, binding, piece, turn)
+            case Lasts():
                 yield from self._lasting(formula, binding, piece, turn)
-            case Windowed():
-                yield from self._windowed(formula, binding, piece, turn)
             case _:
-                raise NotExplained("explanations do not know modalities outside of windows")
+                raise NotExplained("explanations do not know this window")
 
     # Atoms.
 
@@ -202,8 +186,8 @@ class _Prover:
 
     def _static_rule(self, predicate: str, ground: tuple[Value, ...]) -> int | None:
         for number, rule in enumerate(self.stream.rules):
-            for head in rule.head_atoms:
-                if isinstance(head, Atom) and head.predicate == predicate and matched(head, ground, {}) is not None:
+            for head in rule.conclusions:
+                if head.atom.predicate == predicate and matched(head.atom, ground, {}) is not None:
                     return number
         return None
 
@@ -213,7 +197,7 @@ class _Prover:
         if rule.is_fact:
             yield Known(atom, self.line.as_span(piece), values, reason.rule)
             return
-        head, instance = rule.head_atoms[reason.head], dict(reason.binding)
+        head, instance = rule.conclusions[reason.head], dict(reason.binding)
         left: Times = (piece,)
         for body in reason.body:
             for covered in meet(left, head_times(self.line, head, (body,))):
@@ -229,7 +213,7 @@ class _Prover:
                 )  # fmt: skip
             left = without(left, head_times(self.line, head, (body,)))
 
-    def _when(self, head: Formula, body: Piece, covered: Piece) -> Piece:
+    def _when(self, head: Conclusion, body: Piece, covered: Piece) -> Piece:
         """The part of the body's times that a head needs to cover these."""
         when = meet((body,), body_times(self.line, head, (covered,)))
         return self.line.some_point(when[-1])[0] if is_point(self.line, (covered,)) else when[0]
@@ -242,7 +226,8 @@ class _Prover:
     def _one_of(
         self, formula: Formula, parts: tuple[Formula, ...], binding: Binding, piece: Piece, turn: int
     ) -> Iterator[Proof]:
-        values = substitution(binding, formula)
+        said = written(formula)
+        values = substitution(binding, said)
         left: Times = (piece,)
         for side, part in enumerate(parts):
             for more, times in _Past(self.worlds, turn).solve(part, binding, left):
@@ -250,59 +235,39 @@ class _Prover:
                     continue
                 for covered in meet(left, times):
                     premise = self.prove(part, more, covered, turn)
-                    yield OneOf(formula, self.line.as_span(covered), values, side, premise)
+                    yield OneOf(said, self.line.as_span(covered), values, side, premise)
                 left = without(left, times)
 
-    def _metric(self, formula: Metric, binding: Binding, piece: Piece, turn: int) -> Iterator[Proof]:
-        reach, back = self.line.interval(formula.interval), formula.operator in ("once", "historically")
-        looked_at = self.line.earlier((piece,), reach) if back else self.line.later((piece,), reach)
-        if formula.operator in ("historically", "always"):
-            yield self._throughout(formula, formula.formula, binding, piece, looked_at, turn)
-        else:
-            yield from self._witnesses(formula, formula.formula, binding, piece, looked_at, reach, back, turn)
-
-    def _windowed(self, formula: Windowed, binding: Binding, piece: Piece, turn: int) -> Iterator[Proof]:
-        window, modal = formula.window, formula.formula
-        assert isinstance(window, TimeWindow) and isinstance(modal, Modal)
-        reach = window_reach(self.line, window)
-        looked_at = meet(self.line.earlier((piece,), reach), from_start(self.line))
-        if modal.operator == "all":
-            yield self._throughout(formula, modal.formula, binding, piece, looked_at, turn)
-        else:
-            yield from self._witnesses(formula, modal.formula, binding, piece, looked_at, reach, True, turn)
-
-    def _throughout(
-        self, formula: Metric | Windowed, inner: Formula, binding: Binding, piece: Piece, looked_at: Times, turn: int
-    ) -> Proof:
-        premise = self.prove(inner, binding, looked_at[0], turn) if looked_at else None
-        return Throughout(formula, self.line.as_span(piece), substitution(binding, formula), premise)
-
-    def _witnesses(
-        self, formula: Metric | Windowed, inner: Formula, binding: Binding, piece: Piece, looked_at: Times,
-        reach: Times, back: bool, turn: int,
-    ) -> Iterator[Proof]:  # fmt: skip
-        values = substitution(binding, formula)
+    def _within_reach(self, formula: Some | Every, binding: Binding, piece: Piece, turn: int) -> Iterator[Proof]:
+        said, inner = written(formula), formula.part
+        values = substitution(binding, said)
+        reach = distances(self.line, formula.reach)
+        looked_at = self.line.later((piece,), reach)
+        if formula.clip:
+            looked_at = meet(looked_at, from_start(self.line))
+        if isinstance(formula, Every):
+            premise = self.prove(inner, binding, looked_at[0], turn) if looked_at else None
+            yield Throughout(said, self.line.as_span(piece), values, premise)
+            return
         left: Times = (piece,)
+        back = formula.clip or formula.reach.is_past
         found = self._times(inner, binding, looked_at, turn)
         for part in reversed(found) if back else found:
-            reached = self.line.later((part,), reach) if back else self.line.earlier((part,), reach)
+            reached = self.line.earlier((part,), reach)
             for covered in meet(left, reached):
-                source = self.line.earlier((covered,), reach) if back else self.line.later((covered,), reach)
-                witness = self._narrow((covered,), meet((part,), source), back)
+                witness = self._narrow((covered,), meet((part,), self.line.later((covered,), reach)), back)
                 premise = self.prove(inner, binding, witness, turn)
-                yield Witness(formula, self.line.as_span(covered), values, premise)
+                yield Witness(said, self.line.as_span(covered), values, premise)
             left = without(left, reached)
 
     def _narrow(self, covered: Times, witness: Times, back: bool) -> Piece:
         """For a single time, a single witness, as near as possible."""
         return self.line.some_point(witness[0], latest=back)[0] if is_point(self.line, covered) else witness[0]
 
-    def _lasting(self, formula: BinaryMetric, binding: Binding, piece: Piece, turn: int) -> Iterator[Proof]:
-        line, values, reach = self.line, substitution(binding, formula), self.line.interval(formula.interval)
-        since = formula.operator == "since"
-        forth: Callable[[Times, Times], Times] = line.later if since else line.earlier
-        home: Callable[[Times, Times], Times] = line.earlier if since else line.later
-        looked_at = home((piece,), reach)
+    def _lasting(self, formula: Lasts, binding: Binding, piece: Piece, turn: int) -> Iterator[Proof]:
+        said, line, since = written(formula), self.line, formula.is_past
+        values, reach = substitution(binding, said), distances(line, formula.reach)
+        looked_at = line.later((piece,), reach)
         right = self._times(formula.right, binding, looked_at, turn)
         left = self._times(formula.left, binding, hull(union((looked_at, (piece,)))), turn)
         open_times: Times = (piece,)
@@ -310,19 +275,19 @@ class _Prover:
         def step(covered: Piece, witness: Piece, between: Times) -> Proof:
             held = self.prove(formula.left, binding, between[0], turn) if between else None
             shown = self.prove(formula.right, binding, witness, turn)
-            return Lasting(formula, line.as_span(covered), values, shown, held)
+            return Lasting(said, line.as_span(covered), values, shown, held)
 
         for distance in (0, 1) if line.discrete else (0,):
             # Nothing lies between: each time has its own witness.
-            near = meet(reach, line.point(distance))
-            for covered in meet(open_times, forth(right, near)):
-                yield step(covered, home((covered,), near)[0], NEVER)
-            open_times = without(open_times, forth(right, near))
+            near = meet(reach, line.point(-distance if since else distance))
+            for covered in meet(open_times, line.earlier(right, near)):
+                yield step(covered, line.later((covered,), near)[0], NEVER)
+            open_times = without(open_times, line.earlier(right, near))
         for lasts in left:
             inside = line.closure(lasts)
             for source in meet(right, inside):
-                for covered in meet(meet(open_times, inside), forth((source,), reach)):
-                    witness = self._narrow((covered,), meet((source,), home((covered,), reach)), since)
+                for covered in meet(meet(open_times, inside), line.earlier((source,), reach)):
+                    witness = self._narrow((covered,), meet((source,), line.later((covered,), reach)), since)
                     first, last = (witness, covered) if since else (covered, witness)
                     between = line.between(line.ends(first)[0], line.ends(last)[2])
                     yield step(covered, witness, between)
@@ -334,10 +299,9 @@ class _Prover:
         """The rules that could have made an absent atom true, each with the premise that fails."""
         during: Times = (piece,)
         if isinstance(formula, Pinned):
-            offset = as_number(formula.pin.offset)
-            fixed = formula.pin.base is None
-            during = self.line.point(offset) if fixed else self.line.shifted(during, offset)
-            formula = formula.formula
+            offset = formula.offset
+            during = self.line.point(offset) if formula.base is None else self.line.shifted(during, offset)
+            formula = formula.part
         if not isinstance(formula, Atom):
             return ()
         pattern = tuple(
@@ -348,10 +312,11 @@ class _Prover:
         found: list[Missing] = []
         for number, place in self.stream.heads.get(formula.predicate, [])[:MOST_NEAR]:
             rule = self.stream.rules[number]
-            instance = matched(head_atom(rule.head_atoms[place]), pattern, {})
+            head = rule.conclusions[place]
+            instance = matched(head.atom, pattern, {})
             if instance is None or rule.is_fact:
                 continue
-            when = meet(hull(body_times(self.line, rule.head_atoms[place], during)), self.stream.rule_times(rule))
+            when = meet(hull(body_times(self.line, head, during)), self.stream.rule_times(rule))
             for premise in range(len(rule.body)) if when else ():
                 if not self.may_hold(rule.body[: premise + 1], instance, when):
                     values = tuple(sorted(instance.items()))

@@ -9,33 +9,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Iterator, Sequence
 
+from presage.core.binding import binds
+from presage.core.formulas import All, Any, At, Every, Formula, Lasts, Not, Some, walk
+from presage.core.reach import Reach
+from presage.core.rules import Conclusion
 from presage.errors import PresageError
 from presage.evidence.proof import Value
 from presage.model import values
-from presage.model.formulas import (
-    And,
-    Atom,
-    BinaryMetric,
-    Comparison,
-    Formula,
-    Implies,
-    Metric,
-    Modal,
-    Not,
-    Or,
-    Over,
-    Pinned,
-    Reset,
-    Top,
-    Windowed,
-    walk,
-)
-from presage.model.terms import Constant, Now, Number, Term, Variable, subterms, term_variables
-from presage.model.time import Pin
-from presage.model.windows import TimeWindow
+from presage.model.formulas import Atom, Comparison
+from presage.model.terms import Constant, Now, Term, Variable, subterms, term_variables
 from presage.time.pieces import ALWAYS, NEVER, Line, Times, hull, meet, union, without
 
 Binding = dict[str, Value]
@@ -66,32 +50,26 @@ class Solver(ABC):
         if not during:
             return []
         match formula:
-            case Top():
-                return [(binding, during)]
             case Comparison():
                 return self._compare(formula, binding, during)
             case Atom():
                 return self._atom(formula, binding, during)
-            case And(parts=parts):
+            case All(parts=parts):
                 return self.all_of(parts, binding, during)
-            case Or(parts=parts):
+            case Any(parts=parts):
                 return [found for part in parts for found in self.solve(part, binding, during)]
-            case Implies(left=left, right=right):
-                return self.solve(Or((Not(left), right)), binding, during)
-            case Not(formula=inner):
+            case Not(part=inner):
                 if names(inner) - binding.keys():
                     return [] if self.sure else [(binding, during)]
                 held = union(times for _, times in self.opposite.solve(inner, binding, during))
                 absent = without(during, held)
                 return [(binding, absent)] if absent else []
-            case Pinned(formula=inner, pin=pin):
-                return self._pinned(inner, pin, binding, during)
-            case Metric():
-                return self._metric(formula, binding, during)
-            case BinaryMetric():
+            case At():
+                return self._pinned(formula, binding, during)
+            case Some() | Every():
+                return self._within_reach(formula, binding, during)
+            case Lasts():
                 return self._lasting(formula, binding, during)
-            case Windowed(window=TimeWindow() as window, formula=Modal(operator=operator, formula=inner)):
-                return self._seen(window, operator == "all", inner, binding, during)
             case _:
                 raise NotExplained("explanations do not know this window")
 
@@ -135,60 +113,43 @@ class Solver(ABC):
             return [] if self.sure else [(binding, during)]
         return [(binding, during)] if compare(comparison, binding) else []
 
-    def _pinned(self, inner: Formula, pin: Pin, binding: Binding, during: Times) -> list[Solution]:
-        offset = as_number(pin.offset)
-        if pin.base is None:
+    def _pinned(self, formula: At, binding: Binding, during: Times) -> list[Solution]:
+        offset, inner = formula.offset, formula.part
+        if formula.base is None:
             there = self.solve(inner, binding, self.line.point(offset))
             return [(more, during) for more, times in there if times]
         shifted = self.solve(inner, binding, self.line.shifted(during, offset))
         return [(more, self.line.shifted(times, -offset)) for more, times in shifted]
 
-    def _metric(self, formula: Metric, binding: Binding, during: Times) -> list[Solution]:
-        reach = self.line.interval(formula.interval)
-        back = formula.operator in ("once", "historically")
+    def _within_reach(self, formula: Some | Every, binding: Binding, during: Times) -> list[Solution]:
+        """At some or all times within reach; what is clipped begins with the stream at the earliest."""
+        reach, always = distances(self.line, formula.reach), isinstance(formula, Every)
         if not reach:
-            return [(binding, during)] if formula.operator in ("historically", "always") else []
-        looked_at = hull(self.line.earlier(during, reach) if back else self.line.later(during, reach))
+            return [(binding, during)] if always else []
+        looked_at = hull(self.line.later(during, reach))
+        if formula.clip:
+            looked_at = meet(looked_at, from_start(self.line))
         found: list[Solution] = []
-        for more, times in self._grouped(self.solve(formula.formula, binding, looked_at)):
-            if formula.operator in ("historically", "always"):
-                missing = without(looked_at, times)
-                spoilt = self.line.later(missing, reach) if back else self.line.earlier(missing, reach)
-                held = without(during, spoilt)
-            else:
-                held = meet(during, self.line.later(times, reach) if back else self.line.earlier(times, reach))
-            if held:
-                found.append((more, held))
-        return found
-
-    def _seen(
-        self, window: TimeWindow, always: bool, inner: Formula, binding: Binding, during: Times
-    ) -> list[Solution]:
-        """`some` or `all` in a window, which begins with the stream at the earliest."""
-        reach = window_reach(self.line, window)
-        looked_at = meet(hull(self.line.earlier(during, reach)), from_start(self.line))
-        found: list[Solution] = []
-        for more, times in self._grouped(self.solve(inner, binding, looked_at)):
+        for more, times in self._grouped(self.solve(formula.part, binding, looked_at)):
             if always:
-                held = without(during, self.line.later(without(looked_at, times), reach))
+                held = without(during, self.line.earlier(without(looked_at, times), reach))
             else:
-                held = meet(during, self.line.later(times, reach))
+                held = meet(during, self.line.earlier(times, reach))
             if held:
                 found.append((more, held))
         return found
 
-    def _lasting(self, formula: BinaryMetric, binding: Binding, during: Times) -> list[Solution]:
-        reach = self.line.interval(formula.interval)
+    def _lasting(self, formula: Lasts, binding: Binding, during: Times) -> list[Solution]:
+        reach = distances(self.line, formula.reach)
         if not reach:
             return []
-        move = self.line.later if formula.operator == "since" else self.line.earlier
-        looked_at = hull((self.line.earlier if formula.operator == "since" else self.line.later)(during, reach))
+        looked_at = hull(self.line.later(during, reach))
         found: list[Solution] = []
         for more, right in self._grouped(self.solve(formula.right, binding, looked_at)):
             between = hull(union((looked_at, during)))
             left = [(more, NEVER), *self._grouped(self.solve(formula.left, more, between))]
             for most, left_times in left:
-                held = meet(during, union(lasting(self.line, left_times, right, reach, move)))
+                held = meet(during, union(lasting(self.line, left_times, right, reach)))
                 if held:
                     found.append((most, held))
         return found
@@ -210,16 +171,14 @@ class Solver(ABC):
         ]
 
 
-def lasting(
-    line: Line, left: Times, right: Times, reach: Times, move: Callable[[Times, Times], Times]
-) -> Iterator[Times]:
+def lasting(line: Line, left: Times, right: Times, reach: Times) -> Iterator[Times]:
     """Where `since` or `until` hold: the right side's times moved by the distances, as long as the left side
     lasts. Where nothing lies between two times, the left side need not hold."""
-    immediate = meet(reach, union((line.point(0), line.point(1)) if line.discrete else (line.point(0),)))
-    yield move(right, immediate)
+    immediate = meet(reach, line.piece(-1, 1) if line.discrete else line.point(0))
+    yield line.earlier(right, immediate)
     for piece in left:
         inside = line.closure(piece)
-        yield meet(move(meet(right, inside), reach), inside)
+        yield meet(line.earlier(meet(right, inside), reach), inside)
 
 
 def _includes(first: Binding, second: Binding) -> bool:
@@ -262,43 +221,10 @@ def term_names(term: Term) -> set[str]:
     return {each.name for each in term_variables(term)}
 
 
-def binds(formula: Formula) -> set[str]:
-    """The variables to which a formula gives values."""
-    match formula:
-        case Atom():
-            return names(formula)
-        case Pinned(formula=inner) | Metric(formula=inner) | BinaryMetric(right=inner):
-            return binds(inner)
-        case Windowed(formula=inner) | Modal(formula=inner):
-            return binds(inner)
-        case And(parts=parts):
-            found = set[str]().union(*(binds(part) for part in parts))
-            equations = [part for part in parts if isinstance(part, Comparison) and part.operator == "="]
-            for _ in equations:
-                for each in equations:
-                    for side, other in ((each.left, each.right), (each.right, each.left)):
-                        if isinstance(side, Variable) and term_names(other) <= found:
-                            found.add(side.name)
-            return found
-        case Or(parts=parts):
-            return set.intersection(*(binds(part) for part in parts))
-        case _:
-            return set()
-
-
-def is_seen_at_one_time(formula: Windowed) -> bool:
-    """`some` or `all` in a window of time that moves with now, over what looks at one time."""
-    window, modal = formula.window, formula.formula
-    if not isinstance(window, TimeWindow) or window.hop is not None or not isinstance(modal, Modal):
-        return False
-    beyond = (Pinned, Metric, BinaryMetric, Windowed, Modal, Reset)
-    return not any(isinstance(part, beyond) for part in walk(modal.formula))
-
-
-def window_reach(line: Line, window: TimeWindow) -> Times:
-    """How far before now a window reaches; what lies ahead is less than nothing before."""
-    ahead = math.inf if window.ahead is None else as_number(window.ahead)
-    return line.piece(-ahead, math.inf if window.back is None else as_number(window.back))
+def distances(line: Line, reach: Reach) -> Times:
+    """The distances of a reach as a set."""
+    near = -math.inf if reach.near is None else reach.near
+    return line.piece(near, math.inf if reach.far is None else reach.far, not reach.open_near, not reach.open_far)
 
 
 def from_start(line: Line) -> Times:
@@ -324,11 +250,6 @@ def matched(atom: Atom, arguments: Pattern, binding: Binding) -> Binding | None:
     return found
 
 
-def as_number(value: object) -> Number:
-    assert isinstance(value, (int, Fraction)), "the program is normalised: every time is a number"
-    return value
-
-
 def value_of(term: Term, binding: Binding) -> Value | None:
     """The value of a term; none where it cannot be computed."""
     if any(isinstance(part, Now) for part in subterms(term)):
@@ -340,41 +261,17 @@ def compare(comparison: Comparison, binding: Binding) -> bool:
     return values.is_true(comparison.operator, value_of(comparison.left, binding), value_of(comparison.right, binding))
 
 
-def head_atom(head: Formula) -> Atom:
-    while not isinstance(head, Atom):
-        assert isinstance(head, (Pinned, Over, Metric))
-        head = head.formula
-    return head
-
-
-def head_times(line: Line, head: Formula, body: Times) -> Times:
+def head_times(line: Line, head: Conclusion, body: Times) -> Times:
     """When the atom of a head holds, if the body holds at these times."""
-    match head:
-        case Pinned(formula=inner, pin=pin) if pin.base is None:
-            return head_times(line, inner, line.point(as_number(pin.offset)) if body else NEVER)
-        case Pinned(formula=inner, pin=pin):
-            return head_times(line, inner, line.shifted(body, as_number(pin.offset)))
-        case Over(formula=inner, interval=interval):
-            return head_times(line, inner, line.interval(interval) if body else NEVER)
-        case Metric(operator=name, interval=interval, formula=inner):
-            reach = line.interval(interval)
-            moved = line.later(body, reach) if name == "always" else line.earlier(body, reach)
-            return head_times(line, inner, moved)
-        case _:
-            return body
+    reach = distances(line, head.reach)
+    if head.base is None:
+        return reach if body else NEVER
+    return line.later(body, reach)
 
 
-def body_times(line: Line, head: Formula, wanted: Times) -> Times:
+def body_times(line: Line, head: Conclusion, wanted: Times) -> Times:
     """The other way round: where the body must hold for the head to cover any of the wanted times."""
-    match head:
-        case Pinned(formula=inner, pin=pin) if pin.base is None:
-            return ALWAYS if meet(body_times(line, inner, wanted), line.point(as_number(pin.offset))) else NEVER
-        case Pinned(formula=inner, pin=pin):
-            return line.shifted(body_times(line, inner, wanted), -as_number(pin.offset))
-        case Over(formula=inner, interval=interval):
-            return ALWAYS if meet(body_times(line, inner, wanted), line.interval(interval)) else NEVER
-        case Metric(operator=name, interval=interval, formula=inner):
-            reach, there = line.interval(interval), body_times(line, inner, wanted)
-            return line.earlier(there, reach) if name == "always" else line.later(there, reach)
-        case _:
-            return wanted
+    reach = distances(line, head.reach)
+    if head.base is None:
+        return ALWAYS if meet(wanted, reach) else NEVER
+    return line.earlier(wanted, reach)

@@ -15,22 +15,21 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from presage.core.rules import CoreRule
 from presage.errors import PresageError
 from presage.evidence.proof import InputFact, Record, Value
 from presage.evidence.solve import (
     Binding,
     Pattern,
     Solver,
-    as_number,
     body_times,
-    head_atom,
     head_times,
     known,
     matched,
 )
-from presage.model.formulas import Formula, Pinned, walk
-from presage.model.statements import Distribution, Input, Rule
+from presage.model.statements import Distribution, Input
 from presage.model.terms import Constant, Number, Variable
+from presage.rewrite.lowering import as_number, lower
 from presage.time.pieces import ALWAYS, LAST, NEVER, Line, Times, hull, meet, union, without
 
 Ground = tuple[str, tuple[Value, ...]]
@@ -72,17 +71,18 @@ class Stream:
     def __init__(self, record: Record) -> None:
         self.record = record
         self.line = Line(record.discrete)
-        self.rules = record.program.rules
+        self.rules = lower(record.program, record.discrete).rules
         self.stream = self.line.piece(0, math.inf)
         self.statics: dict[str, set[tuple[Value, ...]]] = {each.predicate: set() for each in record.program.statics}
         for name, arguments in record.statics:
             self.statics.setdefault(name, set()).add(arguments)
         self.heads: dict[str, list[tuple[int, int]]] = {}
         for number, rule in enumerate(self.rules):
-            for place, head in enumerate(rule.head_atoms):
-                name = head_atom(head).predicate
+            for place, head in enumerate(rule.conclusions):
+                name = head.atom.predicate
                 if name in self.statics:
-                    self.statics[name].add(tuple(each.value for each in _constants(head)))
+                    known = (each.value for each in head.atom.arguments if isinstance(each, Constant))
+                    self.statics[name].add(tuple(known))
                 else:
                     self.heads.setdefault(name, []).append((number, place))
         self.inputs: dict[str, list[Input]] = {}
@@ -141,16 +141,15 @@ class Stream:
         settled = self.record.at - self.delay(name, pattern)
         return meet(self.line.piece(settled, math.inf, False), self.stream)
 
-    def rule_times(self, rule: Rule) -> Times:
+    def rule_times(self, rule: CoreRule) -> Times:
         """When an instance of a rule exists: no pin, nor the look at an unpinned literal, lies before the start."""
         times = ALWAYS
-        pins = [node.pin for each in rule.formulas() for node in walk(each) if isinstance(node, Pinned)]
-        for pin in pins:
+        for pin in rule.pins:
             if pin.base is not None:
-                times = meet(times, self.line.piece(-as_number(pin.offset), math.inf))
-            elif as_number(pin.offset) < 0:
+                times = meet(times, self.line.piece(-pin.offset, math.inf))
+            elif pin.offset < 0:
                 return NEVER
-        if not any(isinstance(pin.base, Variable) for pin in pins):
+        if not any(isinstance(pin.base, Variable) for pin in rule.pins):
             times = meet(times, self.stream)
         return times
 
@@ -256,8 +255,8 @@ class World(Solver):
                 changed |= self._add(goal, name, pattern, meet(self.seen.may_arrive(name, pattern), during))
         for number, place in self.seen.heads.get(name, []):
             rule = self.seen.rules[number]
-            head = rule.head_atoms[place]
-            atom = head_atom(head)
+            head = rule.conclusions[place]
+            atom = head.atom
             binding = matched(atom, pattern, {})
             if binding is None:
                 continue
@@ -328,10 +327,6 @@ class Worlds:
             changed |= self.sure.saturate()
             if not changed and not self.sure.grew and not self.maybe.grew:
                 return False
-
-
-def _constants(head: Formula) -> tuple[Constant, ...]:
-    return tuple(each for each in head_atom(head).arguments if isinstance(each, Constant))
 
 
 def _delay(declared: Input) -> Number:

@@ -14,7 +14,7 @@ from presage.explanations.dense import explain_dense
 from presage.explanations.outline import Outline, Sign, near_outline, outline_of, point
 from presage.explanations.result import Explanation
 from presage.explanations.words import Printer, written
-from presage.model.formulas import Not, Pinned, walk
+from presage.model.formulas import Pinned
 from presage.model.printer import show_formula, show_number
 from presage.model.terms import Constant, Number, Variable
 from presage.model.time import Pin
@@ -174,7 +174,7 @@ def _chain(printer: Printer, lack: Lack, last: Outline) -> tuple[Outline, ...]:
 def _last(printer: Printer, lack: Lack, failed: bool) -> Outline:
     """What is missing at the end of a chain."""
     assert lack.literal is not None
-    negative = any(isinstance(part, Not) for part in walk(lack.literal))
+    negative = lack.is_denied
     sign = Sign.FAILED if failed else Sign.UNSETTLED if negative else Sign.MISSING
     end = lack.chain[-1]
     until = None if failed else lack.until

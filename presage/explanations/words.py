@@ -31,16 +31,13 @@ from presage.evidence.proof import (
 )
 from presage.model.formulas import (
     Atom,
-    BinaryMetric,
     Comparison,
     Formula,
-    Metric,
-    Modal,
     Not,
     Over,
     Pinned,
     Top,
-    Windowed,
+    operator_of,
     transform,
 )
 from presage.model.printer import show_formula, show_number, show_rule, show_term
@@ -267,9 +264,7 @@ def kind(proof: Proof) -> str:
         case Absent():
             return "absent"
         case Witness() | Throughout() | Lasting():
-            operator = proof.formula.formula if isinstance(proof.formula, Windowed) else proof.formula
-            assert isinstance(operator, (Metric, BinaryMetric, Modal))
-            return operator.operator
+            return operator_of(proof.formula)
         case AllOf():
             return "and"
         case OneOf():

@@ -164,6 +164,17 @@ def map_comparisons(formula: Formula, change: Callable[[Term], Term]) -> Formula
     return transform(formula, node)
 
 
+def operator_of(formula: Formula) -> str:
+    """The word of an operator over times; of a window that of what stands below it."""
+    match formula:
+        case Windowed(formula=inner):
+            return operator_of(inner)
+        case Metric(operator=word) | BinaryMetric(operator=word) | Modal(operator=word) | Beside(operator=word):
+            return word
+        case _:
+            raise TypeError(f"{formula} has no operator")
+
+
 def children(formula: Formula) -> tuple[Formula, ...]:
     """The direct subformulas, from left to right; of a comparison, the literals in the bodies of its aggregates."""
     match formula:

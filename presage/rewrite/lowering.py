@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from presage.model.program import Program
 
 
-def lower(program: Program, discrete: bool, inputs: frozenset[str]) -> Core:
-    """The rules of a normalised program in core."""
+def lower(program: Program, discrete: bool, inputs: frozenset[str] = frozenset()) -> Core:
+    """The rules of a normalised program in core, before any pass over core; those that filter ask for the `inputs`."""
     lowering = Lowering(discrete)
     statics = frozenset(declared.predicate for declared in program.statics)
     return Core(program, discrete, tuple(map(lowering.rule, program.rules)), statics, inputs)
 
 
-def time(value: object) -> Number:
+def as_number(value: object) -> Number:
     """A time of a normalised program: the pass `units` has made a number of it."""
     return value  # type: ignore[return-value]
 
@@ -60,7 +60,7 @@ class Lowering:
 
     def rule(self, rule: Rule) -> CoreRule:
         pins = tuple(
-            Pinpoint(node.pin.base, time(node.pin.offset))
+            Pinpoint(node.pin.base, as_number(node.pin.offset))
             for formula in rule.formulas()
             for node in walk_outside(formula)
             if isinstance(node, Pinned)
@@ -72,7 +72,7 @@ class Lowering:
             case Atom():
                 return Conclusion(formula, Now(), reach)
             case Pinned(formula=Atom() as atom, pin=pin):
-                offset = time(pin.offset)
+                offset = as_number(pin.offset)
                 return Conclusion(atom, pin.base, Reach(offset, offset))
             case Over(formula=Atom() as atom, interval=interval):
                 return Conclusion(atom, None, self.ahead(interval))
@@ -100,7 +100,7 @@ class Lowering:
             case Not(formula=inner):
                 return core.Not(self.formula(inner), written=formula)
             case Pinned(formula=inner, pin=pin):
-                return core.At(pin.base, time(pin.offset), self.formula(inner), written=formula)
+                return core.At(pin.base, as_number(pin.offset), self.formula(inner), written=formula)
             case Metric(operator=operator, interval=interval, formula=inner):
                 reach = self.reach(interval, operator in ("once", "historically"))
                 node = core.Some if operator in ("once", "eventually") else core.Every
@@ -126,11 +126,11 @@ class Lowering:
             case OnlyWindow(patterns=patterns):
                 return core.Only(patterns, part, written=formula)
             case TimeWindow(back=back, ahead=ahead, hop=hop):
-                near = None if back is None else number(-time(back))
-                reach = Reach(near, None if ahead is None else time(ahead))
+                near = None if back is None else number(-as_number(back))
+                reach = Reach(near, None if ahead is None else as_number(ahead))
                 if isinstance(part, (core.Some, core.Every)) and hop is None and _is_whole(part):
                     return type(part)(reach, part.part, clip=True, written=formula)
-                return core.Seen(reach, part, None if hop is None else time(hop), written=formula)
+                return core.Seen(reach, part, None if hop is None else as_number(hop), written=formula)
 
     def measured(self, comparison: Comparison) -> core.Formula:
         plain, named = apart(comparison)
@@ -147,7 +147,7 @@ class Lowering:
 
     def reach(self, interval: Interval, past: bool) -> Reach:
         """The distances of an interval; on the discrete timeline excluded bounds become included ones."""
-        low, high = time(interval.low), None if interval.high is None else time(interval.high)
+        low, high = as_number(interval.low), None if interval.high is None else as_number(interval.high)
         open_low, open_high = not interval.closed_low, high is not None and not interval.closed_high
         if self.discrete:
             low = low + 1 if open_low else low
