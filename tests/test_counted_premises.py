@@ -18,6 +18,8 @@ import pytest
 
 import presage
 from presage.answers import Answer
+from presage.checking import check_text
+from presage.layout import format_text
 
 from .oracle.aggregates import Said
 from .oracle.lars import Stream, Structure
@@ -315,3 +317,35 @@ def check(name: str, seed: int) -> None:
 def test_ways_are_what_makes_it_true(name: str) -> None:
     for seed in range(2, 4):
         check(name, seed)
+
+
+LOCKED = (
+    "timeline discrete.\ninput failed(u).\nlocked(U) :- count { T : window(9) failed(U)@T } >= 3.\nquery locked(U)."
+)
+
+
+def test_explanations_say_what_counts_and_what_made_the_difference() -> None:
+    program = presage.parse(LOCKED)
+    facts = [("failed", ("u",), at) for at in (0, 2, 5)]
+    before = presage.explain(program, facts[:2], "locked(u)@5", at=3).to_json()
+    assert (before["status"], before["ways"][0]["needs"]) == ("possible", ["1 of failed(u)@T1"])
+    after = presage.explain(program, facts, "locked(u)@5", at=6).to_json()
+    assert (after["status"], after["decisive"]) == ("confirmed", "failed(u)@5")
+    assert after["because"] == ["failed(u)@0", "failed(u)@2", "failed(u)@5"]
+    assert presage.explain(program, facts, "locked(u)@4", at=9).to_json()["status"] == "refuted"
+
+
+def test_columns_of_numbers_have_bounds() -> None:
+    program = presage.parse("input pay(c, v: float >= 0).\nq(C) :- sum { V, T : window(3) pay(C, V)@T } >= 9.")
+    reasoner = presage.Reasoner(program)
+    with pytest.raises(presage.PresageError, match="-1 is not a value of the column `v: float >= 0`"):
+        reasoner.push([("pay", ("a", -1), 0)], now=0)
+    assert format_text(program.source.text).startswith("input pay(c, v: float >= 0).")
+
+
+@pytest.mark.parametrize(
+    "rule", ["q(C, N) :- N = count { T : window(3) pay(C, V)@T }.", "q(C) :- avg { V, T : window(3) pay(C, V)@T } > 3."]
+)
+def test_other_aggregates_are_told_as_confirmed(rule: str) -> None:
+    report = check_text(f"timeline discrete.\ninput pay(c, v).\n{rule}").to_json()
+    assert report["hypothetical"] is False

@@ -68,6 +68,7 @@ ALLOWED: dict[str, set[str]] = {
         "parser",
         "run",
         "showing",
+        "time",
     },
     "layout": {"errors", "model", "parser"},
     "notebook": {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from presage.answers import json_value
 from presage.errors import PresageError
 from presage.explanations.assuming import proof_if
+from presage.explanations.counted import explain_counted
 from presage.explanations.dense import explain_dense
 from presage.explanations.outline import Outline, Sign, near_outline, outline_of, point
 from presage.explanations.result import Explanation
@@ -61,6 +62,10 @@ def explain_unproved(
         start = 0 if subject.program.tick is None else None
         explanation = Why(subject, record.statics, arrivals, start).of(atom.predicate, arguments, time, record.at)
     except NoPatterns as found:
+        if not any(isinstance(each, Open) for each in arguments):
+            counted = explain_counted(subject, record, atom, time) if unknown is not None else None
+            if counted is not None:
+                return counted
         if unknown is not None or any(isinstance(each, Open) for each in arguments):
             raise unknown or _no_ways(subject, found) from None
         stands = None if record.discrete else explain_dense(subject, record, atom, time)
