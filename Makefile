@@ -13,7 +13,7 @@ COMMA := ,
 ON_SPARK := spark$(if $(shell command -v java),,$(COMMA)java)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types unit fuzz agreement kill serve-kill bench kafka docs pictures fmt clean help
+.PHONY: demo test quick lint types unit fuzz agreement kill serve-kill bench kafka docs pictures fmt clean help
 
 help:            ## what can be made
 	@grep -E '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
@@ -23,6 +23,9 @@ demo: $(DEMO_ENVIRONMENT)            ## turbines on a Spark of this machine, in 
 
 test: lint types unit            ## everything that must pass
 
+quick: $(TEST_ENVIRONMENT)            ## style, types and tests of what changed since main, in under a minute
+	$(BIN)/python -m tests.quick
+
 lint: $(TEST_ENVIRONMENT)            ## style and layout of the code
 	$(BIN)/ruff check presage tests bench docs editors
 	$(BIN)/ruff format --check presage tests bench docs editors
@@ -31,7 +34,7 @@ types: $(TEST_ENVIRONMENT)            ## the type checker
 	$(BIN)/mypy
 
 unit: $(TEST_ENVIRONMENT)            ## the tests
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto --dist loadgroup --durations=20 --durations-min=2
 
 fuzz: $(TEST_ENVIRONMENT)            ## the property tests at length (about ten minutes)
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_roundtrip.py tests/test_errors.py tests/test_strata.py tests/test_engine.py tests/test_lars.py tests/test_ask_and_models.py tests/test_cql.py tests/test_rsp.py
