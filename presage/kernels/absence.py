@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import kernel
 from presage.kernels.finding import find_row
 from presage.kernels.layout import FAR, FROM, NODES, RECORD_BYTES, RECORDS, TO, WIDTH, get
 from presage.kernels.tables import earlier_record
 
 
-@njit(cache=True)
+@kernel
 def without(table, atoms, low, high, shift, fixed):  # type: ignore[no-untyped-def]
     """The parts of intervals in which an atom of a table does not hold; `atoms` has its tuple for each interval.
     Gives for each part which interval it is of, its start and its end."""
@@ -51,7 +51,7 @@ def without(table, atoms, low, high, shift, fixed):  # type: ignore[no-untyped-d
     return source[:count], out_low[:count], out_high[:count]
 
 
-@njit(cache=True)
+@kernel
 def still(table, atoms, low, high, shift, fixed):  # type: ignore[no-untyped-def]
     """Until when intervals last if an atom of a table must hold from their start on, or at a fixed cell. What does not
     hold at all ends before it starts."""

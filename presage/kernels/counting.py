@@ -8,14 +8,14 @@ stands, `latest` which entry is the last that stands in a row: a tuple is shown 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import kernel
 from presage.kernels.finding import find_row
 from presage.kernels.layout import FAR, FORGETS, LINK, LOG, LOG_ROW, RECORD_BYTES, RECORDS, TO, WIDTH, get, get32, put
 from presage.kernels.tables import UNLINKED, insert, link
 
 
-@njit(cache=True)
+@kernel
 def count(partitions, times, most, counts, oldest, newest, following, ends, entries, gone, filled):  # type: ignore[no-untyped-def]
     """Counts rows, in their order, as entries that are in without end; a partition with more than `most` loses its
     oldest one. Gives how many are `gone`; `filled` becomes how many rows each one's partition has with it, with the one
@@ -42,7 +42,7 @@ def count(partitions, times, most, counts, oldest, newest, following, ends, entr
     return lost
 
 
-@njit(cache=True)
+@kernel
 def edges(times, filled, gone, most, alive, counts, noted, at, found):  # type: ignore[no-untyped-def]
     """The left edges of a window at the times of rows, which are as for `count`; `gone` are the starts of those that
     go. `alive` are times with rows, in their order, and `counts` how many are in: both have room for more. `noted` is
@@ -81,7 +81,7 @@ def edges(times, filled, gone, most, alive, counts, noted, at, found):  # type: 
     return many
 
 
-@njit(cache=True)
+@kernel
 def show(table, indexes, tuples, starts, stops, entries, ends, rows, latest, begin):  # type: ignore[no-untyped-def]
     """Shows entries from `begin` on, each with its tuple, from its start to its stop. Gives how far there was room."""
     width = get(table, WIDTH)
@@ -107,7 +107,7 @@ def show(table, indexes, tuples, starts, stops, entries, ends, rows, latest, beg
     return len(entries)
 
 
-@njit(cache=True)
+@kernel
 def hide(table, gone, ends, rows, latest):  # type: ignore[no-untyped-def]
     """Ends what is shown of entries that are gone."""
     for entry in gone:
@@ -116,7 +116,7 @@ def hide(table, gone, ends, rows, latest):  # type: ignore[no-untyped-def]
             _end(table, row, ends[entry])
 
 
-@njit(cache=True)
+@kernel
 def _end(table, row, end):  # type: ignore[no-untyped-def]
     """Takes back what the latest interval of a row says of times after `end`."""
     record = get(table, RECORDS) + row * RECORD_BYTES

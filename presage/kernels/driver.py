@@ -6,8 +6,7 @@ remembers how much of its log it has seen. The triggers of a component take turn
 
 from __future__ import annotations
 
-from numba import njit
-
+from presage.kernels.compiling import kernel
 from presage.kernels.layout import (
     COLUMNS,
     HIGHS,
@@ -42,7 +41,7 @@ TRIGGER_BYTES = 8 * TRIGGER_FIELDS
 DONE, TABLE_FULL, OUTPUT_FULL, OUTSIDE = range(4)
 
 
-@njit(cache=True)
+@kernel
 def evaluate(work, trigger):  # type: ignore[no-untyped-def]
     """What the pieces that a trigger has not seen give, as far as there is room. Gives how far, and how much."""
     kind, begin = get(trigger, KIND), get(trigger, SEEN)
@@ -64,7 +63,7 @@ def evaluate(work, trigger):  # type: ignore[no-untyped-def]
     return since_left(work, source, other, index, spec, begin, end, near, far, open_near, open_far, grid, ahead)
 
 
-@njit(cache=True)
+@kernel
 def run(work, first, last):  # type: ignore[no-untyped-def]
     """Works off the components from `first` up to `last`. Gives how it ended, at which component, and there at which
     trigger or table; of a table also for how many more rows room is needed."""

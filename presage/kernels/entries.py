@@ -7,8 +7,8 @@ An entry has the time that is left to it and the values it has bound; an array o
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import kernel
 from presage.kernels.layout import (
     CHECKS,
     ENTRY_BYTES,
@@ -45,7 +45,7 @@ ENTRY_LOW, ENTRY_HIGH, VALUES = range(3)
 FOUND_BYTES, SPEC_BYTES, CHECK_BYTES = 8 * FOUND_FIELDS, 8 * 3, 8 * 5
 
 
-@njit(cache=True)
+@kernel
 def passes(work, begin, count, entry):  # type: ignore[no-untyped-def]
     """Whether comparisons are true, or cannot be decided here: a value without an exact float."""
     values = get(work, FLOATS)
@@ -71,7 +71,7 @@ def passes(work, begin, count, entry):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True)
+@kernel
 def fits(work, begin, count, tuple_, entry):  # type: ignore[no-untyped-def]
     """Binds and compares columns of a tuple."""
     for number in range(begin, begin + count):
@@ -84,7 +84,7 @@ def fits(work, begin, count, tuple_, entry):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True)
+@kernel
 def emit(work, number, entry, came, count):  # type: ignore[no-untyped-def]
     """Notes what entries have found; gives the new count, or -1 where there is no room."""
     size, room, lows, highs = get(work, ENTRY_BYTES), get(work, ROOM), get(work, LOWS), get(work, HIGHS)

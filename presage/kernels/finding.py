@@ -7,8 +7,8 @@ instead: the row of a constant is its number, and who walks along a stream walks
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import inlined, kernel
 from presage.kernels.hashing import EMPTY, GONE, first_place, hash_tuple, stride
 from presage.kernels.layout import (
     BY_NUMBER,
@@ -31,7 +31,7 @@ from presage.kernels.layout import (
 FREE = -2
 
 
-@njit(cache=True, inline="always")
+@inlined
 def find_place(columns, slots, width, mask, wanted):  # type: ignore[no-untyped-def]
     """The row of the tuple at an address, or -1, and the slot that has it or can have it."""
     code = hash_tuple(wanted, width)
@@ -57,7 +57,7 @@ def find_place(columns, slots, width, mask, wanted):  # type: ignore[no-untyped-
         at = (at + step) & mask
 
 
-@njit(cache=True)
+@kernel
 def find_row(table, wanted):  # type: ignore[no-untyped-def]
     """The row of the tuple at an address, or -1."""
     if get(table, BY_NUMBER):
@@ -68,7 +68,7 @@ def find_row(table, wanted):  # type: ignore[no-untyped-def]
     return find_place(get(table, COLUMNS), get(table, SLOTS), get(table, WIDTH), get(table, SLOT_MASK), wanted)[0]
 
 
-@njit(cache=True)
+@kernel
 def rehash(table):  # type: ignore[no-untyped-def]
     """Fills empty slots from the rows in use."""
     columns, slots, records = get(table, COLUMNS), get(table, SLOTS), get(table, RECORDS)

@@ -8,8 +8,8 @@ bucket of what is left. So the cost follows what is forgotten, not what is remem
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import kernel
 from presage.kernels.finding import FREE, find_row
 from presage.kernels.groups import remove_from_indexes
 from presage.kernels.hashing import EMPTY, GONE, first_place, hash_tuple, stride
@@ -62,7 +62,7 @@ from presage.kernels.layout import (
 from presage.kernels.tables import LAST, UNLINKED, drop_nodes, earlier_record, link
 
 
-@njit(cache=True)
+@kernel
 def forget_news(tables, count, seen, triggers, apart):  # type: ignore[no-untyped-def]
     """Empties the logs, and tables that only pass on: all has been seen by all triggers. Gives a table whose log
     is much longer than it needs to be, or -1."""
@@ -81,7 +81,7 @@ def forget_news(tables, count, seen, triggers, apart):  # type: ignore[no-untype
     return longest
 
 
-@njit(cache=True)
+@kernel
 def forget(tables, indexes, cutoffs):  # type: ignore[no-untyped-def]
     """Drops from each table what ended before its cutoff."""
     for number in range(len(cutoffs)):
@@ -104,7 +104,7 @@ def forget(tables, indexes, cutoffs):  # type: ignore[no-untyped-def]
                         _forget_chain(table, indexes, row, cutoff)
 
 
-@njit(cache=True)
+@kernel
 def _forget_all(table, indexes):  # type: ignore[no-untyped-def]
     """Empties a table that is not nearly empty: that is less work than to remove its rows."""
     for field in (LIVE, POOL, POOL_LIVE, POOL_FREE):
@@ -128,7 +128,7 @@ def _forget_all(table, indexes):  # type: ignore[no-untyped-def]
         number = get(index, NEXT_INDEX)
 
 
-@njit(cache=True)
+@kernel
 def _forget_chain(table, indexes, row, cutoff):  # type: ignore[no-untyped-def]
     records, nodes = get(table, RECORDS), get(table, NODES)
     while row >= 0:
@@ -154,7 +154,7 @@ def _forget_chain(table, indexes, row, cutoff):  # type: ignore[no-untyped-def]
         row = following
 
 
-@njit(cache=True)
+@kernel
 def _free_row(table, indexes, row):  # type: ignore[no-untyped-def]
     record = get(table, RECORDS) + row * RECORD_BYTES
     drop_nodes(table, get32(record, EARLIER))
@@ -166,7 +166,7 @@ def _free_row(table, indexes, row):  # type: ignore[no-untyped-def]
         put(table, ROW_FREE, row)
 
 
-@njit(cache=True)
+@kernel
 def _remove_row(table, indexes, row):  # type: ignore[no-untyped-def]
     columns, slots = get(table, COLUMNS), get(table, SLOTS)
     width, mask = get(table, WIDTH), get(table, SLOT_MASK)
@@ -182,7 +182,7 @@ def _remove_row(table, indexes, row):  # type: ignore[no-untyped-def]
         remove_from_indexes(indexes, get(table, INDEXED), columns, width, row)
 
 
-@njit(cache=True)
+@kernel
 def link_all(table):  # type: ignore[no-untyped-def]
     """Chains all rows anew, after the buckets have changed."""
     records, nodes = get(table, RECORDS), get(table, NODES)
@@ -199,7 +199,7 @@ def link_all(table):  # type: ignore[no-untyped-def]
                 link(table, row, end)
 
 
-@njit(cache=True)
+@kernel
 def held_rows(table, left, places, limit, kept):  # type: ignore[no-untyped-def]
     """Marks the rows whose latest interval has not ended before `limit`, or since whose end a row of another table,
     found by the columns at `places`, has held up to there. An earlier interval is never held when the latest is not."""
@@ -222,7 +222,7 @@ def held_rows(table, left, places, limit, kept):  # type: ignore[no-untyped-def]
         kept[row] = other != 0 and get(other, TO) >= limit
 
 
-@njit(cache=True)
+@kernel
 def forget_rows(table, indexes, kept, cutoff, earliest):  # type: ignore[no-untyped-def]
     """Drops the rows that are not marked and ended before a cutoff. Of the others' intervals that ended before
     `earliest` the last stays: it says what those before it say."""

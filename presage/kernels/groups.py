@@ -9,8 +9,8 @@ An index is given by the address of its description, and so are those of a table
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import kernel
 from presage.kernels.hashing import EMPTY, GONE, first_place, hash_columns, hash_tuple, stride
 from presage.kernels.layout import (
     EARLIER,
@@ -32,7 +32,7 @@ from presage.kernels.layout import (
 )
 
 
-@njit(cache=True)
+@kernel
 def indexes_have_room(indexes, number):  # type: ignore[no-untyped-def]
     while number >= 0:
         index = indexes + number * INDEX_BYTES
@@ -42,7 +42,7 @@ def indexes_have_room(indexes, number):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True)
+@kernel
 def find_group(index, columns, width, wanted):  # type: ignore[no-untyped-def]
     """The first row of the group with the wanted key, or -1."""
     heads, key, keys, mask = get(index, HEADS), get(index, KEY), get(index, KEYS), get(index, HEAD_MASK)
@@ -66,7 +66,7 @@ def find_group(index, columns, width, wanted):  # type: ignore[no-untyped-def]
         at = (at + step) & mask
 
 
-@njit(cache=True)
+@kernel
 def add_to_index(index, columns, width, row):  # type: ignore[no-untyped-def]
     heads, following, preceding = get(index, HEADS), get(index, FOLLOWING), get(index, PRECEDING)
     key, keys, mask = get(index, KEY), get(index, KEYS), get(index, HEAD_MASK)
@@ -104,7 +104,7 @@ def add_to_index(index, columns, width, row):  # type: ignore[no-untyped-def]
         at = (at + step) & mask
 
 
-@njit(cache=True)
+@kernel
 def add_to_indexes(indexes, number, columns, width, row):  # type: ignore[no-untyped-def]
     while number >= 0:
         index = indexes + number * INDEX_BYTES
@@ -112,7 +112,7 @@ def add_to_indexes(indexes, number, columns, width, row):  # type: ignore[no-unt
         number = get(index, NEXT_INDEX)
 
 
-@njit(cache=True)
+@kernel
 def remove_from_indexes(indexes, number, columns, width, row):  # type: ignore[no-untyped-def]
     while number >= 0:
         index = indexes + number * INDEX_BYTES
@@ -120,7 +120,7 @@ def remove_from_indexes(indexes, number, columns, width, row):  # type: ignore[n
         number = get(index, NEXT_INDEX)
 
 
-@njit(cache=True)
+@kernel
 def _remove(index, columns, width, row):  # type: ignore[no-untyped-def]
     heads, following, preceding = get(index, HEADS), get(index, FOLLOWING), get(index, PRECEDING)
     later, earlier = get32(following, row), get32(preceding, row)
@@ -144,7 +144,7 @@ def _remove(index, columns, width, row):  # type: ignore[no-untyped-def]
         put(index, GROUPS, get(index, GROUPS) - 1)
 
 
-@njit(cache=True)
+@kernel
 def fill_index(index, columns, width, records, rows):  # type: ignore[no-untyped-def]
     """Enters all rows in use; `EARLIER` of the others is less than -1."""
     for row in range(rows):

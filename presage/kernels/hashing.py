@@ -8,21 +8,21 @@ that are mixed from all bits: neither ranges of numbers nor the graves they leav
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import inlined
 from presage.kernels.layout import get, get32
 
 EMPTY, GONE = -1, -2
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _mix(code):  # type: ignore[no-untyped-def]
     code *= np.uint64(0x9E3779B97F4A7C15)
     code ^= code >> np.uint64(32)
     return code
 
 
-@njit(cache=True, inline="always")
+@inlined
 def scatter(code):  # type: ignore[no-untyped-def]
     """Every bit of a number over all bits."""
     code ^= code >> np.uint64(33)
@@ -33,7 +33,7 @@ def scatter(code):  # type: ignore[no-untyped-def]
     return code
 
 
-@njit(cache=True, inline="always")
+@inlined
 def hash_tuple(place, width):  # type: ignore[no-untyped-def]
     """The hash of the integers at an address."""
     code = np.uint64(get32(place, 0))
@@ -44,7 +44,7 @@ def hash_tuple(place, width):  # type: ignore[no-untyped-def]
     return code
 
 
-@njit(cache=True, inline="always")
+@inlined
 def hash_columns(place, key, keys):  # type: ignore[no-untyped-def]
     """The same for some of a tuple's columns."""
     code = np.uint64(get32(place, get(key, 0)))
@@ -55,12 +55,12 @@ def hash_columns(place, key, keys):  # type: ignore[no-untyped-def]
     return code
 
 
-@njit(cache=True, inline="always")
+@inlined
 def first_place(code, mask):  # type: ignore[no-untyped-def]
     return np.int64(code & np.uint64(mask))
 
 
-@njit(cache=True, inline="always")
+@inlined
 def stride(code):  # type: ignore[no-untyped-def]
     """How far it is from each place of a tuple to the next: odd, so that all places are visited."""
     return np.int64(_mix(code ^ np.uint64(0xC2B2AE3D27D4EB4F)) >> np.uint64(8)) | np.int64(1)

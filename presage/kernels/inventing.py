@@ -7,10 +7,11 @@ Entries stand in the order in which they were made, so that what an entry is mad
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from presage.kernels.compiling import kernel
 
 
-@njit(cache=True)
+@kernel
 def sweep(keys, values, count, widths, counts, used):  # type: ignore[no-untyped-def]
     """Keeps the entries of which some value is used, in their order, and marks what they are made from as used. A
     rule has `widths` values in its frontier and `counts` new ones. Gives how many entries are left."""

@@ -24,8 +24,18 @@ from presage import notices
 _FOLDER = Path(__file__).parent
 
 
-def choose_place() -> None:
-    """Sees to it that there is a place for compiled kernels, before the first of them is made."""
+_done: list[bool] = []
+
+
+def prepare() -> None:
+    """Before the first kernel is compiled: chooses a place for them, and sees to it that people are told."""
+    if not _done:
+        _done.append(True)
+        _choose_place()
+        event.register("numba:compile", _FirstTime())  # type: ignore[no-untyped-call]
+
+
+def _choose_place() -> None:
     if getattr(config, "CACHE_DIR", ""):
         return
     latest = max(source.stat().st_mtime for source in _FOLDER.glob("*.py"))
@@ -110,7 +120,3 @@ class _FirstTime(event.Listener):
 
     def on_end(self, found: event.Event) -> None:
         """The beginning is what matters."""
-
-
-def say_when_compiling() -> None:
-    event.register("numba:compile", _FirstTime())  # type: ignore[no-untyped-call]

@@ -7,11 +7,12 @@ enters their addresses anew when they grow (`engine/relation.py`); kernels never
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
-from numba.extending import intrinsic
+import numpy as np
+
+from presage.kernels.compiling import Access, kernel
 
 from presage.time.bounds import FAR as FAR
 
@@ -48,21 +49,41 @@ LONG_LOG = 1 << 16
 WHEEL_SIZE = 64
 
 
-def _access(kind: Any, stores: bool, align: int | None = None) -> Any:
+def _access(kind: Any, stores: bool, align: int | None = None) -> Access:
     """A function that reads, or writes, a number at a place after an address. Arrays as variables of an inner loop
     would have their users counted again and again, which costs more than what is done with them."""
-    result = types.float64 if kind == ir.DoubleType() else types.int64
+    size = ctypes.sizeof(kind)
+    number = np.float64 if kind is ctypes.c_double else np.int64
+
+    def load(address: int, index: int) -> Any:
+        return number(kind.from_address(int(address) + size * int(index)).value)
+
+    def store(address: int, index: int, value: int) -> None:
+        kind.from_address(int(address) + size * int(index)).value = int(value)
+
+    return Access(store if stores else load, lambda: _instruction(kind, stores, align))
+
+
+def _instruction(kind: Any, stores: bool, align: int | None) -> Any:
+    """The same for compiled kernels."""
+    from llvmlite import ir  # type: ignore[import-untyped]
+    from numba import types
+    from numba.extending import intrinsic
+
+    is_float = kind is ctypes.c_double
+    result = types.float64 if is_float else types.int64
+    form = ir.DoubleType() if is_float else ir.IntType(8 * ctypes.sizeof(kind))
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = builder.gep(builder.inttoptr(arguments[0], kind.as_pointer()), [arguments[1]])
+        place = builder.gep(builder.inttoptr(arguments[0], form.as_pointer()), [arguments[1]])
         if stores:
-            value = arguments[2] if kind == ir.IntType(64) else builder.trunc(arguments[2], kind)
+            value = arguments[2] if form == ir.IntType(64) else builder.trunc(arguments[2], form)
             builder.store(value, place)
             return context.get_dummy_value()
         value = builder.load(place, align=align)
-        if kind == ir.IntType(8):
+        if form == ir.IntType(8):
             return builder.zext(value, ir.IntType(64))
-        return builder.sext(value, ir.IntType(64)) if kind == ir.IntType(32) else value
+        return builder.sext(value, ir.IntType(64)) if form == ir.IntType(32) else value
 
     if stores:
 
@@ -77,15 +98,15 @@ def _access(kind: Any, stores: bool, align: int | None = None) -> Any:
     return intrinsic(load)
 
 
-get, put = _access(ir.IntType(64), False), _access(ir.IntType(64), True)
-get32, put32 = _access(ir.IntType(32), False), _access(ir.IntType(32), True)
-get8, put8 = _access(ir.IntType(8), False), _access(ir.IntType(8), True)
-get_word, get_half = _access(ir.IntType(64), False, align=1), _access(ir.IntType(32), False, align=1)
+get, put = _access(ctypes.c_int64, False), _access(ctypes.c_int64, True)
+get32, put32 = _access(ctypes.c_int32, False), _access(ctypes.c_int32, True)
+get8, put8 = _access(ctypes.c_uint8, False), _access(ctypes.c_uint8, True)
+get_word, get_half = _access(ctypes.c_int64, False, align=1), _access(ctypes.c_int32, False, align=1)
 """Eight bytes, or four, that may begin anywhere."""
-get_float = _access(ir.DoubleType(), False)
+get_float = _access(ctypes.c_double, False)
 
 
-@njit(cache=True)
+@kernel
 def fill32(address, count, value):  # type: ignore[no-untyped-def]
     for index in range(count):
         put32(address, index, value)

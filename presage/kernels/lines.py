@@ -12,8 +12,8 @@ Names are one long array of bytes and, by the number of a constant, where its na
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import inlined, kernel
 from presage.kernels.layout import get, put
 
 # Kinds of pieces: bytes of `constants` between two places; a column of the key by its name as programs show it, or as
@@ -23,7 +23,7 @@ SPARE = 8
 """Bytes after the last one that may be read, and written."""
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _digits(number):  # type: ignore[no-untyped-def]
     size = 1
     if number < 0:
@@ -34,7 +34,7 @@ def _digits(number):  # type: ignore[no-untyped-def]
     return size
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _copy(source, begin, end, target, place):  # type: ignore[no-untyped-def]
     """Copies bytes, eight at a time: some beyond the end are read and written too."""
     at, to = source.ctypes.data + begin, target.ctypes.data + place
@@ -43,7 +43,7 @@ def _copy(source, begin, end, target, place):  # type: ignore[no-untyped-def]
     return place + end - begin
 
 
-@njit(cache=True)
+@kernel
 def write(  # type: ignore[no-untyped-def]
     keys, forms, firsts, texts, pieces, constants, shown_at, shown, plain_at, plain
 ):

@@ -18,8 +18,8 @@ places where each begins.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import inlined, kernel
 from presage.kernels.hashing import EMPTY, scatter
 
 # What a row is, and what is reported of it.
@@ -34,7 +34,7 @@ _CODE = np.uint64(0x7FFFFFFF)
 _ROW = 0xFFFFFFFF
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _code(rows, row, width):  # type: ignore[no-untyped-def]
     """31 bits that tell where a key belongs: times in groups of eight, side by side."""
     code = np.uint64(1469598103934665603)
@@ -45,7 +45,7 @@ def _code(rows, row, width):  # type: ignore[no-untyped-def]
     return np.int64((code + np.uint64(time & 7)) & _CODE)
 
 
-@njit(cache=True)
+@kernel
 def rebuild(rows, slots, counts, width):  # type: ignore[no-untyped-def]
     """Fills `slots` from the rows in use."""
     mask = len(slots) - 1
@@ -60,7 +60,7 @@ def rebuild(rows, slots, counts, width):  # type: ignore[no-untyped-def]
         slots[at] = code << 32 | row
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _remove(rows, slots, free, counts, row, width):  # type: ignore[no-untyped-def]
     mask = len(slots) - 1
     code = _code(rows, row, width)
@@ -83,7 +83,7 @@ def _remove(rows, slots, free, counts, row, width):  # type: ignore[no-untyped-d
     counts[LIVE] -= 1
 
 
-@njit(cache=True)
+@kernel
 def meet(  # type: ignore[no-untyped-def]
     rows, slots, free, touched, counts,
     given, times, begin, sources, constants, checks, bit, offset, low, high, last_chance, now, stamp,
@@ -156,7 +156,7 @@ def meet(  # type: ignore[no-untyped-def]
     return len(times)
 
 
-@njit(cache=True)
+@kernel
 def due(rows, touched, counts, waiting, now, stamp, width):  # type: ignore[no-untyped-def]
     """Adds rows whose time has come to those of this step."""
     for index in range(len(waiting)):
@@ -167,7 +167,7 @@ def due(rows, touched, counts, waiting, now, stamp, width):  # type: ignore[no-u
             counts[TOUCHED] += 1
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _applies(rows, row, checks, begin, end):  # type: ignore[no-untyped-def]
     for check in range(begin, end):
         value = rows[row, checks[check, 0]]
@@ -177,7 +177,7 @@ def _applies(rows, row, checks, begin, end):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True)
+@kernel
 def settle(  # type: ignore[no-untyped-def]
     rows, slots, free, touched, counts, width,
     now, kept, ways, way_checks, offsets, options, option_checks,

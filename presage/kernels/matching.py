@@ -13,8 +13,8 @@ Times are relative to the first literal: every other step has its distance from 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import kernel
 from presage.kernels.entries import CONSTANT, ENTRY_HIGH, ENTRY_LOW, SPEC_BYTES, VALUES, emit, fits, passes
 from presage.kernels.finding import FREE, find_row
 from presage.kernels.groups import find_group
@@ -76,7 +76,7 @@ AT_STEP, CAME, AT_PAIR, PAIRS_LEFT, AT_RECORD, STACK_FIELDS = range(6)
 STEP_BYTES, FRAME_BYTES, PAIR_BYTES = 8 * STEP_FIELDS, 8 * STACK_FIELDS, 8 * 2
 
 
-@njit(cache=True)
+@kernel
 def _next_used(table, row):  # type: ignore[no-untyped-def]
     records = get(table, RECORDS)
     while row < get(table, ROWS):
@@ -86,7 +86,7 @@ def _next_used(table, row):  # type: ignore[no-untyped-def]
     return np.int64(-1)
 
 
-@njit(cache=True)
+@kernel
 def _pair(work, step, table, entry, came, pairs):  # type: ignore[no-untyped-def]
     """Pairs entries with what a step has to look at first; gives how many have anything. What happens for each entry is
     decided by arithmetic where it can be: no one can guess what entries will meet."""
@@ -145,7 +145,7 @@ def _pair(work, step, table, entry, came, pairs):  # type: ignore[no-untyped-def
     return found
 
 
-@njit(cache=True)
+@kernel
 def _next_row(work, step, table, row):  # type: ignore[no-untyped-def]
     if get(step, HOW) == GROUP:
         return get32(get(get(work, INDEXES) + get(step, WHERE) * INDEX_BYTES, FOLLOWING), row)
@@ -154,7 +154,7 @@ def _next_row(work, step, table, row):  # type: ignore[no-untyped-def]
     return np.int64(-1)
 
 
-@njit(cache=True)
+@kernel
 def _prune(work, root, log_low, begin, end):  # type: ignore[no-untyped-def]
     """Leaves out, for some pieces, second steps to tables in which nothing has held as late as they ask, and first
     steps from which nothing is left; gives the first root. All other steps stay as they are."""
@@ -190,7 +190,7 @@ def _prune(work, root, log_low, begin, end):  # type: ignore[no-untyped-def]
     return first
 
 
-@njit(cache=True)
+@kernel
 def match(work, source, root, begin, end):  # type: ignore[no-untyped-def]
     """Walks from the pieces `begin` to `end` of a table's log. Gives up to which piece all was found, and how much."""
     root = _prune(work, root, get(source, LOG_LOW), begin, end)
@@ -218,7 +218,7 @@ def match(work, source, root, begin, end):  # type: ignore[no-untyped-def]
     return end, count
 
 
-@njit(cache=True)
+@kernel
 def _enter(work, step, source, begin, end):  # type: ignore[no-untyped-def]
     """Entries for the pieces that a first step lets through; gives how many."""
     columns, width, size = get(source, COLUMNS), get(source, WIDTH), get(work, ENTRY_BYTES)
@@ -248,7 +248,7 @@ def _enter(work, step, source, begin, end):  # type: ignore[no-untyped-def]
     return came
 
 
-@njit(cache=True)
+@kernel
 def _through_one(work, frame, step, pairs, out):  # type: ignore[no-untyped-def]
     """Takes pairs of entries and intervals through a step, until none is left or there is no more room. Each goes on to
     the entries at `out` if the times meet, and comes again with the interval before if that may meet it too."""
@@ -294,7 +294,7 @@ def _through_one(work, frame, step, pairs, out):  # type: ignore[no-untyped-def]
     put(frame, CAME, passed)
 
 
-@njit(cache=True)
+@kernel
 def _through_several(work, frame, step, pairs, out):  # type: ignore[no-untyped-def]
     """The same for a step in which an entry may meet several rows: pairs of entries and rows."""
     table = get(work, TABLES) + get(step, TABLE) * TABLE_BYTES
@@ -352,7 +352,7 @@ def _through_several(work, frame, step, pairs, out):  # type: ignore[no-untyped-
     put(frame, CAME, passed)
 
 
-@njit(cache=True)
+@kernel
 def _walk(work, first, count):  # type: ignore[no-untyped-def]
     """From the entries of the first level through a tree of steps; gives the new count, or -1 where there is no
     room."""

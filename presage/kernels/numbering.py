@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import kernel
 from presage.kernels.hashing import EMPTY, scatter
 
 
-@njit(cache=True)
+@kernel
 def _code(keys, entry):  # type: ignore[no-untyped-def]
     code = np.uint64(0)
     for column in range(keys.shape[1]):
@@ -22,7 +22,7 @@ def _code(keys, entry):  # type: ignore[no-untyped-def]
     return code
 
 
-@njit(cache=True)
+@kernel
 def spread(slots, keys, count):  # type: ignore[no-untyped-def]
     """Fills empty slots with the entries."""
     mask = len(slots) - 1
@@ -33,7 +33,7 @@ def spread(slots, keys, count):  # type: ignore[no-untyped-def]
         slots[at] = entry
 
 
-@njit(cache=True)
+@kernel
 def enter(slots, keys, count, wanted, found):  # type: ignore[no-untyped-def]
     """The entries of keys; those that are new are added, and their count given. There must be room for all."""
     mask = len(slots) - 1

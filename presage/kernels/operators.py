@@ -10,12 +10,12 @@ whose end lies before its start is empty.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import inlined, kernel
 from presage.kernels.layout import FAR
 
 
-@njit(cache=True, inline="always")
+@inlined
 def plus(cell, distance):  # type: ignore[no-untyped-def]
     """A cell moved by a distance, where both may be infinite."""
     if cell >= FAR or distance >= FAR:
@@ -25,7 +25,7 @@ def plus(cell, distance):  # type: ignore[no-untyped-def]
     return np.int64(cell + distance)
 
 
-@njit(cache=True)
+@kernel
 def dilate(low, high, near, far, open_near, open_far):  # type: ignore[no-untyped-def]
     """Where something holds `near` to `far` before: [low + near, high + far]."""
     start = plus(low, near)
@@ -37,7 +37,7 @@ def dilate(low, high, near, far, open_near, open_far):  # type: ignore[no-untype
     return start, end
 
 
-@njit(cache=True)
+@kernel
 def dilate_all(low, high, near, far, open_near, open_far):  # type: ignore[no-untyped-def]
     """The same for whole columns."""
     out_low, out_high = np.empty(len(low), np.int64), np.empty(len(low), np.int64)
@@ -46,7 +46,7 @@ def dilate_all(low, high, near, far, open_near, open_far):  # type: ignore[no-un
     return out_low, out_high
 
 
-@njit(cache=True)
+@kernel
 def erode(low, high, near, far, open_near, open_far):  # type: ignore[no-untyped-def]
     """Where something holds all the time from `far` to `near` before: [low + far, high + near]."""
     if far >= FAR and low > -FAR:
@@ -64,7 +64,7 @@ def erode(low, high, near, far, open_near, open_far):  # type: ignore[no-untyped
     return start, end
 
 
-@njit(cache=True)
+@kernel
 def reach(low, high, begin, stop, near, far, open_near, open_far, grid, ahead):  # type: ignore[no-untyped-def]
     """`left since right`: an interval of the right side with one coalesced interval [begin, stop] of the left.
 

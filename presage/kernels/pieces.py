@@ -7,13 +7,13 @@ that any row says, so that a group is a function from cells to steps, written as
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import kernel
 from presage.kernels.layout import FAR
 from presage.kernels.operators import plus
 
 
-@njit(cache=True)
+@kernel
 def _sift_up(heap, keys, at):  # type: ignore[no-untyped-def]
     while at > 0:
         above = (at - 1) // 2
@@ -23,7 +23,7 @@ def _sift_up(heap, keys, at):  # type: ignore[no-untyped-def]
         at = above
 
 
-@njit(cache=True)
+@kernel
 def _drop_top(heap, keys, size):  # type: ignore[no-untyped-def]
     """Takes the least row off a heap of so many; gives how many are left."""
     size -= 1
@@ -40,7 +40,7 @@ def _drop_top(heap, keys, size):  # type: ignore[no-untyped-def]
     return size
 
 
-@njit(cache=True)
+@kernel
 def earliest(starts, low, high, step, known):  # type: ignore[no-untyped-def]
     """The pieces of each group, each with the least step; touching ones of the same step are one. `starts` says where
     groups begin, and where the last one ends. Gives for each piece its group, its ends, its step, and whether it is
@@ -82,7 +82,7 @@ def earliest(starts, low, high, step, known):  # type: ignore[no-untyped-def]
     return group[:count], out_low[:count], out_high[:count], out_step[:count], news[:count]
 
 
-@njit(cache=True)
+@kernel
 def held_throughout(starts, low, high, step, near, far, clips):  # type: ignore[no-untyped-def]
     """Where the pieces of a group hold all the time from `far` to `near` before, each with the step from which that is
     known: the greatest of that time. Pieces do not overlap. With `clips` what began with the stream had always been."""
@@ -130,7 +130,7 @@ def held_throughout(starts, low, high, step, near, far, clips):  # type: ignore[
     return group[:count], out_low[:count], out_high[:count], out_step[:count]
 
 
-@njit(cache=True)
+@kernel
 def meeting(starts, low, high, first):  # type: ignore[no-untyped-def]
     """Pairs of rows of a group that hold at some time together, one of the `first` kind and one of the other."""
     pairs = np.empty((2, max(16, len(low))), np.int64)
@@ -159,7 +159,7 @@ def meeting(starts, low, high, first):  # type: ignore[no-untyped-def]
     return pairs[0, :count], pairs[1, :count]
 
 
-@njit(cache=True)
+@kernel
 def _of_other_kind(begin, end, first, others):  # type: ignore[no-untyped-def]
     """Puts the rows of a group that are not of the `first` kind into `others`; gives how many there are."""
     size = 0
@@ -170,7 +170,7 @@ def _of_other_kind(begin, end, first, others):  # type: ignore[no-untyped-def]
     return size
 
 
-@njit(cache=True)
+@kernel
 def outside(starts, low, high, first):  # type: ignore[no-untyped-def]
     """The parts of rows of the `first` kind in which no row of the other kind of their group holds; those do not
     overlap. Gives for each part its row and its ends."""
@@ -201,7 +201,7 @@ def outside(starts, low, high, first):  # type: ignore[no-untyped-def]
     return source[:count], out_low[:count], out_high[:count]
 
 
-@njit(cache=True)
+@kernel
 def lasting(starts, low, high, step, first, following, near, far):  # type: ignore[no-untyped-def]
     """Where a row of the `first` kind held from `far` to `near` before, and at all cells between those of the other
     kind of its group, which do not overlap. `following` is the next row with the same values, or below 0. Gives for
@@ -249,7 +249,7 @@ def lasting(starts, low, high, step, first, following, near, far):  # type: igno
     return source[:count], out_low[:count], out_high[:count], out_step[:count]
 
 
-@njit(cache=True)
+@kernel
 def _room(count, source, low, high, step):  # type: ignore[no-untyped-def]
     """Columns with room for one more row."""
     if count < len(source):

@@ -7,8 +7,8 @@ rest has been said, and may be forgotten.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import kernel
 from presage.kernels.entries import SPEC_BYTES
 from presage.kernels.finding import FREE, find_row
 from presage.kernels.groups import find_group
@@ -47,7 +47,7 @@ from presage.kernels.tables import earlier_record
 BY_TUPLE, EVERY = -1, -2
 
 
-@njit(cache=True)
+@kernel
 def _whole(table, row, low):  # type: ignore[no-untyped-def]
     """The interval of a row that contains a cell."""
     record = get(table, RECORDS) + row * RECORD_BYTES
@@ -56,7 +56,7 @@ def _whole(table, row, low):  # type: ignore[no-untyped-def]
     return get(record, FROM), get(record, TO)
 
 
-@njit(cache=True)
+@kernel
 def _emit(work, table, row, low, high, count):  # type: ignore[no-untyped-def]
     """Notes an interval of a row's tuple, unless it is empty; gives the new count, or -1 where there is no room."""
     if low > high:
@@ -71,7 +71,7 @@ def _emit(work, table, row, low, high, count):  # type: ignore[no-untyped-def]
     return count + 1
 
 
-@njit(cache=True)
+@kernel
 def shrink(work, source, begin, end, near, far, open_near, open_far, clips):  # type: ignore[no-untyped-def]
     """Where something holds all the time from `far` to `near` before, or, if that is cut off at the start of the
     stream, all the time that is left of it, if any is."""
@@ -92,7 +92,7 @@ def shrink(work, source, begin, end, near, far, open_near, open_far, clips):  # 
     return end, count
 
 
-@njit(cache=True)
+@kernel
 def hop(work, source, begin, end, period):  # type: ignore[no-untyped-def]
     """From each multiple of a period up to the next, what holds at that multiple."""
     log_row, log_low, log_high = get(source, LOG_ROW), get(source, LOG_LOW), get(source, LOG_HIGH)
@@ -112,7 +112,7 @@ def hop(work, source, begin, end, period):  # type: ignore[no-untyped-def]
     return end, count
 
 
-@njit(cache=True)
+@kernel
 def since_right(work, source, left, spec, begin, end, near, far, open_near, open_far, grid, ahead):  # type: ignore[no-untyped-def]
     """New pieces of the right side: alone, and with every interval of the left side."""
     columns, width, wanted = get(source, COLUMNS), get(source, WIDTH), get(work, WANTED)
@@ -151,7 +151,7 @@ def since_right(work, source, left, spec, begin, end, near, far, open_near, open
     return end, count
 
 
-@njit(cache=True)
+@kernel
 def since_left(work, source, right, index, spec, begin, end, near, far, open_near, open_far, grid, ahead):  # type: ignore[no-untyped-def]
     """New pieces of the left side, with every interval of the right sides that go with it."""
     columns, width, wanted = get(source, COLUMNS), get(source, WIDTH), get(work, WANTED)

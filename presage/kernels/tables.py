@@ -20,9 +20,11 @@ caller makes some and inserts all over again.
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit, types
+from typing import Any
 
+import numpy as np
+
+from presage.kernels.compiling import inlined, kernel, typed
 from presage.kernels.finding import FREE, find_place
 from presage.kernels.groups import add_to_indexes, indexes_have_room
 from presage.kernels.hashing import GONE
@@ -80,7 +82,7 @@ LAST = -1
 UNLINKED = -2
 
 
-@njit(cache=True)
+@kernel
 def link(table, row, end):  # type: ignore[no-untyped-def]
     """Notes when a row can be forgotten: when the interval that ends at `end` can."""
     wheel, first = get(table, WHEEL), get(table, WHEEL_AT)
@@ -89,7 +91,7 @@ def link(table, row, end):  # type: ignore[no-untyped-def]
     put32(wheel, bucket, row)
 
 
-@njit(cache=True)
+@kernel
 def _append(table, tuples, starts, ends, begin, count):  # type: ignore[no-untyped-def]
     """The same for a table that only passes on what comes: nothing is looked up, and row and place in the log agree."""
     columns, width, records = get(table, COLUMNS), get(table, WIDTH), get(table, RECORDS)
@@ -118,7 +120,7 @@ def _append(table, tuples, starts, ends, begin, count):  # type: ignore[no-untyp
     return index
 
 
-@njit(cache=True)
+@kernel
 def insert(table, indexes, tuples, starts, ends, begin, count):  # type: ignore[no-untyped-def]
     """Adds intervals to tuples, from `begin` to `count`; what is new goes to the log. Gives how far it came."""
     if get(table, PASSES):
@@ -232,7 +234,7 @@ def insert(table, indexes, tuples, starts, ends, begin, count):  # type: ignore[
     return index
 
 
-@njit(cache=True)
+@kernel
 def _put_aside(table, wanted, start, end):  # type: ignore[no-untyped-def]
     """Notes what lies too far ahead to be in the table yet; gives whether there was room."""
     count, width = get(table, AHEAD), get(table, WIDTH)
@@ -246,7 +248,7 @@ def _put_aside(table, wanted, start, end):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True)
+@kernel
 def _new_node(table):  # type: ignore[no-untyped-def]
     free = get(table, POOL_FREE) - 1
     if free >= 0:
@@ -261,21 +263,21 @@ def _new_node(table):  # type: ignore[no-untyped-def]
     return node
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _write(record, start, end, earlier):  # type: ignore[no-untyped-def]
     put(record, FROM, start)
     put(record, TO, end)
     put32(record, EARLIER, earlier)
 
 
-@njit(cache=True)
+@kernel
 def _note(table, place, row, start, end):  # type: ignore[no-untyped-def]
     put32(get(table, LOG_ROW), place, row)
     put(get(table, LOG_LOW), place, start)
     put(get(table, LOG_HIGH), place, end)
 
 
-@njit(cache=True)
+@kernel
 def _insert_before(table, row, start, end, log):  # type: ignore[no-untyped-def]
     """Adds an interval that starts before a row's latest one; gives the number of pieces, or -1 for want of room."""
     nodes = get(table, NODES)
@@ -323,14 +325,14 @@ def _insert_before(table, row, start, end, log):  # type: ignore[no-untyped-def]
     return pieces
 
 
-@njit(cache=True, inline="always")
+@inlined
 def earlier_record(nodes, record):  # type: ignore[no-untyped-def]
     """The address of the record before one, or 0."""
     node = get32(record, EARLIER)
     return nodes + node * RECORD_BYTES if node >= 0 else np.int64(0)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _drop_node(table, node):  # type: ignore[no-untyped-def]
     free = get(table, POOL_FREE)
     put32(get(table, NODES) + free * RECORD_BYTES, LINK, node)
@@ -338,7 +340,7 @@ def _drop_node(table, node):  # type: ignore[no-untyped-def]
     put(table, POOL_LIVE, get(table, POOL_LIVE) - 1)
 
 
-@njit(cache=True)
+@kernel
 def drop_nodes(table, node):  # type: ignore[no-untyped-def]
     nodes = get(table, NODES)
     while node >= 0:
@@ -347,7 +349,7 @@ def drop_nodes(table, node):  # type: ignore[no-untyped-def]
         node = following
 
 
-@njit(cache=True)
+@kernel
 def all_intervals(table):  # type: ignore[no-untyped-def]
     """Every interval as (row, start, end)."""
     records, nodes = get(table, RECORDS), get(table, NODES)
@@ -365,12 +367,15 @@ def all_intervals(table):  # type: ignore[no-untyped-def]
     return rows, lows, highs
 
 
-# Other kinds of numbers must not get here; arrays that are not ours may be read only.
-_ROWS = types.Array(types.int32, 2, "C", readonly=True)
-_CELLS = types.Array(types.int64, 1, "C", readonly=True)
+def _numbers_of_a_table() -> Any:
+    """Other kinds of numbers must not get there; arrays that are not ours may be read only."""
+    from numba import types
+
+    rows, cells = types.Array(types.int32, 2, "C", readonly=True), types.Array(types.int64, 1, "C", readonly=True)
+    return types.int64(types.int64, types.int64, rows, cells, cells, types.int64)
 
 
-@njit(types.int64(types.int64, types.int64, _ROWS, _CELLS, _CELLS, types.int64), cache=True)
+@typed(_numbers_of_a_table)
 def insert_all(table, indexes, tuples, starts, ends, begin):  # type: ignore[no-untyped-def]
     """The same for arrays."""
     return insert(table, indexes, tuples.ctypes.data, starts.ctypes.data, ends.ctypes.data, begin, len(starts))

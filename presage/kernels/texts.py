@@ -8,8 +8,8 @@ addresses. A column has its texts one after the other too, and where each begins
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import inlined, kernel
 from presage.kernels.hashing import scatter
 from presage.kernels.layout import get, get8, get32, get_half, get_word, put, put8, put32
 
@@ -20,7 +20,7 @@ CODE, BEGIN, LENGTH, NUMBER = 0, 1, 4, 5
 ENTRY_BYTES = 24
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _rest(place, length):  # type: ignore[no-untyped-def]
     """All bytes of a text of less than eight, in one number. Nothing beyond it is read; bytes in the middle may come
     twice."""
@@ -33,7 +33,7 @@ def _rest(place, length):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _hash(place, length):  # type: ignore[no-untyped-def]
     code = np.uint64(length) * np.uint64(0x9E3779B97F4A7C15)
     words = length >> 3
@@ -46,7 +46,7 @@ def _hash(place, length):  # type: ignore[no-untyped-def]
     return np.int64(code >> np.uint64(1))
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _same(place, other, length):  # type: ignore[no-untyped-def]
     words = length >> 3
     for word in range(words):
@@ -56,7 +56,7 @@ def _same(place, other, length):  # type: ignore[no-untyped-def]
     return _rest(place + done, length & 7) == _rest(other + done, length & 7)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def _place_of(table, place, length, code):  # type: ignore[no-untyped-def]
     """The entry of a text; if there is none, where its slot would be, as a negative number."""
     slots, mask, known, entries = get(table, SLOTS), get(table, MASK), get(table, BYTES), get(table, ENTRIES)
@@ -75,7 +75,7 @@ def _place_of(table, place, length, code):  # type: ignore[no-untyped-def]
         at = (at + 1) & mask
 
 
-@njit(cache=True)
+@kernel
 def find(table, places, data, found):  # type: ignore[no-untyped-def]
     """The numbers of a column's texts, -1 where one has not been seen; gives how many have not, and their length."""
     entries = get(table, ENTRIES)
@@ -93,7 +93,7 @@ def find(table, places, data, found):  # type: ignore[no-untyped-def]
     return unknown, total
 
 
-@njit(cache=True)
+@kernel
 def enter(table, places, data, found, count, used):  # type: ignore[no-untyped-def]
     """Enters the texts that were not found, and puts -2 less their entry in their place. There must be room for all
     of them. Gives the rows that made the entries."""
@@ -122,7 +122,7 @@ def enter(table, places, data, found, count, used):  # type: ignore[no-untyped-d
     return fresh[:made]
 
 
-@njit(cache=True)
+@kernel
 def take_numbers(table, found):  # type: ignore[no-untyped-def]
     """Replaces entries, as `enter` leaves them, by their numbers."""
     entries = get(table, ENTRIES)
@@ -131,7 +131,7 @@ def take_numbers(table, found):  # type: ignore[no-untyped-def]
             found[index] = get32(entries + (-2 - found[index]) * ENTRY_BYTES, NUMBER)
 
 
-@njit(cache=True)
+@kernel
 def spread(slots, codes):  # type: ignore[no-untyped-def]
     """Fills empty slots."""
     mask = len(slots) - 1
@@ -142,7 +142,7 @@ def spread(slots, codes):  # type: ignore[no-untyped-def]
         slots[at] = entry
 
 
-@njit(cache=True)
+@kernel
 def hashes(places, data, count, seed):  # type: ignore[no-untyped-def]
     """A hash of each text of a column, the same on every machine."""
     found = np.empty(count, np.uint64)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from presage.kernels.compiling import kernel
 from presage.kernels.layout import FAR
 
 
-@njit(cache=True)
+@kernel
 def split_at(rows, low, high, limit):  # type: ignore[no-untyped-def]
     """Rows with intervals, cut after a cell: what lies up to it, and what lies after it."""
     width, total = rows.shape[1], len(low)
@@ -36,7 +36,7 @@ def split_at(rows, low, high, limit):  # type: ignore[no-untyped-def]
     return (due_rows, due_low, due_high), (later_rows, later_low, later_high)
 
 
-@njit(cache=True)
+@kernel
 def bucket_numbers(low, bucket):  # type: ignore[no-untyped-def]
     """Which bucket each row belongs to, and the least and the greatest of these."""
     numbers = np.empty(len(low), np.int64)
@@ -50,7 +50,7 @@ def bucket_numbers(low, bucket):  # type: ignore[no-untyped-def]
     return numbers, least, most
 
 
-@njit(cache=True)
+@kernel
 def by_bucket(rows, low, high, numbers, first, count):  # type: ignore[no-untyped-def]
     """Rows in the order of their buckets, `count` of them from `first` on; gives also where each bucket begins."""
     width = rows.shape[1]
