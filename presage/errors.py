@@ -12,6 +12,7 @@ import difflib
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 
@@ -286,6 +287,15 @@ def as_json(source: Source, found: Diagnostic) -> dict[str, Any]:
 
 
 _LONGEST_COMPARED = 40
+
+
+def neighbour(missing: Path) -> str:
+    """The file of the same folder that was most likely meant, as the end of a message."""
+    try:
+        found = nearest(missing.name, (each.name for each in missing.parent.iterdir()))
+    except OSError:
+        return f": there is no folder {missing.parent}" if not missing.parent.exists() else ""
+    return f"; did you mean {missing.parent / found}?" if found else ""
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:

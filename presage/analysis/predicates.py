@@ -228,6 +228,7 @@ def _suspicious(program: Program, found: dict[str, Predicate]) -> Iterator[Diagn
     known = {name for name, each in found.items() if each.is_declared or each.kind == "derived"}
     declares = any(each.is_declared for each in found.values())
     used_as_variables = {variable.name for rule in program.rules for variable in rule.variables()}
+    unused = _unused(program, found)
     if len(known) * (len(found) - len(known)) > MOST_NAMES_COMPARED:
         return
     for name, each in found.items():
@@ -238,6 +239,13 @@ def _suspicious(program: Program, found: dict[str, Predicate]) -> Iterator[Diagn
             message = f"`{name}` stands where an atom is expected, and is taken for a predicate without arguments"
             yield Diagnostic("N102", message, each.first, hint, severity="warning")
             continue
+        if meant := _meant(each, unused):
+            message = (
+                f"`{name}` has no declaration and is taken for an input, while `{meant}` is declared and never used"
+            )
+            hint = f"did you mean `{meant}`? If not, declare it: `input {name}(…).`"
+            yield Diagnostic("N102", message, each.first, hint, severity="warning")
+            continue
         near = nearest(name, (other for other in known if found[other].arity == each.arity))
         if near is None or len(name) < 3 or _is_a_name_of_its_own(name, near):
             continue
@@ -246,6 +254,20 @@ def _suspicious(program: Program, found: dict[str, Predicate]) -> Iterator[Diagn
         message = f"`{name}` has no rule and no declaration, and is taken for an input"
         hint = f"did you mean `{near}`? If not, declare it: `input {name}(…).`"
         yield Diagnostic("N102", message, each.first, hint, severity="warning")
+
+
+def _unused(program: Program, found: dict[str, Predicate]) -> list[Predicate]:
+    """What is declared, and neither asked for nor mentioned by any rule."""
+    used = {query.atom.predicate for query in program.queries}
+    used |= {atom.predicate for rule in program.rules for formula in rule.formulas() for atom in mentioned(formula)}
+    return [each for name, each in found.items() if each.is_declared and name not in used]
+
+
+def _meant(undeclared: Predicate, unused: list[Predicate]) -> str | None:
+    """The declared predicate that an undeclared one most likely stands for."""
+    near = nearest(undeclared.name, (each.name for each in unused))
+    alike = [each.name for each in unused if each.arity == undeclared.arity]
+    return near or (alike[0] if alike else unused[0].name if unused else None)
 
 
 def _is_a_name_of_its_own(name: str, near: str) -> bool:

@@ -27,6 +27,7 @@ from presage.analysis.patterns import Unfolding
 from presage.analysis.predicates import Predicate, find_predicates
 from presage.analysis.recursion import recursive_cycle
 from presage.analysis.safety import check_safety
+from presage.analysis.slow import Slow, slow_parts
 from presage.analysis.strata import Stratification
 from presage.analysis.stream_strata import window_cycle
 from presage.analysis.subject import Dependency, Subject
@@ -92,6 +93,11 @@ class Findings:
         return None
 
     @property
+    def slow(self) -> tuple[Slow, ...]:
+        """What may be slow, with the rules that make it so."""
+        return slow_parts(self.subject, self.route, self.memory)
+
+    @property
     def query_delay(self) -> Number | None:
         return _greatest(each.reach.delay for each in self.queries)
 
@@ -152,7 +158,7 @@ _FIELDS = (
     "ok", "timeline", "reading", "engine", "predicates", "queries", "query_delay", "window_size", "hypothetical",
     "recursive", "connected", "forward_propagating", "t_stratified", "stream_stratified", "weakly_acyclic",
     "temporally_weakly_acyclic", "model_faithful_acyclic", "acyclicity", "granularity", "memory_bound",
-    "partition_key", "why", "problems",
+    "partition_key", "slow", "why", "problems",
 )  # fmt: skip
 
 
@@ -200,6 +206,10 @@ def _findings_json(found: Findings) -> dict[str, Any]:
         "granularity": json_number(found.granularity),
         "memory_bound": None if found.memory is None else found.memory.to_json(),
         "partition_key": found.partition.columns,
+        "slow": [
+            {"line": None if each.rule is None else subject.program.line_of(each.rule), "reason": each.reason}
+            for each in found.slow
+        ],
         "why": reasons(found),
     }
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from presage.checking import Findings, Report, reasons
+from presage.checking.needs import needs
 from presage.model.printer import show_number, show_query
 from presage.model.terms import Number
 
@@ -38,9 +39,23 @@ def _print(report: Report, console: Console) -> None:
         console.print(show_problems(report), markup=False)
         return
     console.print(f"{report.source.name}", style="bold", markup=False)
+    console.print(_needs(report))
+    console.rule("the theory", style="dim", align="left")
     console.print(_predicates(report))
     console.print(_queries(found))
     console.print(_answers(found))
+
+
+def _needs(report: Report) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for name, said in needs(report):
+        table.add_row(name, Text("\n".join(said)))
+    return table
 
 
 def _predicates(report: Report) -> RenderableType:

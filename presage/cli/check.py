@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     from presage.errors import ProgramError
 
     try:
-        report = checked_program(options, horizon=options.horizon, chase_limit=options.chase_limit)
+        report = checked_program(options, horizon=options.horizon, chase_limit=options.chase_limit, warns=False)
     except ProgramError as unreadable:
         # Not even text: the report says so in the same form as everything else.
         from presage.model.program import Program

@@ -83,13 +83,21 @@ def params_of(options: argparse.Namespace) -> dict[str, str]:
 
 
 def checked_program(
-    options: argparse.Namespace, *, horizon: int = DEFAULT_HORIZON, chase_limit: int | None = None
+    options: argparse.Namespace,
+    *,
+    horizon: int = DEFAULT_HORIZON,
+    chase_limit: int | None = None,
+    warns: bool = True,
 ) -> Report:
     """The report on the program that a command names, its parameters as the call sets them."""
     from presage.checking import check_file
+    from presage.cli.silence import tell_warnings
 
     try:
-        return check_file(options.program, params=params_of(options), horizon=horizon, chase_limit=chase_limit)
+        report = check_file(options.program, params=params_of(options), horizon=horizon, chase_limit=chase_limit)
+        if warns:
+            tell_warnings(report)
+        return report
     except WrongParameter as found:
         wrong_call(f"--set: {found}")
 

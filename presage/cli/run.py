@@ -20,6 +20,7 @@ from presage.cli.options import (
     tell_what_was_passed_over,
     wrong_call,
 )
+from presage.cli.silence import tell_what_may_be_slow, tell_why_nothing
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -210,6 +211,7 @@ def run(options: argparse.Namespace) -> int:
         pull = _pull_asked(reasoner, options.every)
         clock = WallClock(reasoner.checker.units, "--clock") if options.clock else None
     _tell_where_steps_begin(reasoner, facts)
+    tell_what_may_be_slow(report, facts)
     supposed = _supposed_facts(reasoner, options.suppose)
     if options.suppose and until is None and not is_piped:
         until = max((fact.arrival for fact in facts), default=0)
@@ -224,6 +226,14 @@ def run(options: argparse.Namespace) -> int:
                 yield answers if reasons is None else reasons(answers)
 
     def told() -> Iterator[Sequence[Answer]]:
+        anything = is_piped or snapshot
+        for answers in lasting():
+            anything = anything or bool(len(answers))
+            yield answers
+        if not anything:
+            tell_why_nothing(reasoner.subject, facts, options.facts)
+
+    def lasting() -> Iterator[Sequence[Answer]]:
         """What goes on is told once, and ends with the run."""
         yield from stepped()
         if options.emit == "states":
@@ -326,12 +336,16 @@ def _stepper(report: Report, options: argparse.Namespace, choice: Choice) -> Rea
     except NoHypotheses as found:
         if options.emit is not None:
             raise
-        print(f"note: only confirmed answers are told: {found.reason}", file=sys.stderr)
+        from presage.checking.needs import plainly
+
+        print(f"note: only confirmed answers are told: {plainly(found.reason)}", file=sys.stderr)
         return reasoner_of(report, "confirmed", choice, options.chase_limit, brave=options.brave)
 
 
 def _tell_what_is_only_confirmed(report: Report) -> None:
     """A note for each query without hypothetical answers."""
+    from presage.checking.needs import plainly
+
     found = report.findings
     if found is None or found.route.engine != "interval":
         return
@@ -340,7 +354,7 @@ def _tell_what_is_only_confirmed(report: Report) -> None:
             lines = ", ".join(found.subject.place(rule) for rule in each.hypothetical.rules)
             where = f" ({lines})" if lines else ""
             told = f"of {each.query.atom.predicate} only confirmed answers are told"
-            print(f"note: {told}: {each.hypothetical.reason}{where}", file=sys.stderr)
+            print(f"note: {told}: {plainly(each.hypothetical.reason)}{where}", file=sys.stderr)
 
 
 def take_facts(

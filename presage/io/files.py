@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from presage.errors import neighbour
 from presage.io.facts import Checker, Fact, FactError, exact
 from presage.io.monpoly import read_log
 from presage.io.rdf import read_rdf
@@ -43,7 +44,8 @@ def read_facts(files: Iterable[FactsFile], checker: Checker) -> Iterator[Fact]:
         try:
             yield from reader(path, checker)
         except OSError as found:
-            raise FactError(f"{path}: cannot be read ({found.strerror or found})") from None
+            meant = neighbour(path) if isinstance(found, FileNotFoundError) else ""
+            raise FactError(f"{path}: cannot be read ({found.strerror or found}){meant}") from None
         except UnicodeDecodeError:
             raise FactError(f"{path}:{_undecodable_line(path)}: the file is not UTF-8 text") from None
 

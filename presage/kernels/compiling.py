@@ -5,8 +5,9 @@ kernel is an ordinary function of numbers in memory, so that Python can run it a
 case of a test or a line at a prompt are done before numba would be there. Up to `ENOUGH` pieces of work a process does
 that; then all kernels are compiled, or found compiled, and stay so.
 
-A compiled kernel has names of its own: a copy of its module's, in which other kernels are compiled ones. So a kernel
-that is being run by Python when it becomes too much stays what it is until it returns, and what it calls is compiled.
+A compiled kernel has names of its own: a copy of its module's, in which other kernels are compiled ones. A kernel that
+is being run by Python when it becomes too much goes on so until it returns, and so does all it calls. That is soon:
+kernels run out of room, and their callers give them twice as much at a time.
 
 PRESAGE_KERNELS=compiled compiles from the start, PRESAGE_KERNELS=python never, a number says how much is enough.
 """
@@ -37,7 +38,7 @@ class _Work:
 
 
 class _Calls(threading.local):
-    """How many kernels deep a thread is in what Python runs."""
+    """Whether a thread is inside a kernel that Python runs."""
 
     depth = 0
 
@@ -61,24 +62,24 @@ class Kernel:
         self.__name__ = function.__name__
 
     def __call__(self, *arguments: Any) -> Any:
+        if _calls.depth:
+            # Part of what Python runs: its numbers have kinds, which compiled kernels do not give back.
+            _work.left -= 1
+            return self.function(*arguments)
         if self._compiled is not None:
             return self._compiled(*arguments)
-        _work.left -= 1
-        if _calls.depth == 0:
-            for given in arguments:
-                if isinstance(given, np.ndarray):
-                    _work.left -= given.size >> 6 if given.size < LARGE else ENOUGH
-        # What is part of another kernel alone is not worth a compilation of its own.
-        if _work.left < 0 and not (self._inline and _calls.depth):
+        for given in arguments:
+            if isinstance(given, np.ndarray):
+                _work.left -= given.size >> 6 if given.size < LARGE else ENOUGH
+        if _work.left <= 0:
             return self.compiled()(*arguments)
-        _calls.depth += 1
+        _work.left -= 1
+        _calls.depth = 1
         try:
-            if _calls.depth > 1:
-                return self.function(*arguments)
             with np.errstate(over="ignore"):
                 return _as_compiled(self.function(*arguments))
         finally:
-            _calls.depth -= 1
+            _calls.depth = 0
 
     def compiled(self) -> Any:
         """What numba makes of it."""

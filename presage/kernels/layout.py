@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from presage.kernels.compiling import Access, kernel
-
 from presage.time.bounds import FAR as FAR
 
 # A table: see `tables.py` for what the arrays hold.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from presage.errors import Diagnostic, PresageError, ProgramError, Source, Span
+from presage.errors import Diagnostic, PresageError, ProgramError, Source, Span, neighbour
 from presage.languages import PRESAGE, SECOND_FILES, language_of, read
 from presage.parser import Parsed
 from presage.parser.including import Folder, read_with_files
@@ -38,7 +38,7 @@ def read_file(path: str | Path, what: str = "a program file (.psg)") -> str:
     except IsADirectoryError:
         raise PresageError(f"{where}: this is a folder; give {what}") from None
     except FileNotFoundError:
-        raise PresageError(f"{where}: there is no such file") from None
+        raise PresageError(f"{where}: there is no such file{neighbour(Path(path))}") from None
     except OSError as found:
         raise PresageError(f"{where}: the file cannot be read ({found.strerror})") from None
     try:

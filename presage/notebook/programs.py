@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from presage.checking import Report, check_program, reasons
+from presage.checking.needs import needs
 from presage.checking.text import PREDICATE_COLUMNS, QUERY_COLUMNS, predicate_rows, properties, query_rows
 from presage.errors import Diagnostic, Source
 from presage.model.program import Program
@@ -33,6 +34,8 @@ def mistakes_html(source: Source, problems: Sequence[Diagnostic]) -> str:
 def report_html(report: Report) -> str:
     parts = [piece("p", piece("strong", text(report.source.name))), _problems(report)]
     found = report.findings
+    if found is not None:
+        parts.append(table("", ("", ""), ([text(name), "<br>".join(map(text, said))] for name, said in needs(report))))
     if report.predicates:
         parts.append(table("Predicates", PREDICATE_COLUMNS, (_named(row) for row in predicate_rows(report))))
     if found is not None:
