@@ -33,7 +33,7 @@ ALLOWED: dict[str, set[str]] = {
     "io": {"analysis", "answers", "errors", "model", "rewrite", "syntax"},
     "parser": {"errors", "model", "syntax"},
     "languages": {"analysis", "answers", "errors", "io", "model", "parser", "rewrite", "syntax"},
-    "checking": {"analysis", "errors", "hypothesis", "languages", "model", "parser", "rewrite", "showing"},
+    "checking": {"analysis", "errors", "hypothesis", "languages", "model", "parser", "rewrite", "showing", "syntax"},
     "answer_streams": {"analysis", "answers", "checking", "core", "errors", "io", "model", "parser", "rewrite", "time"},
     "colours": {"answers", "model"},
     "evidence": {"colours", "core", "errors", "model", "rewrite", "time"},
