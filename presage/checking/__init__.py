@@ -32,6 +32,7 @@ from presage.analysis.strata import Stratification
 from presage.analysis.stream_strata import window_cycle
 from presage.analysis.subject import Dependency, Subject
 from presage.analysis.timeline import check_times, decide_timeline
+from presage.checking.cycles import describe_cycle, describe_values
 from presage.checking.echoes import without_echoes
 from presage.errors import Diagnostic, Note, ProgramError, Source, Span, as_json, render
 from presage.hypothesis.finding import Hypothetical, Hypotheticals
@@ -259,19 +260,6 @@ def reasons(found: Findings) -> dict[str, list[str]]:
     return why
 
 
-def describe_cycle(subject: Subject, cycle: Iterable[Dependency]) -> list[str]:
-    return [
-        f"{subject.place(edge.rule)}: {edge.head} depends on {'not ' if edge.negative else ''}{edge.body}"
-        for edge in cycle
-    ]
-
-
-def describe_values(subject: Subject, verdict: Acyclicity) -> list[str]:
-    return [
-        f"{subject.place(edge.rule)}: a value in {edge.start} "
-        + (f"makes the rule invent one in {edge.end}" if edge.special else f"moves to {edge.end}")
-        for edge in verdict.cycle
-    ]
 
 
 def check_text(
