@@ -199,8 +199,14 @@ expect
             "numbers": f"`time` is its column `{table.time_column}`." if self.origin else "",
             "rows": "No column says when, so `time` counts the rows.",
         }[table.clock]
+        about = f"each {self.key.name}" if self.key is not None else "everything"
+        high = f"whose {self.value.name} is above the limit" if self.value is not None else "that comes"
         return f"""\
 # {name}
+
+A beginning, made from {self.origin or "nothing"}: for {about}, something {high}
+at one time and the next is told as soon as it is possible, and when it is certain.
+The rules are there to be changed.
 
 | | |
 |---|---|

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from presage.analysis.subject import Subject
 from presage.answers import shown_name
+from presage.checking.needs import in_time
 from presage.colours import tone_of
 from presage.errors import Source
 from presage.model.formulas import atoms
-from presage.model.printer import show_number, show_query
+from presage.model.printer import show_query
 from presage.model.program import Program
 from presage.model.statements import Query
 from presage.model.terms import Number, Variable
@@ -84,7 +85,7 @@ def _means(program: Program, query: Query, delay: Number | None) -> str:
         told.append(
             "Settled at once, if no fact is late."
             if delay == 0
-            else f"Settled at most {show_number(delay)} after its time, if no fact is late."
+            else f"Settled at most {in_time(program, delay)} after its time, if no fact is late."
         )
     return " ".join(told)
 

@@ -4,13 +4,36 @@ import { listing } from "./highlight.js";
 import { glyph } from "./marks.js";
 import { element } from "./text.js";
 
-// Code that is typed into a terminal, and pictures, are for the page on paper: here the picture is alive.
-function sections(prose) {
-  const plain = prose.replace(/```(?:console|sh|json)?\n[\s\S]*?```\n?/g, "").replace(/^!\[.*\]\(.*\)\s*$/gm, "");
+// What is typed into a terminal, and pictures, are for the page on paper: here the picture is alive, and so is a paragraph
+// that does nothing but announce or describe them. Programs are shown.
+const FENCE = /^```(\w*)[^\n]*\n([\s\S]*?)^```[ \t]*$/gm;
+const PICTURE = /^!\[.*\]\(.*\)[ \t]*$/gm;
+
+function blocks(prose) {
+  const programs = [];
+  const plain = prose
+    .replace(FENCE, (_, kind, text) => (kind === "presage" ? `\n\n\u0000${programs.push(text) - 1}\n\n` : "\n\n\u0001\n\n"))
+    .replace(PICTURE, "\n\n\u0001\n\n");
   const found = [];
   for (const block of plain.split(/\n\s*\n/)) {
     const text = block.trim();
-    if (!text) continue;
+    if (text === "\u0001") {
+      if (/^[^#|*-][\s\S]*:$/.test(found.at(-1) ?? "")) found[found.length - 1] = announced(found.at(-1));
+    } else if (text.startsWith("\u0000")) found.push("```" + programs[Number(text.slice(1))]);
+    else if (text) found.push(text);
+  }
+  return found.filter(Boolean);
+}
+
+// A paragraph without the sentence that announces what is left out.
+function announced(text) {
+  const end = text.slice(0, -1).search(/[.!?](?=\s[^.!?]*$)/);
+  return end < 0 ? "" : text.slice(0, end + 1);
+}
+
+function sections(prose) {
+  const found = [];
+  for (const text of blocks(prose)) {
     const heading = /^(#{1,6})\s+(.*)/.exec(text);
     if (heading) {
       found.push({ heading: heading[2], blocks: [] });
@@ -42,6 +65,7 @@ function inline(text) {
 }
 
 function block(text) {
+  if (text.startsWith("```")) return listing(text.slice(3));
   if (/^[*-] /.test(text)) {
     const items = text.split(/\n(?=[*-] )/).map((item) => item.replace(/^[*-] /, "").replace(/\n\s*/g, " "));
     return element("ul", {}, ...items.map((item) => element("li", {}, ...inline(item))));
