@@ -20,7 +20,7 @@ from presage.cli.options import (
     tell_what_was_passed_over,
     wrong_call,
 )
-from presage.cli.silence import tell_what_may_be_slow, tell_why_nothing
+from presage.cli.silence import tell_what_is_only_confirmed, tell_what_may_be_slow, tell_why_nothing
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -330,7 +330,7 @@ def _stepper(report: Report, options: argparse.Namespace, choice: Choice) -> Rea
 
     emit = {"snapshot": "changes"}.get(options.emit, options.emit)
     if emit is None:
-        _tell_what_is_only_confirmed(report)
+        tell_what_is_only_confirmed(report)
     try:
         return reasoner_of(report, emit, choice, options.chase_limit, brave=options.brave)
     except NoHypotheses as found:
@@ -340,21 +340,6 @@ def _stepper(report: Report, options: argparse.Namespace, choice: Choice) -> Rea
 
         print(f"note: only confirmed answers are told: {plainly(found.reason)}", file=sys.stderr)
         return reasoner_of(report, "confirmed", choice, options.chase_limit, brave=options.brave)
-
-
-def _tell_what_is_only_confirmed(report: Report) -> None:
-    """A note for each query without hypothetical answers."""
-    from presage.checking.needs import plainly
-
-    found = report.findings
-    if found is None or found.route.engine != "interval":
-        return
-    for each in found.queries:
-        if not each.hypothetical.possible:
-            lines = ", ".join(found.subject.place(rule) for rule in each.hypothetical.rules)
-            where = f" ({lines})" if lines else ""
-            told = f"of {each.query.atom.predicate} only confirmed answers are told"
-            print(f"note: {told}: {plainly(each.hypothetical.reason)}{where}", file=sys.stderr)
 
 
 def take_facts(

@@ -54,3 +54,18 @@ def tell_why_nothing(subject: Subject, facts: Sequence[Fact], files: Sequence[ob
     else:
         said += "; no rule made an answer of them"
     print(f"note: no answers: {said}", file=sys.stderr)
+
+
+def tell_what_is_only_confirmed(report: Report) -> None:
+    """A note for each query without hypothetical answers."""
+    from presage.checking.needs import plainly
+
+    found = report.findings
+    if found is None or found.route.engine != "interval":
+        return
+    for each in found.queries:
+        if not each.hypothetical.possible:
+            lines = ", ".join(found.subject.place(rule) for rule in each.hypothetical.rules)
+            where = f" ({lines})" if lines else ""
+            told = f"of {each.query.atom.predicate} only confirmed answers are told"
+            print(f"note: {told}: {plainly(each.hypothetical.reason)}{where}", file=sys.stderr)
