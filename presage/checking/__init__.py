@@ -260,8 +260,6 @@ def reasons(found: Findings) -> dict[str, list[str]]:
     return why
 
 
-
-
 def check_text(
     text: str,
     name: str = "<program>",
