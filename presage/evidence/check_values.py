@@ -23,10 +23,13 @@ from presage.model.formulas import (
     children,
     walk,
 )
+from presage.model.functions import apply
 from presage.model.statements import Distribution, Input, Rule
 from presage.model.terms import (
     Arithmetic,
+    Case,
     Constant,
+    Function,
     Negative,
     Now,
     Number,
@@ -187,8 +190,28 @@ def term_value(term: Term, values: Values) -> Value | None:
             if sign == "/":
                 return None if second == 0 else number(Fraction(first) / Fraction(second))
             return number(first + second if sign == "+" else first - second if sign == "-" else first * second)
+        case Function(name=name, arguments=arguments, clock=clock):
+            given = [term_value(each, values) for each in arguments]
+            return None if None in given else apply(name, given, clock)
+        case Case(condition=condition, then=then, otherwise=otherwise):
+            return term_value(then if _holds(condition, values) else otherwise, values)
         case _:
             return None
+
+
+def _holds(condition: Formula, values: Values) -> bool:
+    """Whether the condition of a `case` is true."""
+    match condition:
+        case Comparison():
+            return is_true(condition, values)
+        case And(parts=parts):
+            return all(_holds(part, values) for part in parts)
+        case Or(parts=parts):
+            return any(_holds(part, values) for part in parts)
+        case Not(formula=inner):
+            return not _holds(inner, values)
+        case _:
+            return False
 
 
 def is_true(comparison: Comparison, values: Values) -> bool:

@@ -24,6 +24,7 @@ from presage.model.formulas import Atom, Comparison
 from presage.model.program import Program
 from presage.model.terms import Now, Term, Variable, term_variables
 from presage.rewrite.lowering import lower
+from presage.support import NOT_EXPLAINED
 
 
 def refuse_unknown(program: Program, predicate: str) -> None:
@@ -49,34 +50,34 @@ def refuse_unknown(program: Program, predicate: str) -> None:
 
 def _unknown(rule: CoreRule, statics: frozenset[str]) -> str:
     if rule.is_choice:
-        return "alternatives in heads"
+        return NOT_EXPLAINED["alternatives"]
     if rule.exists:
-        return "`exists`"
+        return NOT_EXPLAINED["invented"]
     nodes = [node for literal in rule.body for node in walk(literal)]
     for node in nodes:
         match node:
             case Measured():
-                return "aggregates"
+                return NOT_EXPLAINED["aggregate"]
             case Rows():
-                return "windows of rows"
+                return NOT_EXPLAINED["rows"]
             case Only():
-                return "windows with a filter"
+                return NOT_EXPLAINED["filter"]
             case Seen(hop=hop):
-                return "windows over what looks at several times" if hop is None else "windows that hop"
+                return NOT_EXPLAINED["window over operators" if hop is None else "hop"]
             case Whole():
-                return "modalities outside of windows, and `reset`"
+                return NOT_EXPLAINED["modality"]
             case Some(reach=reach, clip=True) | Every(reach=reach, clip=True) if reach == EVERYWHERE:
-                return "modalities outside of windows, and `reset`"
+                return NOT_EXPLAINED["modality"]
             case Some() | Every() | Lasts() | At():
                 if any(isinstance(each, At) for part in children(node) for each in walk(part)):
-                    return "a pin inside an operator"
+                    return NOT_EXPLAINED["pin below an operator"]
     bases = {pin.base.name for pin in rule.pins if isinstance(pin.base, Variable)}
     at_now = any(isinstance(pin.base, Now) for pin in rule.pins) or any(_unpinned(each, statics) for each in rule.body)
     at_now = at_now or _has_unpinned_head(rule, statics)
     if len(bases) + at_now > 1:
-        return "rules with more than one time variable"
+        return NOT_EXPLAINED["several times"]
     if any(isinstance(term, Now) or any(v.name in bases for v in term_variables(term)) for term in _terms(rule, nodes)):
-        return "times among the values"
+        return NOT_EXPLAINED["time as a value"]
     return ""
 
 

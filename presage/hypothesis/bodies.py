@@ -64,6 +64,7 @@ from presage.hypothesis.places import (
 )
 from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Now, Number, Variable
+from presage.support import NO_PATTERNS
 
 MOST_ALTERNATIVES = 256
 MOST_POINTS = 1_000
@@ -85,9 +86,9 @@ def clauses(
     if not rule.conclusions:
         return []
     if rule.is_choice:
-        raise NoClauses("a rule with alternatives in its head has several models")
+        raise NoClauses(NO_PATTERNS["alternatives"])
     if rule.exists:
-        raise NoClauses("a rule that invents values has no premise patterns")
+        raise NoClauses(NO_PATTERNS["invented"])
     expand = _Expand(discrete, static, derived, stretches, unsteady, non_negative)
     bodies = expand.all(rule.body, Place(When(RULE_TIME)), True)
     times = named_times(rule)
@@ -178,9 +179,7 @@ class _Expand:
             case Seen(reach=reach, hop=hop, part=inner):
                 return self.hopping(inner, place, (reach.near, reach.far), hop, positive)
             case Rows() | Only():
-                raise NoClauses(
-                    "a window of rows has no premise patterns: which times it covers depends on what arrives"
-                )
+                raise NoClauses(NO_PATTERNS["rows"])
             case Whole(part=inner):
                 return self.one(inner, replace(place, windows=()), positive)
             case _:
@@ -209,7 +208,7 @@ class _Expand:
         positive: bool,
     ) -> list[Body]:
         if not self.discrete or not isinstance(hop, int):
-            raise NoClauses("a hopping window has premise patterns on whole time points only")
+            raise NoClauses(NO_PATTERNS["hop on dense time"])
         check_hopping(inner, place, hop, MOST_ALTERNATIVES)
         found = [case + body for case, moved in hops(place, window, hop) for body in self.one(inner, moved, positive)]
         if len(found) > MOST_ALTERNATIVES:

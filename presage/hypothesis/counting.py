@@ -14,16 +14,10 @@ from presage.hypothesis.clause import Body, Counting, Literal, NoClauses, Reach,
 from presage.hypothesis.texts import MIRRORED, OPPOSITES
 from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Constant, Now, Term, Variable, map_term, subterms
+from presage.support import NO_PATTERNS
 
-OTHERS = (
-    "an aggregate has premise patterns only where a count, or a sum of what is declared not to be negative, is "
-    "compared with what is known otherwise (`count >= 3`, `count = 0`, `sum < 100`), or the greatest or least with "
-    "what it reaches or does not (`max >= 8`, `min > 2`)"
-)
-NOT_ONE = (
-    "an aggregate has premise patterns only over one input atom, in windows of time that do not hop, beside "
-    "comparisons and static atoms"
-)
+OTHERS = NO_PATTERNS["aggregate"]
+NOT_ONE = NO_PATTERNS["aggregate of more"]
 Renaming = Callable[[str], str]
 Expand = Callable[[tuple[Formula, ...]], list[Body]]
 

@@ -17,9 +17,10 @@ from presage.model.formulas import Atom, Comparison
 from presage.model.statements import Rule
 from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, shown, term_variables
 from presage.model.values import is_true, value_of
+from presage.support import NO_PATTERNS
 
-BOUND_OF_STREAM = "an aggregate has premise patterns only where it is compared with constants or static values"
-TIME_AS_VALUE = "a time that is used as a value has no premise patterns"
+BOUND_OF_STREAM = NO_PATTERNS["aggregate compared with the stream"]
+TIME_AS_VALUE = NO_PATTERNS["time as a value"]
 
 
 class NoPatterns(Exception):

@@ -9,15 +9,16 @@ from presage.hypothesis.asking import remainder, selects_again
 from presage.hypothesis.clause import RULE_TIME, Body, NoClauses
 from presage.hypothesis.places import Place, windowed
 from presage.model.terms import Number
+from presage.support import NO_PATTERNS
 
 
 def check_hopping(inner: Formula, place: Place, hop: int, most: int) -> None:
     """Refuses what has no such cases."""
     if place.when.base != RULE_TIME:
-        raise NoClauses("a hopping window at a time that an operator or a modality chooses has no premise patterns")
+        raise NoClauses(NO_PATTERNS["hop below an operator"])
     if place.windows or selects_again(inner):
         # At a time that a window does not cover, one below it selects nothing anew; and two may share no time.
-        raise NoClauses("a hopping window in another, or around one, has no premise patterns")
+        raise NoClauses(NO_PATTERNS["hop in a window"])
     if hop > most:
         raise NoClauses(f"a window that hops by {hop} has more cases than {most}")
 

@@ -27,6 +27,7 @@ from presage.model.formulas import Atom, Comparison
 from presage.model.statements import Rule
 from presage.model.terms import Now, Term, Variable, map_term, subterms
 from presage.rewrite import core_of
+from presage.support import NO_PATTERNS
 
 MOST_PATTERNS = 500
 MOST_GOALS = 20_000
@@ -261,7 +262,7 @@ class Unfolder:
             return
         if len(returns) > MOST_RETURNS:
             rules = tuple(dict.fromkeys(rule for _, rule in returns[-2:]))
-            raise NoPatterns("a recursive rule gives ever new premises", rules, endless=True)
+            raise NoPatterns(NO_PATTERNS["recursion"], rules, endless=True)
         if literal.stretch is not None:
             self._check_throughout(name)
         for clause in self.defining.get(name, ()):
