@@ -65,7 +65,7 @@ def alarms(spark: Any, broker: Broker) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_from_topic_to_topic_and_on_from_the_checkpoint(broker: Broker, tmp_path: Path, spark: Any) -> None:
-    from tests.test_pipeline_spark import run, write_demo
+    from tests.test_pipeline_spark import at, run, write_demo
 
     farm = tmp_path / "farm"
     write_demo(farm)
@@ -74,10 +74,11 @@ def test_from_topic_to_topic_and_on_from_the_checkpoint(broker: Broker, tmp_path
     send(spark, broker, [*readings[:900], "this is no JSON"])
     running, _ = run(farm, spark)
     assert (running.measures.facts, running.measures.skipped, running.measures.late) == (901, 1, 0)
-    assert [key for key, _ in alarms(spark, broker)] == ["malf(wt3)@14"]
+    assert [key for key, _ in alarms(spark, broker)] == [at("malf(wt3)@14")]
     send(spark, broker, readings[900:])
     running, _ = run(farm, spark)
     assert running.measures.facts == 300 and running.measures.waiting == 0
     found = alarms(spark, broker)
-    assert [key for key, _ in found] == ["malf(wt3)@14", "malf(wt34)@22", "malf(wt34)@23"]
+    assert [key for key, _ in found] == [at("malf(wt3)@14"), at("malf(wt34)@22"), at("malf(wt34)@23")]
+    assert found[0][1]["time"] == "2026-01-01T00:14:00Z"
     assert all(line["answer"] == key and line["status"] == "confirmed" and line["because"] for key, line in found)

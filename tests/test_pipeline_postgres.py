@@ -107,7 +107,7 @@ def test_a_table_of_the_first_version_goes_on(database: Database) -> None:
 
 def test_a_pipeline_reads_static_facts_and_writes_answers(database: Database, tmp_path: Path, spark: Any) -> None:
     skip_without_spark()
-    from tests.test_pipeline_spark import BATCH, edit, refused, run, write_demo
+    from tests.test_pipeline_spark import BATCH, at, edit, refused, run, write_demo
 
     farm = tmp_path / "farm"
     write_demo(farm)
@@ -131,7 +131,7 @@ def test_a_pipeline_reads_static_facts_and_writes_answers(database: Database, tm
     last = {each["answer"]: each["status"] for each in shown}
     assert dict(database.run("select answer, status from malfunctions")) == last
     assert {answer for answer, status in last.items() if status == "confirmed"} == {
-        "call(west, wt3)@14", "call(east, wt34)@22", "call(east, wt34)@23",
+        at("call(west, wt3)@14"), at("call(east, wt34)@22"), at("call(east, wt34)@23"),
     }  # fmt: skip
     database.run("alter table owners drop column team")
     shutil.rmtree(farm / "answers")

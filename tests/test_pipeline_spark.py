@@ -80,7 +80,14 @@ def expected(farm: Path, until: int | None = None) -> Counter[str]:
             entry = {"pred": "temp", "args": [row["machine"], row["level"]], "time": row["ts"]}
             if row["ts"] is not None:
                 facts.append(reasoner.checker.fact(entry, path.name))
-    return Counter(answer.answer for answers in steps(reasoner, facts, until) for answer in answers)
+    return Counter(at(answer.answer) for answers in steps(reasoner, facts, until) for answer in answers)
+
+
+def at(answer: str) -> str:
+    """An answer at a minute of the demo's program, as its readings say their times."""
+    atom, minute = answer.rsplit("@", 1)
+    hours, minutes = divmod(int(minute), 60)
+    return f"{atom}@2026-01-01T{hours:02d}:{minutes:02d}:00Z"
 
 
 def confirmed(lines: list[dict[str, Any]]) -> Counter[str]:
@@ -101,7 +108,7 @@ def test_a_stream_from_files_to_sinks_and_on_from_its_checkpoint(farm: Path, spa
     add_readings(farm, "005.json", [{"machine": "wt1", "level": "low", "ts": None}])
     running, shown = run(farm, spark)
     found = running.measures
-    assert confirmed(shown) == expected(farm, 23) == Counter({"malf(wt3)@14": 1})
+    assert confirmed(shown) == expected(farm, 23) == Counter({at("malf(wt3)@14"): 1})
     assert Counter(line["status"] for line in shown) == Counter({k: v for k, v in found.answers.items() if v})
     assert Counter((row["answer"], row["now"], row["status"]) for row in archived(farm)) == Counter(
         (line["answer"], line["now"], line["status"]) for line in shown
@@ -125,9 +132,9 @@ def test_a_stream_from_files_to_sinks_and_on_from_its_checkpoint(farm: Path, spa
     stamped = [{"machine": who, "level": level, "ts": f"2026-01-01T00:{at:02}:00Z"} for who, level, at in rows]
     add_readings(farm, "006.json", stamped)
     running, more = run(farm, spark)
-    assert confirmed(more) == Counter({"malf(wt34)@22": 1, "malf(wt34)@23": 1})
+    assert confirmed(more) == Counter({at("malf(wt34)@22"): 1, at("malf(wt34)@23"): 1})
     assert running.measures.late == 1
-    assert "temp(wt1, high)@3" in "".join(path.read_text() for path in (farm / "late").rglob("part-*.json"))
+    assert at("temp(wt1, high)@3") in "".join(path.read_text() for path in (farm / "late").rglob("part-*.json"))
     assert confirmed(archived(farm)) == confirmed(shown) + confirmed(more)
 
     # The folder of answers belongs to this checkpoint; and a checkpoint that is damaged is told of.

@@ -86,12 +86,37 @@ def test_metric_operators_static_facts_and_other_names(spark: Any) -> None:
     owners = spark.createDataFrame([("a", "west"), ("b", "east"), ("c", "west")], "host string, team string")
     answers = presage.spark.answers(
         presage.parse(text), {"ping": stamped}, time="ts", columns={"ping": {"host": "machine"}},
-        static={"owner": owners}, emit="confirmed", shards=3,
+        static={"owner": owners}, emit="confirmed", shards=3, times="ticks",
     )  # fmt: skip
     case = Case(text, [(("ping", (host, seen), at), at) for host, seen, at in rows])  # type: ignore[arg-type]
     case.statics = [("owner", pair) for pair in (("a", "west"), ("b", "east"), ("c", "west"))]  # type: ignore[misc]
     found = lines(answers)
     assert found and found == told(case, "confirmed", ("time",))
+
+
+def test_timestamps_come_out_as_timestamps(spark: Any) -> None:
+    text = """timeline discrete. tick 1m. start 2026-03-02T00:00:00Z.
+    input temp(device, level) delay 1. flag(X) :- temp(X, high). cool(X)@T+1 :- flag(X)@T, flag(X)@T+1. query cool(X).
+    """
+    rows = [(device, "high", f"2026-03-02 00:0{minute}:00") for device in "ab" for minute in range(2)]
+    frame = spark.createDataFrame(rows, "device string, level string, at string").selectExpr(
+        "device", "level", "to_utc_timestamp(at, 'UTC') as ts"
+    )
+    answers = presage.spark.answers(presage.parse(text), {"temp": frame}, time="ts", shards=2)
+    assert [answers.schema[name].dataType.simpleString() for name in ("now", "time", "decided_by")] == ["timestamp"] * 3
+    found = answers.where("bindings['X'] = 'a'").orderBy("now", "status")
+    told = found.selectExpr("status", "answer", "needs", "date_format(decided_by, 'HH:mm') as by").collect()
+    at = "2026-03-02T00:0{}:00Z".format
+    assert [tuple(row) for row in told] == [
+        ("possible", f"cool(a)@{at(1)}", [f"temp(a, high)@{at(1)}"], "00:02"),
+        ("confirmed", f"cool(a)@{at(1)}", [], None),
+        ("possible", f"cool(a)@{at(2)}", [f"temp(a, high)@{at(2)}"], "00:03"),
+    ]
+    vienna = presage.spark.answers(
+        presage.parse(text), {"temp": frame}, time="ts", emit="confirmed", zone="Europe/Vienna"
+    ).first()
+    assert vienna is not None
+    assert (vienna.answer[-25:], vienna.key[-20:]) == ("2026-03-02T01:01:00+01:00", at(1))
 
 
 @pytest.mark.filterwarnings("ignore:.*runs as one shard")

@@ -46,8 +46,8 @@ def run_on_spark(options: argparse.Namespace) -> int:
         raise PresageError("--every is for the embedded engine: on Spark answers are given at the steps they belong to")
     if options.because:
         raise PresageError("--because is for the embedded engine: on Spark ask `presage explain` for single answers")
-    from presage.cli.run import choice_of
-    from presage.io.facts import Checker
+    from presage.cli.run import choice_of, shown_times
+    from presage.io.facts import TICKS, Checker
     from presage.io.files import read_facts
     from presage.io.output import open_output
     from presage.spark import answers
@@ -64,6 +64,7 @@ def run_on_spark(options: argparse.Namespace) -> int:
     tell_what_was_passed_over(checker)
     if not any(fact.low is not None for fact in facts):
         raise PresageError("there are no facts of the stream: a run on Spark needs some")
+    shown = shown_times(subject, checker, options)
     predicates = subject.predicates
     tables = {name: _table(facts, predicates[name], subject.discrete) for name in {each.predicate for each in facts}}
     times = {name: when_name("time", predicates[name]) for name in tables}
@@ -81,11 +82,12 @@ def run_on_spark(options: argparse.Namespace) -> int:
             shards=SHARDS,
             until=options.until,
             choice=choice_of(options),
+            times=TICKS,
         )
         lines = list(lines_of(found))
     finally:
         spark.stop()
-    with open_output(options.out, whole_times=subject.discrete) as out:
+    with open_output(options.out, subject.discrete, (), shown) as out:
         for line in lines:
             out.write_line(_as_embedded(line, subject.queries))
     late = sum(fact.low is not None and checker.is_late(fact, fact.arrival) for fact in facts)

@@ -24,9 +24,10 @@ from presage.cli.silence import tell_what_is_only_confirmed, tell_what_may_be_sl
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
+    from presage.analysis.subject import Subject
     from presage.answers import Answer
     from presage.checking import Report
-    from presage.io.facts import Fact
+    from presage.io.facts import Checker, Fact
     from presage.io.files import FactsFile
     from presage.io.moments import Moments
     from presage.model.terms import Number
@@ -246,7 +247,7 @@ def run(options: argparse.Namespace) -> int:
         _tell_what_was_left_out(reasoner)
         return FINE
     more = () if report.program.meaning is None else report.program.meaning.fields
-    shown = _shown_times(reasoner, options)
+    shown = shown_times(reasoner.subject, reasoner.checker, options)
     with open_output(options.out, reasoner.subject.discrete, more, shown) as out:
         for answers in watched(told(), facts, lambda: reasoner.now):
             if snapshot:
@@ -261,12 +262,11 @@ def run(options: argparse.Namespace) -> int:
     return FINE
 
 
-def _shown_times(reasoner: Reasoner, options: argparse.Namespace) -> Callable[[], Moments | None]:
+def shown_times(subject: Subject, checker: Checker, options: argparse.Namespace) -> Callable[[], Moments | None]:
     """How times are shown, asked when the first line is written: what comes from standard input is read by then."""
     from presage.io.facts import ISO
     from presage.io.moments import Moments, zone_called
 
-    checker = reasoner.checker
     with in_the_call():
         zone = zone_called(options.zone or "UTC")
         if (options.times == ISO or options.zone) and checker.units.tick is None:
@@ -275,7 +275,7 @@ def _shown_times(reasoner: Reasoner, options: argparse.Namespace) -> Callable[[]
             )
 
     def shown() -> Moments | None:
-        return Moments(reasoner.subject, checker.units, zone) if (options.times or checker.times) == ISO else None
+        return Moments(subject, checker.units, zone) if (options.times or checker.times) == ISO else None
 
     return shown
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -109,8 +109,9 @@ class Moments:
                 name: self.moment(_exact(value)) if name in times and _is_number(value) else value
                 for name, value in shown["bindings"].items()
             }
-        if "answer" in shown:
-            shown["answer"] = self.text(shown["answer"])
+        for name in ("answer", "fact"):
+            if name in shown:
+                shown[name] = self.text(shown[name])
         if "key" in shown:
             shown["key"] = self.text(shown["key"], UTC)
         if "needs" in shown:
@@ -174,6 +175,25 @@ class Moments:
         if found is None or found[3] is None:
             return text
         return f"{found[1]}{found[2]}{self.length(_exact(found[3]))}"
+
+
+def moment_text(at: datetime, zone: tzinfo) -> str:
+    """A moment as lines have it."""
+    there = at.astimezone(zone)
+    decimals = f".{there.microsecond:06d}".rstrip("0").rstrip(".") if there.microsecond else ""
+    return there.isoformat()[:19] + decimals + ("Z" if zone is UTC else there.replace(microsecond=0).isoformat()[19:])
+
+
+def in_order(time: Any) -> Fraction:
+    """What times of lines are compared by, be they numbers or moments."""
+    if isinstance(time, datetime):
+        return Fraction(time.timestamp())
+    if isinstance(time, str) and not _POINT.fullmatch(time):
+        moment, plus, rest = time.partition("Z+")
+        at = datetime.fromisoformat(moment + ("Z" if plus else ""))
+        seconds = (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+        return Fraction(seconds, 1_000_000) + (Fraction(rest.rstrip("s")) if rest else 0)
+    return Fraction(_exact(time))
 
 
 def _exact(value: Any) -> Number:

@@ -93,6 +93,11 @@ KEYS: dict[str, tuple[Key, ...]] = {
             "`available-now`: take what there is, then end", "as soon as there is something", example='"1s"',
         ),
         Key(
+            "times", TEXT, "how times are shown, in every field and text: as numbers (`ticks`) or as timestamps "
+            "(`iso`)", "as facts say theirs", choices=("ticks", "iso"), example='"iso"',
+        ),
+        Key("zone", TEXT, "the zone of timestamps; keys are in UTC always", "UTC", example='"Europe/Vienna"'),
+        Key(
             "clock", TEXT, "what moves the clock: the times of `facts`; this machine's clock (`wall`); or facts and, "
             "when none has come for a time such as `30s`, the time that goes by", "facts", example='"wall"',
         ),

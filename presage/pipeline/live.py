@@ -11,6 +11,7 @@ from presage.answers import binding_places, shown_name
 from presage.checking import Report
 from presage.errors import PresageError, nearest
 from presage.io.facts import Checker
+from presage.io.moments import zone_called
 from presage.pipeline import toml
 from presage.pipeline.keys import BY_QUERY
 from presage.pipeline.reading import Part, Pipeline
@@ -60,6 +61,15 @@ def check_clock(pipeline: Pipeline, report: Report | None, live: bool) -> None:
     if not live and pipeline.clock not in ("facts", "wall"):
         hint = 'write "wall", or run the file with `presage serve`'
         pipeline.problem("C109", ("clock",), "on Spark nobody waits for silence", hint)
+    shown = next((name for name in ("zone", "times") if pipeline.values.get(name, "ticks") != "ticks"), None)
+    if shown is not None and report is not None and report.program.tick is None:
+        hint = "declare the length of a time unit in the program, such as `tick 1s.`"
+        pipeline.problem("C109", (shown,), "times are numbers without a `tick`", hint)
+    if "zone" in pipeline.values:
+        try:
+            zone_called(str(pipeline.values["zone"]))
+        except PresageError as found:
+            pipeline.problem("C109", ("zone",), str(found), "name a zone of the calendar")
     host = str(pipeline.metrics.get("host", "127.0.0.1"))
     if not live and not is_loopback(host):
         _needs_token(pipeline, "metrics", host)

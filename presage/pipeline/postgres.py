@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from fractions import Fraction
 from typing import Any
 
 from presage.errors import PresageError
+from presage.io.moments import in_order
 from presage.pipeline.reading import Part
 
 _LISTS = ("because", "needs", "unless")
@@ -77,7 +77,7 @@ def latest(lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for line in lines:
         before = found.get(line["key"])
-        if before is None or Fraction(before["now"]) <= Fraction(line["now"]):
+        if before is None or in_order(before["now"]) <= in_order(line["now"]):
             found[line["key"]] = line
     return list(found.values())
 
@@ -117,7 +117,9 @@ def upsert(
     """Writes answer lines, the latest of each; makes the table where there is none. With `up_to`, a run and the number
     of its last line, the same transaction says so."""
     table = part.text("table")
-    columns = _columns(whole_times)
+    rows = latest(lines)
+    moments = bool(rows) and not isinstance(rows[0]["now"], int)
+    columns = _columns(whole_times, moments)
     names = ", ".join(f'"{name}"' for name in columns)
     with _connection(part) as connection, connection.cursor() as cursor:
         _make_table(cursor, part, columns)
@@ -125,7 +127,7 @@ def upsert(
             _sql(f"create temp table presage_batch on commit drop as select {names} from {{}} limit 0", table)
         )
         with cursor.copy(f"copy presage_batch ({names}) from stdin") as copy:
-            for line in latest(lines):
+            for line in rows:
                 copy.write_row([_cell(line.get(name), name) for name in columns])
         updates = ", ".join(f'"{name}" = excluded."{name}"' for name in columns if name != "key")
         insert = f"insert into {{}} ({names}) select {names} from presage_batch"
@@ -145,7 +147,13 @@ def _make_table(cursor: Any, part: Part, columns: Mapping[str, str]) -> None:
     kinds = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
     cursor.execute(_sql(f"create table if not exists {{}} ({kinds}, primary key (key))", table))
     cursor.execute(_sql("select * from {} limit 0", table))
+    kind = next((_TIMES.get(column.type_code) for column in cursor.description if column.name == "now"), None)
     missing = [name for name in columns if name not in {column.name for column in cursor.description}]
+    if not missing and kind is not None and kind != columns["now"]:
+        raise PresageError(
+            f"[{part.place}] the table {table} has times as {kind}, and they are {columns['now']} now: name another "
+            "`table`, which is made, drop this one, or say with `times` how times are shown"
+        )
     if not missing:
         return
     if not _SINCE.issuperset(missing):
@@ -167,12 +175,14 @@ def _make_table(cursor: Any, part: Part, columns: Mapping[str, str]) -> None:
         cursor.execute(_sql("alter table {} add primary key (key)", table))
 
 
+_TIMES = {20: "bigint", 25: "text", 1184: "timestamptz"}
+"""The types that times have in tables, by PostgreSQL's numbers."""
 _SINCE = {"key", "ways_left_out"}
 """What tables of version 0.1 do not have."""
 
 
-def _columns(whole_times: bool) -> dict[str, str]:
-    time = "bigint" if whole_times else "text"
+def _columns(whole_times: bool, moments: bool) -> dict[str, str]:
+    time = "text" if not whole_times else "timestamptz" if moments else "bigint"
     found = {"key": "text", "answer": "text", "status": "text", "now": time, "bindings": "jsonb", "time": time}
     found |= {"from": time, "to": time, "bounds": "text", **dict.fromkeys(_LISTS, "jsonb"), "decided_by": time}
     return found | {"confidence": "double precision", "ways": "jsonb", "ways_left_out": "bigint"}

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from presage.io.facts import exact
+from presage.io.moments import in_order
 from presage.pipeline.reading import Part
 from presage.rewrite.units import Units
 from presage.serve.alerts import PENDING, RESOLVED
@@ -94,8 +95,11 @@ class Alertmanager:
 
     def _moment(self, since: Any, now: Any) -> str:
         """A time of the stream as a moment; without a `tick`, now."""
-        given = exact(str(since if since is not None else now))
+        said = str(since if since is not None else now)
+        given = exact(said)
         moment = datetime.now(UTC)
+        if given is None:  # It is one, then.
+            return min(moment, datetime.fromtimestamp(float(in_order(said)), UTC)).isoformat()
         if given is not None and self.units.tick is not None:
             moment = min(moment, self.units.start + timedelta(milliseconds=float(Fraction(given) * self.units.tick)))
         return moment.isoformat()

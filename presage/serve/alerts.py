@@ -15,6 +15,7 @@ from typing import Any
 
 from presage.answers import Answer, json_value, shown_name
 from presage.io.facts import Checker, exact
+from presage.io.moments import Moments
 from presage.model.printer import show_number
 from presage.model.terms import Number
 
@@ -83,6 +84,8 @@ class Alerts:
         self.groups: dict[str, Group] = {}
         self._timed: set[str] = set()
         """Those that time alone may change."""
+        self.moments: Moments | None = None
+        """What times are shown as."""
 
     # -- what happens -----------------------------------------------------------------------------
 
@@ -197,17 +200,30 @@ class Alerts:
         if state == PENDING and soonest is not None:
             deadline, group.answer, group.fields = soonest
         since = _time(group.since)
+        fields, answer, bindings = dict(group.fields), group.answer, group.bindings
+        if self.moments is not None:
+            shown = self.moments.line({"answer": answer, "bindings": dict(group.bindings)})
+            answer, bindings = shown["answer"], shown["bindings"]
+            fields |= {name: self._moment(fields[name]) for name in ("time",) if name in fields}
+            fields |= {name: value for name, value in bindings.items() if name in fields}
+        deadline = self._moment(deadline)
         known = {
-            **group.bindings, **group.fields, "answer": group.answer, "status": state, "severity": rule.severity,
-            "now": json_value(now), "count": group.count, "deadline": deadline,
+            **bindings, **fields, "answer": answer, "status": state, "severity": rule.severity,
+            "now": self._moment(json_value(now)), "count": group.count, "deadline": deadline,
         }  # fmt: skip
         text = _PLACE.sub(lambda found: str(known.get(found[1], found[0])), rule.text)
         return {
-            "now": json_value(now), "alert": rule.query, "state": state, "key": key, "severity": rule.severity,
-            "text": text, "bindings": group.bindings, "answer": group.answer, "count": group.count,
-            "since": None if since is None else json_value(since),
+            "now": self._moment(json_value(now)), "alert": rule.query, "state": state, "key": key,
+            "severity": rule.severity, "text": text, "bindings": bindings, "answer": answer, "count": group.count,
+            "since": None if since is None else self._moment(json_value(since)),
             "deadline": deadline, "labels": dict(rule.labels),
         }  # fmt: skip
+
+    def _moment(self, given: Any) -> Any:
+        """A time as it is shown."""
+        if self.moments is None or given is None or (isinstance(given, str) and exact(given) is None):
+            return given
+        return self.moments.moment(exact(str(given)) or 0)
 
     def standing(self, now: Number) -> list[dict[str, Any]]:
         """What fires or is pending."""

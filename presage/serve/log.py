@@ -35,6 +35,8 @@ class Entry:
     payload: bytes = b""
     position: Any = None
     clock: str | None = None
+    times: str | None = None
+    """How facts say their times, `ticks` or `iso`, as far as that was known when it came."""
 
     def to_bytes(self) -> bytes:
         said: dict[str, Any] = {"source": self.source}
@@ -42,13 +44,15 @@ class Entry:
             said["position"] = self.position
         if self.clock is not None:
             said["clock"] = self.clock
+        if self.times is not None:
+            said["times"] = self.times
         return json.dumps(said).encode() + b"\n" + self.payload
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Entry:
         head, _, payload = data.partition(b"\n")
         said = json.loads(head)
-        return cls(said["source"], payload, said.get("position"), said.get("clock"))
+        return cls(said["source"], payload, said.get("position"), said.get("clock"), said.get("times"))
 
 
 class Log:

@@ -1,7 +1,7 @@
 """Messages of facts: JSON lines, as `presage run` reads them, checked before they are logged.
 
-Most messages are alike: texts at whole-number times. Arrow reads those by the column; whatever it does not take as it
-is meant is read line by line, which says what is wrong and where.
+Most messages are alike: texts at whole-number times, or at timestamps. Arrow reads those by the column; what it does
+not take as it is meant is read line by line, which says what is wrong and where.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from presage.io.facts import Checker, Fact, FactError
+from presage.io.facts import ISO, TICKS, Checker, Fact, FactError
 from presage.io.files import read_line
 from presage.io.tables import Columns, Texts, pyarrow
 from presage.model.terms import Number
+from presage.rewrite.units import EPOCH, milliseconds_between
 
 _TEXT_KINDS = {"any", "text"}
 _MOST = 1 << 62
@@ -43,7 +44,15 @@ class MessageReader:
             for name, known in checker.predicates.items()
             if known.is_input and not known.is_static and all(column.type in _TEXT_KINDS for column in known.columns)
         }
-        self._schema: Any = None
+        self._schemas: dict[str, Any] = {}
+
+    def again(self, data: bytes) -> Message:
+        """A message of the log: how it says its times was found right when it came."""
+        kept, self.checker.times = self.checker.times, None
+        try:
+            return self.read(data)
+        finally:
+            self.checker.times = kept
 
     def read(self, data: bytes, where: str = "line") -> Message:
         """A message, or a `FactError` that names the line."""
@@ -78,14 +87,42 @@ class MessageReader:
         found.facts.append(fact)
 
     def _by_columns(self, data: bytes) -> Message | None:
-        """A message by the column, if all of it is as it mostly is."""
+        """A message by the column, if all of it is as it mostly is, with numbers for times or with timestamps."""
+        times = self.checker.times
+        if times is None:
+            return self._as_columns(data, TICKS) or self._as_columns(data, ISO)
+        return self._as_columns(data, times)
+
+    def _schema(self, times: str) -> Any:
+        pa = pyarrow()
+        if times not in self._schemas:
+            time = pa.int64() if times == TICKS else pa.string()
+            self._schemas[times] = pa.schema(
+                [("pred", pa.string()), ("args", pa.list_(pa.string())), ("time", time), ("now", time)]
+            )
+        return self._schemas[times]
+
+    def _in_ticks(self, moments: Any) -> Any:
+        """A column of timestamps as ticks; `None` where each must be looked at."""
+        pa = pyarrow()
+        tick = None if self.checker.units.tick is None else self.checker.units.tick * 1000
+        if tick is None or tick.denominator != 1 or not self.checker.discrete:
+            return None
+        begin = int(milliseconds_between(EPOCH, self.checker.units.start) * 1000)
+        try:
+            # What has no zone, or is finer than this, is looked at one by one.
+            since = moments.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+        except pa.ArrowException:
+            return None
+        missing = np.asarray(since.is_null())
+        counted = (since.fill_null(begin).to_numpy() - begin) // int(tick)
+        return None if (counted < 0).any() else pa.chunked_array([pa.array(counted, pa.int64(), mask=missing)])
+
+    def _as_columns(self, data: bytes, times: str) -> Message | None:
         pa = pyarrow()
         from pyarrow import compute, json
 
-        if self._schema is None:
-            kinds = [("pred", pa.string()), ("args", pa.list_(pa.string())), ("time", pa.int64()), ("now", pa.int64())]
-            self._schema = pa.schema(kinds)
-        parsing = json.ParseOptions(explicit_schema=self._schema, unexpected_field_behavior="error")
+        parsing = json.ParseOptions(explicit_schema=self._schema(times), unexpected_field_behavior="error")
         reading = json.ReadOptions(use_threads=False, block_size=len(data) + 16)
         try:
             rows = json.read_json(pa.BufferReader(data), reading, parsing).combine_chunks()
@@ -95,6 +132,13 @@ class MessageReader:
         lines = data.count(b"\n") + (not data.endswith(b"\n"))
         if rows.num_rows != lines:
             return None  # Empty lines, several facts in one line, or one in several.
+        if times == ISO:
+            for place, name in enumerate(rows.column_names):
+                if name in ("time", "now"):
+                    counted = self._in_ticks(rows.column(name))
+                    if counted is None:
+                        return None
+                    rows = rows.set_column(place, name, counted)
         found = Message()
         told = rows.column("now")
         if told.null_count != rows.num_rows:
@@ -116,6 +160,7 @@ class MessageReader:
             if table is None:
                 return None
             found.tables.append(table)
+        self.checker.times = self.checker.times or times
         return found
 
     def _columns(self, name: str, rows: Any) -> Columns | None:

@@ -12,8 +12,9 @@ from typing import Any
 
 from presage.answers import INCONSISTENT, Answer, Answers, json_value
 from presage.checking import Report
-from presage.io.facts import Fact, exact
+from presage.io.facts import ISO, TICKS, Fact, exact
 from presage.io.line_texts import json_texts
+from presage.io.moments import Moments, zone_called
 from presage.io.told import read, written
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
@@ -64,9 +65,12 @@ class Reasoning:
         by_wall: bool,
         statics: Sequence[Fact] = (),
         alerts: Mapping[str, Mapping[str, Any]] | None = None,
+        times: str | None = None,
+        zone: str = "UTC",
     ) -> None:
-        """`by_wall`: facts do not move the clock. `alerts`: what is said of them, by query."""
-        self.report, self.by_wall = report, by_wall
+        """`by_wall`: facts do not move the clock. `alerts`: what is said of them, by query. `times` says how times are
+        shown, `ticks` or `iso`; otherwise as the first fact says its own."""
+        self.report, self.by_wall, self.asked, self.zone = report, by_wall, times, zone
         self.reasoner = Reasoner(report.program, emit=what_is_told(report, emit), report=report)
         for fact in statics:
             self.reasoner.add_static(fact)
@@ -85,12 +89,26 @@ class Reasoning:
         self.late = 0
         self.wants_answers = False
         """Whether lines are to have their answers, and not only their text."""
+        self.moments: Moments | None = None
+        """What times are shown as; `None`: as the numbers that they are."""
+        self.times: str | None = None
+        self._show_times(self.asked)
+
+    def _show_times(self, times: str | None) -> None:
+        """Decides how times are shown, as soon as somebody says it."""
+        if self.times is None and times is not None:
+            self.times = times
+            if times == ISO:
+                units = self.reasoner.checker.units
+                self.moments = Moments(self.reasoner.subject, units, zone_called(self.zone))
+                self.alerts.moments = self.moments
 
     def take(self, number: int, entry: Entry, message: Message | None = None) -> Iterator[list[Line]]:
         """The lines of each step that is due by an entry; `message` is what it says, if it has been read. To be used
         up."""
         if message is None:
-            message = self.messages.read(entry.payload) if entry.payload else Message()
+            message = self.messages.again(entry.payload) if entry.payload else Message()
+        self._show_times(entry.times)
         heard = not self.by_wall
         for answers in self.incoming.take_together(message.facts, message.tables, is_heard=heard):
             yield self._lines(answers)
@@ -124,12 +142,12 @@ class Reasoning:
             found = []
             for answer in sorted(answers, key=_order):
                 self.told += 1
-                found.append(Line.of(self.told, answer.to_json(), ANSWER, answer))
+                found.append(Line.of(self.told, self._shown(answer.to_json()), ANSWER, answer))
         if self.reasoner.late:
             self.late += len(self.reasoner.late)
             for fact in sorted(self.reasoner.late, key=_fact_text):
                 self.told += 1
-                found.append(Line.of(self.told, _late_line(fact, now), LATE))
+                found.append(Line.of(self.told, self._shown(_late_line(fact, now)), LATE))
             self.reasoner.late.clear()
         if self.alerts.rules:
             for alert in self.alerts.take([line.answer for line in found if line.answer is not None], now):
@@ -137,8 +155,13 @@ class Reasoning:
                 found.append(Line.of(self.told, alert, ALERT))
         return found
 
+    def _shown(self, line: dict[str, Any]) -> dict[str, Any]:
+        return line if self.moments is None else self.moments.line(line)
+
     def _by_columns(self, answers: Sequence[Answer]) -> list[Line] | None:
         """Lines whose answers nobody has made, where they come by the column and nobody asks for more."""
+        if self.moments is not None:
+            return None
         if self.alerts.rules or self.wants_answers or not isinstance(answers, Answers) or answers.columns is None:
             return None
         if len(answers) < FEW:
@@ -182,7 +205,7 @@ class Reasoning:
         head = {
             "told": self.told, "late": self.late, "alerts": self.alerts.save(), "positions": self.positions,
             "waiting": waiting, "clock": None if incoming.clock is None else show_number(incoming.clock),
-            "complete": incoming.complete, "last": show_number(incoming.last),
+            "complete": incoming.complete, "last": show_number(incoming.last), "times": self.times,
         }  # fmt: skip
         return head, self.reasoner.save(standing=False)
 
@@ -192,17 +215,22 @@ class Reasoning:
         report: Report,
         by_wall: bool,
         alerts: Mapping[str, Mapping[str, Any]],
+        times: str | None,
+        zone: str,
         number: int,
         head: dict[str, Any],
         body: bytes,
     ) -> Reasoning:
         found = cls.__new__(cls)
-        found.report, found.by_wall = report, by_wall
+        found.report, found.by_wall, found.asked, found.zone = report, by_wall, times, zone
         found.reasoner = Reasoner.restore(report.program, body)
         found._begin(alerts)
         found.alerts.restore(head["alerts"])
         found.entry, found.told, found.late = number, head["told"], head["late"]
         found.positions = head["positions"]
+        # What facts said is what they say from now on; snapshots of before show numbers.
+        found.reasoner.checker.times = known = head.get("times", TICKS if head["told"] else None)
+        found._show_times(known)
         incoming = found.incoming
         incoming.clock = None if head["clock"] is None else exact(head["clock"])
         incoming.complete = head["complete"]

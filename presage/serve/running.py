@@ -133,11 +133,20 @@ class Serving:
         least = min((sink.told for sink in self.sinks), default=0)
         found = self.folder.newest(least)
         if found is None:
-            self.reasoning = Reasoning(self.report, self.pipeline.emit, self._by_wall, statics, self.pipeline.alerts)
+            self.reasoning = Reasoning(
+                self.report, self.pipeline.emit, self._by_wall, statics, self.pipeline.alerts, *self._shown_times
+            )
         else:
-            self.reasoning = Reasoning.restore(self.report, self._by_wall, self.pipeline.alerts, *found)
+            times, zone = self._shown_times
+            self.reasoning = Reasoning.restore(self.report, self._by_wall, self.pipeline.alerts, times, zone, *found)
         self._log_bytes, self._size = 0, 0
         self.clock = self._clock()
+
+    @property
+    def _shown_times(self) -> tuple[str | None, str]:
+        """How times are shown, where the file says it, and in which zone."""
+        said = self.pipeline.values
+        return said.get("times", "iso" if "zone" in said else None), str(said.get("zone", "UTC"))
 
     @property
     def _by_wall(self) -> bool:

@@ -290,7 +290,8 @@ class FilesInFolder:
         import pyarrow as pa
         from pyarrow import parquet
 
-        schema = answer_schema(self.whole_times).append(pa.field("seq", pa.int64()))
+        moments = isinstance(lines[0].fields.get("now"), str)
+        schema = answer_schema(self.whole_times, moments).append(pa.field("seq", pa.int64()))
         if lines[0].kind == LATE:
             table = pa.Table.from_pylist(
                 [{**line.fields, "args": [str(each) for each in line.fields["args"]]} for line in lines]

@@ -105,7 +105,8 @@ class Bringing:
 
     def bring(self, data: bytes, message: Message, position: Any, patience: float | None = None) -> int:
         if len(message) or message.complete is not None or position is not None:
-            self.gate.put(Entry(self.part.name, data, position), message, patience)
+            times = self.messages.checker.times
+            self.gate.put(Entry(self.part.name, data, position, times=times), message, patience)
             self.counted(len(message))
         return len(message)
 

@@ -38,6 +38,7 @@ from presage.spark.live import Live
 from presage.spark.messages import told_plainly
 from presage.spark.packs import NO_SOURCE, ROWS_IN_A_PACK, Delivery, from_bytes, in_portions, to_bytes
 from presage.spark.rows import gathered, row_schema, spark_schema, tables_of
+from presage.spark.shown import told, told_schema
 
 TIMES = "predicate string, unit bigint, last bigint, arrival string, parts bigint, dense_last string"
 PACK = "shard int, stretch int, source int, payload binary"
@@ -69,7 +70,7 @@ def batch_rows(job: Job, frames: list[tuple[Source, DataFrame]], until: Number |
     )
     whole = reduce(DataFrame.union, packs, alone)
     ordered = whole.repartitionById(job.shards, F.col("shard")).sortWithinPartitions("shard", "stretch", "source")
-    return ordered.mapInArrow(_runner(job, clock), spark_schema(row_schema(job)))
+    return ordered.mapInArrow(_runner(job, clock), spark_schema(told_schema(job)))
 
 
 def packer(job: Job, index: int, source: Source, clock: Clock) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -189,10 +190,10 @@ def _runner(job: Job, clock: Clock) -> Callable[[Iterator[Any]], Iterator[Any]]:
         packs = (pack for batch in batches for pack in _rows(batch))
         for shard, own in groupby(packs, key=lambda pack: pack[0]):
             if job.state is None:
-                told = _run_shard(job, clock, shard, _arrivals(job, own))
+                found = _run_shard(job, clock, shard, _arrivals(job, own))
             else:
-                told = _run_history(job, clock, shard, own)
-            for table in gathered(told, ROWS_AT_ONCE):
+                found = _run_history(job, clock, shard, own)
+            for table in told(job, gathered(found, ROWS_AT_ONCE)):
                 yield from table.to_batches()
 
     return run

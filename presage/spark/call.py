@@ -15,6 +15,8 @@ from pyspark.sql import DataFrame
 
 from presage.checking import Report
 from presage.errors import PresageError
+from presage.io.facts import ISO, TICKS
+from presage.io.moments import zone_called
 from presage.model.program import Program
 from presage.plan.relational import obstacles
 from presage.run.choice import ALL, Choice
@@ -45,6 +47,8 @@ def answers(
     clock: DataFrame | None = ...,
     each_step: bool = ...,
     choice: Choice = ...,
+    times: str | None = ...,
+    zone: str | None = ...,
     late: Literal[False] = ...,
 ) -> DataFrame: ...
 
@@ -66,6 +70,8 @@ def answers(
     clock: DataFrame | None = ...,
     each_step: bool = ...,
     choice: Choice = ...,
+    times: str | None = ...,
+    zone: str | None = ...,
     late: Literal[True],
 ) -> tuple[DataFrame, DataFrame]: ...
 
@@ -86,6 +92,8 @@ def answers(
     clock: DataFrame | None = None,
     each_step: bool = True,
     choice: Choice = ALL,
+    times: str | None = None,
+    zone: str | None = None,
     late: bool = False,
 ) -> DataFrame | tuple[DataFrame, DataFrame]:
     """The answers of a program over DataFrames, one for each input; streaming if they stream.
@@ -96,10 +104,12 @@ def answers(
     `confirmed`. Facts are divided among `shards` by the program's partition key. `until` ends a batch run early.
     `state` is a folder: a batch run leaves there what a stream with the same `state` goes on from. `clock` is a stream
     with a column of times that pass though no fact comes. Without `each_step` a stream tells of an answer once in a
-    micro-batch, where it can. With `late` a second DataFrame has the facts that came too late."""
+    micro-batch, where it can. With `late` a second DataFrame has the facts that came too late.
+    Where facts have timestamps answers do too, in `zone` (UTC); `times` says otherwise, `ticks` or `iso`."""
     discrete, rows = all_rows(
         program, facts, time=time, arrives=arrives, columns=columns, static=static, tables=tables, emit=emit,
         shards=shards, until=until, state=state, clock=clock, choice=choice, each_step=each_step, late=late,
+        times=times, zone=zone,
     )  # fmt: skip
     # Filtering costs Java as much as taking the rows: without late facts there is nothing to filter.
     return (rows.where("late is null").drop("late"), late_facts(rows, discrete)) if late else rows
@@ -127,6 +137,8 @@ def all_rows(
     choice: Choice = ALL,
     each_step: bool = True,
     late: bool = True,
+    times: str | None = None,
+    zone: str | None = None,
 ) -> tuple[bool, DataFrame]:
     """Whether times are whole numbers, and all that leaves the reasoners: answers and, with `late`, late facts."""
     if not isinstance(program, Program):
@@ -173,6 +185,7 @@ def all_rows(
         late=late,
         state=None if state is None else as_uri(state),
         changing=bool(changing),
+        zone=_zone(job, frames, times, zone),
     )
     job.reasoner()  # Says what it does not run, before Spark does anything.
     if not streaming:
@@ -194,6 +207,19 @@ def all_rows(
     else:
         rows = stream_rows(job, given, clock=None if clock is None else frames.clock(clock), tables=changing)
     return job.discrete, rows
+
+
+def _zone(job: Job, frames: Frames, times: str | None, zone: str | None) -> str | None:
+    """The zone that times are shown in, if they are to be shown as moments."""
+    if times not in (None, TICKS, ISO):
+        raise PresageError(f'times is "ticks" or "iso", not {times!r}')
+    wanted = times or (ISO if zone is not None or frames.moments else TICKS)
+    if wanted == TICKS:
+        return None
+    if job.checker.units.tick is None:
+        raise PresageError(f"{'times' if times else 'zone'}: times are numbers without a `tick`")
+    zone_called(zone or "UTC")
+    return zone or "UTC"
 
 
 def _streams(facts: Mapping[str, DataFrame]) -> bool:

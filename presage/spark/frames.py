@@ -43,6 +43,8 @@ class Frames:
         self, checker: Checker, columns: Mapping[str, Mapping[str, str]], time: PerPredicate, arrives: PerPredicate
     ) -> None:
         self.checker, self.columns, self.time, self.arrives = checker, columns, time, arrives
+        self.moments = False
+        """Whether some time of a fact is a timestamp."""
         for argument, given in (("columns", columns), ("time", time), ("arrives", arrives)):
             for name in given if isinstance(given, Mapping) else ():
                 checker.known(name, f"`{argument}`")
@@ -151,6 +153,9 @@ class Frames:
             fitting = (T.StringType,) if name == "bounds" else _TIMES
             self._check(frame, column, fitting, where, f"the `{name}` of a fact")
             self._check_units(frame, column, where)
+            if name != "bounds" and not isinstance(frame.schema[column].dataType, T.NumericType):
+                # Texts may be timestamps too; where times have a length, they are.
+                self.moments = self.checker.units.tick is not None
         return found
 
     def _check_units(self, frame: DataFrame, column: str, where: str) -> None:

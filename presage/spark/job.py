@@ -66,6 +66,8 @@ class Job:
     """Where a run over history leaves what a stream goes on from."""
     changing: bool = False
     """Whether tables are read again at each micro-batch."""
+    zone: str | None = None
+    """The zone of the moments that times are shown as; none where they are shown as numbers."""
 
     @property
     def report(self) -> Report:

@@ -26,8 +26,8 @@ ROWS_AT_ONCE = 200_000
 """So many answers leave together."""
 
 
-def late_fields(whole_times: bool) -> list[tuple[str, Any]]:
-    time = pa.int64() if whole_times else pa.string()
+def late_fields(whole_times: bool, moments: bool = False) -> list[tuple[str, Any]]:
+    time = pa.string() if not whole_times else pa.timestamp("us", "UTC") if moments else pa.int64()
     return [
         ("now", time),
         ("pred", pa.string()),
@@ -66,6 +66,7 @@ _SPARK_TYPES: dict[str, type[types.DataType]] = {
     "double": types.DoubleType,
     "string": types.StringType,
     "binary": types.BinaryType,
+    "timestamp[us, tz=UTC]": types.TimestampType,
 }
 
 

@@ -30,7 +30,8 @@ from presage.spark.history import left
 from presage.spark.job import Job, Source
 from presage.spark.live import Live, drop, keep, kept
 from presage.spark.packs import PACK, Delivery, clock_packer, packer, time_of
-from presage.spark.rows import row_schema, spark_schema, unpacked
+from presage.spark.rows import spark_schema, unpacked
+from presage.spark.shown import told, told_schema
 from presage.spark.tables import beside_tables, held_over
 
 FORMAT = 3
@@ -64,16 +65,16 @@ def stream_rows(
     packs = reduce(DataFrame.union, parts)
     if tables:
         packs = beside_tables(job, packs, tables)
-    told = packs.groupBy("shard").transformWithState(
+    found = packs.groupBy("shard").transformWithState(
         statefulProcessor=Shard(job, kind),
         outputStructType=f"payload binary, {PULSE}",
         outputMode="Append",
         timeMode="None",
     )
     fares = [F.sum("open").alias("open"), F.sum("state").alias("state"), F.max("seconds").alias("seconds")]
-    observed = told.observe(OBSERVED, *fares, F.max_by("clock", "ticks").alias("clock"))
+    observed = found.observe(OBSERVED, *fares, F.max_by("clock", "ticks").alias("clock"))
     payloads = observed.where("payload is not null").select("payload")
-    return payloads.mapInArrow(_unpack(job), spark_schema(row_schema(job)))
+    return payloads.mapInArrow(_unpack(job), spark_schema(told_schema(job)))
 
 
 def _prepare(spark: Any, shards: int) -> None:
@@ -92,7 +93,7 @@ def _unpack(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             for payload in batch.column(0):
-                for table in unpacked(job, payload.as_buffer()):
+                for table in told(job, unpacked(job, payload.as_buffer())):
                     yield from table.to_batches()
         after_a_task()
 

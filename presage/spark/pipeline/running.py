@@ -102,7 +102,7 @@ class Running:
         if stop.is_set():
             return
         whole_times, rows = self._rows(self.report)
-        sinks = Sinks(self.pipeline, whole_times, self.show)
+        sinks = Sinks(self.pipeline, whole_times, Units(self.report.program), self.show)
         if not self.pipeline.streams:
             sinks.write(rows, 0)
             return
@@ -139,7 +139,7 @@ class Running:
             found = all_rows(
                 report.program, sources.facts(), time=sources.time(), arrives=sources.arrives() or None,
                 static=sources.static(), tables=sources.tables(), emit=self.pipeline.emit, shards=self.pipeline.shards,
-                clock=sources.clock(),
+                clock=sources.clock(), times=self.pipeline.values.get("times"), zone=self.pipeline.values.get("zone"),
             )  # fmt: skip
         self.warnings += [str(each.message) for each in told if issubclass(each.category, UserWarning)]
         return found

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime, tzinfo
 from fractions import Fraction
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from presage.errors import PresageError
+from presage.io.moments import in_order, moment_text, zone_called
 from presage.pipeline.reading import Part, Pipeline
+from presage.rewrite.units import Units
 from presage.spark.call import late_facts
 from presage.spark.messages import before_sinks, is_sparks, reason
 
@@ -26,10 +30,17 @@ MARK = "_presage.json"
 
 
 class Sinks:
-    def __init__(self, pipeline: Pipeline, whole_times: bool, show: Lines) -> None:
+    def __init__(self, pipeline: Pipeline, whole_times: bool, units: Units, show: Lines) -> None:
         self.pipeline, self.whole_times, self.show = pipeline, whole_times, show
         self.run = ""
         """Whose answers these are: the identity of the checkpoint; empty for a batch."""
+        self.zone = zone_called(str(pipeline.values.get("zone", "UTC")))
+        seconds = (units.tick or Fraction(1)) % 1000 == 0 and not units.start.microsecond
+        self._written = {
+            "timeZone": str(pipeline.values.get("zone", "UTC")),
+            "timestampFormat": f"yyyy-MM-dd'T'HH:mm:ss{'' if seconds else '.SSSSSS'}XXX",
+        }
+        """How moments are written in JSON."""
 
     def write(self, rows: DataFrame, batch: int) -> None:
         """Writes all there is of a micro-batch."""
@@ -55,19 +66,20 @@ class Sinks:
     def _write(self, part: Part, rows: DataFrame, batch: int) -> None:
         match part.format:
             case "console":
-                self.show(part, list(lines_of(rows)))
+                self.show(part, list(lines_of(rows, self.zone)))
             case "parquet" | "json":
                 self._folder(part, rows, batch)
             case "kafka":
                 key = "fact" if part.values.get("late") else "key"
-                messages = rows.selectExpr(f"`{key}` as key", "to_json(struct(*)) as value")
+                said = F.to_json(F.struct("*"), dict(self._written))
+                messages = rows.select(F.col(key).alias("key"), said.alias("value"))
                 writer = messages.write.format("kafka").options(**part.table("options"))
                 writer = writer.option("kafka.bootstrap.servers", part.text("servers"))
                 writer.option("topic", part.text("topic")).save()
             case "jdbc":
                 from presage.pipeline.postgres import upsert
 
-                upsert(part, lines_of(rows), self.whole_times)
+                upsert(part, lines_of(rows, self.zone), self.whole_times)
 
     def _folder(self, part: Part, rows: DataFrame, batch: int) -> None:
         """Writes beside, then renames: what has a micro-batch's name is whole."""
@@ -77,7 +89,8 @@ class Sinks:
         whole, beside = f"batch={batch}", f".batch={batch}.tmp"
         if files.exists(whole):
             return  # It was written before a crash, and is the same.
-        rows.write.format(part.format).mode("overwrite").options(**part.table("options")).save(files.path(beside))
+        options = (self._written if part.format == "json" else {}) | part.table("options")
+        rows.write.format(part.format).mode("overwrite").options(**options).save(files.path(beside))
         files.rename(beside, whole)
 
     def _own(self, part: Part, files: _Files, batch: int) -> None:
@@ -93,19 +106,19 @@ class Sinks:
             )
 
 
-def lines_of(rows: DataFrame) -> Iterator[dict[str, Any]]:
+def lines_of(rows: DataFrame, zone: tzinfo = UTC) -> Iterator[dict[str, Any]]:
     """Rows as the lines that `presage run` prints, in the order of their times."""
     table = rows.toArrow().to_pylist()
-    for row in sorted(table, key=lambda row: (Fraction(row["now"]), row.get("answer") or row.get("fact") or "")):
+    for row in sorted(table, key=lambda row: (in_order(row["now"]), row.get("answer") or row.get("fact") or "")):
         if "status" in row:
             row["bindings"] = dict(row["bindings"] or ())
             left_out = ("from", "to", "bounds") if row["from"] is None and row["bounds"] is None else ("time",)
         else:
             left_out = ("from", "to", "bounds") if row["from"] is None else ("time",)
         for way in row.get("ways") or ():
-            way["decided_by"] = _time(way["decided_by"])
+            way["decided_by"] = _time(way["decided_by"], zone)
         for name in _TIMES & row.keys():
-            row[name] = _time(row[name])
+            row[name] = _time(row[name], zone)
         yield {
             name: value
             for name, value in row.items()
@@ -116,8 +129,10 @@ def lines_of(rows: DataFrame) -> Iterator[dict[str, Any]]:
 _TIMES = {"now", "time", "from", "to", "decided_by"}
 
 
-def _time(given: int | str | None) -> int | str | None:
+def _time(given: int | str | datetime | None, zone: tzinfo) -> int | str | None:
     """A time as lines have it: whole numbers are numbers, also where a column holds exact text."""
+    if isinstance(given, datetime):
+        return moment_text(given, zone)
     return int(given) if isinstance(given, str) and given.lstrip("-").isdigit() else given
 
 

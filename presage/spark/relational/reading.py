@@ -18,6 +18,7 @@ from presage.spark.job import Job, Source
 from presage.spark.relational.columns import ENDLESS, places, schema_of
 from presage.spark.relational.values import written_column
 from presage.spark.rows import row_schema, spark_schema, tables_of
+from presage.spark.shown import told, told_schema
 
 
 def input_rows(job: Job, source: Source, frame: DataFrame) -> DataFrame:
@@ -89,7 +90,7 @@ def late_rows(job: Job, source: Source, frame: DataFrame, end: int) -> DataFrame
                 marked = mark(batch, source, job)
                 wanted = _is_late(job, source, marked) & (units_of(marked.arrivals) <= end)
                 late = [(fact, fact.arrival) for fact in facts_of(marked.table.filter(pa.array(wanted)), source, job)]
-                for table in tables_of([], late, schema):
+                for table in told(job, tables_of([], late, schema)):
                     yield from table.to_batches()
 
-    return frame.mapInArrow(run, spark_schema(schema))
+    return frame.mapInArrow(run, spark_schema(told_schema(job)))

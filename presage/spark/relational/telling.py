@@ -16,6 +16,8 @@ from presage.spark.job import Job
 from presage.spark.relational.columns import ENDLESS, Held, in_order, pieces_of, places, whole_tuples
 from presage.spark.relational.values import read, written
 from presage.spark.rows import row_schema, spark_schema, tables_of
+from presage.spark.shown import told as shown
+from presage.spark.shown import told_schema
 
 
 def told(job: Job, query: Query, held: Held, end: int) -> DataFrame:
@@ -30,7 +32,7 @@ def told(job: Job, query: Query, held: Held, end: int) -> DataFrame:
     if query.pin is not None and query.pin.base is None:
         at = F.lit(query.pin.offset).cast("bigint")
         frame = frame.where((F.col("low") <= at) & (F.col("high") >= at)).withColumns({"low": at, "high": at})
-    return in_order(frame, held.arity).mapInArrow(_teller(job, query, held.arity, end), spark_schema(row_schema(job)))
+    return in_order(frame, held.arity).mapInArrow(_teller(job, query, held.arity, end), spark_schema(told_schema(job)))
 
 
 def _teller(job: Job, query: Query, arity: int, end: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -52,7 +54,7 @@ def _teller(job: Job, query: Query, arity: int, end: int) -> Callable[[Iterator[
         for table in whole_tuples(batches, arity):
             for part in pieces_of(table, arity).to_batches(max_chunksize=100_000):
                 answers = [each for row in part.to_pylist() if (each := answer(row)) is not None]
-                for made in tables_of(answers, [], schema):
+                for made in shown(job, tables_of(answers, [], schema)):
                     yield from made.to_batches()
 
     return run
