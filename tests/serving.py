@@ -63,10 +63,10 @@ class Served:
         (folder / "pipeline.toml").write_text(file.replace("{port}", str(self.port)) + sinks)
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self, wait: bool = True, stdin: Any = None) -> Served:
+    def start(self, wait: bool = True, stdin: Any = None, more: tuple[str, ...] = ()) -> Served:
         with (self.folder / "said.txt").open("ab") as said, (self.folder / "stdout.txt").open("ab") as out:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "presage", "serve", "pipeline.toml"],
+                [sys.executable, "-m", "presage", "serve", "pipeline.toml", *more],
                 cwd=self.folder, stdin=stdin, stdout=out, stderr=said, env=self.environment,
             )  # fmt: skip
         if wait:

@@ -104,13 +104,13 @@ def test_a_second_start_is_told_who_holds_the_folder(tmp_path: Path) -> None:
         served.stop()
 
 
-def test_another_program_on_the_same_folder_is_refused_by_name(tmp_path: Path) -> None:
+def test_what_times_mean_cannot_change(tmp_path: Path) -> None:
     served = Served(tmp_path).start()
     served.post(hot(0) + '{"now": 0}\n')
     assert served.stop() == 0
-    (tmp_path / "program.psg").write_text((tmp_path / "program.psg").read_text().replace("delay 1", "delay 2"))
+    (tmp_path / "program.psg").write_text("tick 1s.\n" + (tmp_path / "program.psg").read_text())
     done = command("serve", tmp_path / "pipeline.toml")
-    assert done.returncode == 1 and "the program changed since the checkpoint was begun" in done.stderr
+    assert done.returncode == 1 and "`tick` and `start` of a stream that has begun cannot change" in done.stderr
 
 
 def test_files_are_watched_and_standard_input_is_read(tmp_path: Path) -> None:

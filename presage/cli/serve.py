@@ -28,6 +28,11 @@ example:
 def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", type=Path, metavar="FILE", help="a pipeline file (.toml)")
     set_argument(command)
+    command.add_argument(
+        "--backfill",
+        action="store_true",
+        help="where rules have changed, queries that are new begin with the history that the checkpoint's log has",
+    )
     command.add_argument("--check", action="store_true", help="say what is wrong with the file, and do not start")
     command.add_argument("--json", action="store_true", help="JSON lines on a terminal too (the default when piped)")
 
@@ -53,11 +58,14 @@ def run(options: argparse.Namespace) -> int:
         show_lines(lines, readable)
 
     stop = threading.Event()
-    serving = Serving(checked, show)
+    serving = Serving(checked, show, options.backfill)
     with Stopped(stop):
         try:
             try:
                 serving.start()
+                if serving.changes:
+                    print("the rules have changed since the last start:", file=sys.stderr)
+                    print("\n".join(serving.changes), file=sys.stderr, flush=True)
                 if serving.address:
                     print(f"{checked.pipeline.name} listens at {serving.address}", file=sys.stderr, flush=True)
                 serving.wait(stop)

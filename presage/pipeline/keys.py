@@ -203,6 +203,8 @@ KEYS: dict[str, tuple[Key, ...]] = {
         Key("port", WHOLE, "the port", "8753", example="8753"),
         Key("token_env", TEXT, "the variable of the environment with the token that requests must bear", "no token",
             example='"PRESAGE_TOKEN"'),
+        Key("history_bytes", WHOLE, "bytes of log that are kept though nobody needs them to go on: the history that "
+            "new rules are given with `--backfill`", "268435456", example="1000000000"),
         Key("log_bytes", WHOLE, "bytes of log, at least, after which what is remembered is written down anew",
             "4194304", example="4194304"),
     ),

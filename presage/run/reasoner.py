@@ -11,7 +11,7 @@ which: reading what is given, time that goes forward, what stands, saving, rules
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -35,7 +35,7 @@ from presage.run.engines import ANSWER_STREAMS, OWN, Engine, engine_kind, make_e
 from presage.run.hypothetical import Supposing
 from presage.run.layers import Layer, Layers
 from presage.run.open_times import RangeSupposing
-from presage.run.replacing import Changed
+from presage.run.replacing import Changed, from_history
 from presage.run.saving import WHAT, fingerprint_of, packed, program_in, unpacked
 from presage.run.states import States
 from presage.run.stratified import StratifiedEngine
@@ -376,9 +376,18 @@ class Reasoner:
         nothing from before but what `history` has, tuples as for `push`, from as far back as they go. What was open of
         one that is gone or changed is told for the last time, as unsupported. Static facts are those there were,
         unless `static` gives others for what begins."""
+        return self.become(program, static, lambda layer, now: from_history(layer, history, now))
+
+    def become(
+        self,
+        program: Program,
+        static: Mapping[str, Any] | None,
+        fed: Callable[[Layer, Number | None], Iterable[Answer]],
+    ) -> Answers:
+        """The same; `fed` feeds a layer that begins what came before, and gives what it says of that."""
         if not isinstance(program, Program):
             raise PresageError("rules are replaced by a program: presage.load(path), or presage.parse(text)")
-        changed = Changed(self, program, static, history)
+        changed = Changed(self, program, static, fed)
         self._begin(program, changed.report, self._layers(changed.report, changed.layers, self.now, list(self.late)))
         self._states = None  # each layer has its own
         self.replaced = changed.queries
@@ -410,6 +419,12 @@ class Reasoner:
             self.emit,
             lambda blob: type(self).restore(program_in(blob), blob, self._choice),
         )
+
+    @property
+    def open_count(self) -> int:
+        """How many answers are possible now, as far as it is counted."""
+        members = [each.reasoner for each in self.engine.layers] if isinstance(self.engine, Layers) else [self]
+        return sum(0 if each.supposing is None else each.supposing.open_count for each in members)
 
     # -- what if -----------------------------------------------------------------------------------------
 

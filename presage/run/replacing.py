@@ -6,7 +6,7 @@ what is new or changed begins in a layer of its own (`layers.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,13 @@ class Changed:
     """What becomes of a reasoner that gets other rules."""
 
     def __init__(
-        self, reasoner: Reasoner, program: Program, static: Mapping[str, Any] | None, history: Iterable[Given]
+        self,
+        reasoner: Reasoner,
+        program: Program,
+        static: Mapping[str, Any] | None,
+        fed: Callable[[Layer, Number | None], Iterable[Answer]],
     ) -> None:
+        """`fed` feeds a layer that begins what came before, and gives what it says of that."""
         for each in (reasoner.program, program):
             if each.meaning is not None:
                 raise PresageError(
@@ -59,7 +64,7 @@ class Changed:
         if begins:
             new = Layer(reasoner.beginning(after.sliced(begins), static), begins, _below(after, begins), now)
             self.layers.append(new)
-            self.told += _from_history(new, history, now)
+            self.told += fed(new, now)
 
 
 def _layers(reasoner: Reasoner, own: Slices) -> list[Layer]:
@@ -68,7 +73,7 @@ def _layers(reasoner: Reasoner, own: Slices) -> list[Layer]:
     return [Layer(reasoner.beside(), own.queries, _below(own, own.queries))]
 
 
-def _from_history(layer: Layer, history: Iterable[Given], now: Number | None) -> list[Answer]:
+def from_history(layer: Layer, history: Iterable[Given], now: Number | None) -> list[Answer]:
     """What a layer says that is fed what came before, in the order of arrival, up to now."""
     given = list(history)
     if not given or now is None:

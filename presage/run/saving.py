@@ -57,11 +57,15 @@ def program_in(blob: bytes) -> Program:
     if "program" not in header:
         raise StateError("the state was saved by version 0.1, which did not keep the program with it")
     with reading(WHAT):
-        plain = header["program"]
-        if "language" in plain:
-            # What a program of another language means is in its text alone.
-            return languages.read(str(plain["text"]), str(plain["language"])).program
-        return Program.of_plain(plain)
+        return program_of(header["program"])
+
+
+def program_of(plain: Any) -> Program:
+    """The program that its plain form says."""
+    if "language" in plain:
+        # What a program of another language means is in its text alone.
+        return languages.read(str(plain["text"]), str(plain["language"])).program
+    return Program.of_plain(plain)
 
 
 def _content(blob: bytes) -> tuple[dict[str, Any], Arrays]:

@@ -99,9 +99,9 @@ class Folder:
                 return number, head, body
         return None
 
-    def forget(self, least: int) -> None:
-        """Removes snapshots that nobody begins from again, and the log before the first that is kept: of those that
-        every sink is past, the latest is enough."""
+    def forget(self, least: int, history: int = 0) -> None:
+        """Removes snapshots that nobody begins from again, and the log before the first that is kept, as far as it is
+        longer than so many bytes: of those that every sink is past, the latest is enough."""
         found = [(number, path, _read_snapshot(path)[0]["told"]) for number, path in self._snapshots()]
         past = [number for number, _, told in found if told <= least]
         if not past:
@@ -110,7 +110,7 @@ class Folder:
             if number < past[-1]:
                 path.unlink(missing_ok=True)
         # The identity says where the log begins; without it a lost snapshot would look like a new run.
-        self.log.forget(past[-1])
+        self.log.forget(past[-1], history)
 
     @property
     def has_snapshots(self) -> bool:

@@ -35,6 +35,8 @@ class Entry:
     payload: bytes = b""
     position: Any = None
     clock: str | None = None
+    rules: Any = None
+    """Other rules from here on: the program in its plain form, and the first entry that is history for what is new."""
     times: str | None = None
     """How facts say their times, `ticks` or `iso`, as far as that was known when it came."""
 
@@ -44,6 +46,8 @@ class Entry:
             said["position"] = self.position
         if self.clock is not None:
             said["clock"] = self.clock
+        if self.rules is not None:
+            said["rules"] = self.rules
         if self.times is not None:
             said["times"] = self.times
         return json.dumps(said).encode() + b"\n" + self.payload
@@ -52,7 +56,8 @@ class Entry:
     def from_bytes(cls, data: bytes) -> Entry:
         head, _, payload = data.partition(b"\n")
         said = json.loads(head)
-        return cls(said["source"], payload, said.get("position"), said.get("clock"), said.get("times"))
+        more = (said.get(name) for name in ("position", "clock", "rules", "times"))
+        return cls(said["source"], payload, *more)
 
 
 class Log:
@@ -146,12 +151,21 @@ class Log:
                 if first + count > number:
                     yield first + count, Entry.from_bytes(data)
 
-    def forget(self, number: int) -> None:
-        """Removes segments whose entries are all up to one."""
+    def forget(self, number: int, kept: int = 0) -> None:
+        """Removes segments whose entries are all up to one, but for so many bytes before it: history, for rules that
+        come later."""
         segments = self._segments()
-        for (_, path), (following, _) in pairwise(segments):
-            if following <= number + 1:
+        done = [path for (_, path), (following, _) in pairwise(segments) if following <= number + 1]
+        for path in reversed(done):
+            kept -= path.stat().st_size
+            if kept < 0:
                 path.unlink(missing_ok=True)
+
+    @property
+    def first(self) -> int:
+        """The number of the first entry that is still there."""
+        segments = self._segments()
+        return segments[0][0] if segments else 1
 
     @property
     def bytes(self) -> int:

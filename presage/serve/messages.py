@@ -81,7 +81,9 @@ class MessageReader:
             moment = self.checker.point(entry["now"], place)
             found.complete = moment if found.complete is None else max(moment, found.complete)
             return
-        fact = self.checker.fact(entry, place)
+        fact = self.checker.fact_if_named(entry, place)
+        if fact is None:
+            return
         if fact.low is None:
             raise FactError(f"{place}: `{fact.predicate}` is static: its facts are known before the stream")
         found.facts.append(fact)

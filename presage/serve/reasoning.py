@@ -7,20 +7,25 @@ again from a snapshot gives the lines after it the numbers they had.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from presage.analysis.predicates import Predicate
 from presage.answers import INCONSISTENT, Answer, Answers, json_value
-from presage.checking import Report
-from presage.io.facts import ISO, TICKS, Fact, exact
+from presage.checking import Report, check_program
+from presage.io.facts import ISO, TICKS, Checker, Fact, exact
 from presage.io.line_texts import json_texts
 from presage.io.moments import Moments, zone_called
 from presage.io.told import read, written
+from presage.io.unknown import Unknown
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
 from presage.model.terms import Constant, Number
 from presage.run.arrivals import Incoming
+from presage.run.changed_queries import QueryChange
+from presage.run.layers import Layer
 from presage.run.reasoner import Reasoner, what_is_told
+from presage.run.saving import program_of
 from presage.serve.alerts import Alerts, Rule
 from presage.serve.log import Entry
 from presage.serve.messages import Message, MessageReader
@@ -71,6 +76,7 @@ class Reasoning:
         """`by_wall`: facts do not move the clock. `alerts`: what is said of them, by query. `times` says how times are
         shown, `ticks` or `iso`; otherwise as the first fact says its own."""
         self.report, self.by_wall, self.asked, self.zone = report, by_wall, times, zone
+        self.statics = statics
         self.reasoner = Reasoner(report.program, emit=what_is_told(report, emit), report=report)
         for fact in statics:
             self.reasoner.add_static(fact)
@@ -87,6 +93,10 @@ class Reasoning:
         """The number of the last line."""
         self.positions: dict[str, Any] = {}
         self.late = 0
+        self.changes: list[QueryChange] = []
+        """What the last change of rules did to each query."""
+        self.history: Callable[[int, int], Iterator[tuple[int, Entry]]] = lambda since, before: iter(())
+        """The entries from a number on that came before another."""
         self.wants_answers = False
         """Whether lines are to have their answers, and not only their text."""
         self.moments: Moments | None = None
@@ -109,22 +119,71 @@ class Reasoning:
         if message is None:
             message = self.messages.again(entry.payload) if entry.payload else Message()
         self._show_times(entry.times)
-        heard = not self.by_wall
-        for answers in self.incoming.take_together(message.facts, message.tables, is_heard=heard):
+        if entry.rules is not None:
+            yield self._lines(self._change(number, entry.rules))
+        for answers in self._steps(self.incoming, message, entry):
             yield self._lines(answers)
-        if message.complete is not None and heard:
-            for answers in self.incoming.completed(message.complete):
-                yield self._lines(answers)
         if entry.clock is not None:
             time = exact(entry.clock)
-            assert time is not None
-            for answers in self.incoming.advance(time):
-                yield self._lines(answers)
-            if (due := self.alerts.due()) is not None and due < time:
+            if (due := self.alerts.due()) is not None and time is not None and due < time:
                 yield self._passed(time)
         if entry.position is not None:
             self.positions[entry.source] = entry.position
         self.entry = number
+
+    def _steps(self, incoming: Incoming, message: Message, entry: Entry) -> Iterator[Sequence[Answer]]:
+        """The steps that are due by an entry. To be used up."""
+        heard = not self.by_wall
+        yield from incoming.take_together(message.facts, message.tables, is_heard=heard)
+        if message.complete is not None and heard:
+            yield from incoming.completed(message.complete)
+        if entry.clock is not None:
+            time = exact(entry.clock)
+            assert time is not None
+            yield from incoming.advance(time)
+
+    # -- other rules ------------------------------------------------------------------------------
+
+    def _change(self, number: int, rules: Mapping[str, Any]) -> Sequence[Answer]:
+        """Goes on with other rules; what they say of history, and the end of what is gone."""
+        program = program_of(rules["program"])
+        report = check_program(program).or_raise()
+        assert report.findings is not None
+        known = report.findings.subject.predicates
+        static: dict[str, list[tuple[Any, ...]]] = {}
+        for fact in self.statics:
+            if fact.predicate in known and known[fact.predicate].is_static:
+                static.setdefault(fact.predicate, []).append(fact.arguments)
+        since = rules.get("history")
+        times = self.reasoner.checker.times
+
+        def fed(layer: Layer, now: Number | None) -> Iterator[Answer]:
+            if since is None:
+                return
+            layer.begin = None
+            checker = Checker(report.program, known, layer.reasoner.subject.discrete)
+            checker.unknown = Unknown(ignored=True)
+            reader, incoming = MessageReader(checker), Incoming(layer.reasoner)
+            for _, entry in self.history(since, number):
+                message = reader.again(entry.payload) if entry.payload else Message()
+                message.facts = [fact for fact in message.facts if fact.predicate in layer.reads]
+                message.tables = [table for table in message.tables if table.predicate in layer.reads]
+                for answers in self._steps(incoming, message, entry):
+                    yield from layer.told(answers)
+
+        answers = self.reasoner.become(program, static, fed)
+        self.report, self.changes = report, self.reasoner.replaced
+        self.reasoner.checker.times = times
+        self.messages = MessageReader(self.reasoner.checker)
+        for time, (facts, tables) in list(self.incoming.waiting.items()):
+            self.incoming.waiting[time] = (
+                [fact for fact in facts if _fits(fact.predicate, len(fact.arguments), known)],
+                [table for table in tables if _fits(table.predicate, len(table.arguments), known)],
+            )
+        if self.moments is not None:
+            self.moments = Moments(self.reasoner.subject, self.reasoner.checker.units, zone_called(self.zone))
+            self.alerts.moments = self.moments
+        return answers
 
     def _passed(self, now: Number) -> list[Line]:
         """The alerts that time alone changes, where the program has nothing to say."""
@@ -136,7 +195,8 @@ class Reasoning:
 
     def _lines(self, answers: Sequence[Answer]) -> list[Line]:
         now = self.reasoner.now
-        assert now is not None
+        if now is None:
+            return []  # Rules were changed before anything came.
         found = self._by_columns(answers)
         if found is None:
             found = []
@@ -182,8 +242,7 @@ class Reasoning:
 
     @property
     def open(self) -> int:
-        supposing = self.reasoner.supposing
-        return 0 if supposing is None else supposing.open_count
+        return self.reasoner.open_count
 
     def due(self) -> Number | None:
         """The earliest time at which something is to be done though nothing comes."""
@@ -215,6 +274,7 @@ class Reasoning:
         report: Report,
         by_wall: bool,
         alerts: Mapping[str, Mapping[str, Any]],
+        statics: Sequence[Fact],
         times: str | None,
         zone: str,
         number: int,
@@ -223,6 +283,7 @@ class Reasoning:
     ) -> Reasoning:
         found = cls.__new__(cls)
         found.report, found.by_wall, found.asked, found.zone = report, by_wall, times, zone
+        found.statics = statics
         found.reasoner = Reasoner.restore(report.program, body)
         found._begin(alerts)
         found.alerts.restore(head["alerts"])
@@ -238,6 +299,11 @@ class Reasoning:
         for time, facts in head["waiting"]:
             incoming._at(exact(time) or 0)[0].extend(map(_read, facts))
         return found
+
+
+def _fits(name: str, arity: int, known: Mapping[str, Predicate]) -> bool:
+    """Whether what waits is a fact of the program's inputs."""
+    return name in known and known[name].is_input and known[name].arity == arity
 
 
 def _order(answer: Answer) -> tuple[str, str]:

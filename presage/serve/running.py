@@ -10,17 +10,19 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from presage.checking import Report, check_program
 from presage.errors import PresageError
 from presage.io.clock import WallClock
 from presage.io.facts import Fact
 from presage.model.terms import Number
 from presage.pipeline.checking import Checked
 from presage.pipeline.metrics import LOCAL, Measures, Shown
-from presage.run.saving import fingerprint_of
+from presage.run.changed_queries import Slices, compared
+from presage.run.saving import fingerprint_of, program_in, program_of
 from presage.serve.folder import Folder
 from presage.serve.gate import Closed, Gate
 from presage.serve.log import Entry
@@ -36,6 +38,10 @@ LEAST_LOG = 4 << 20
 PATIENCE = 20.0
 """Seconds that sinks get to write what is left when the pipeline ends."""
 LOOK = 0.1
+RULES = "rules"
+"""The source of entries that change the rules."""
+HISTORY = 256 << 20
+"""Bytes of log that are kept as history for rules that come later."""
 CLOCK = "clock"
 """The source of entries that only move the clock."""
 
@@ -43,7 +49,11 @@ CLOCK = "clock"
 class Serving:
     """A pipeline from its start to its end. `heard` are called with the lines of each step, once they are told."""
 
-    def __init__(self, checked: Checked, show: Callable[[list[dict[str, Any]]], None]) -> None:
+    def __init__(self, checked: Checked, show: Callable[[list[dict[str, Any]]], None], backfill: bool = False) -> None:
+        """`backfill`: queries that are new are given the history that the log has."""
+        self.backfill = backfill
+        self.changes: list[str] = []
+        """What became of each query, where the rules are others than those of the folder."""
         assert checked.ok and checked.report is not None
         self.pipeline, self.report, self.show = checked.pipeline, checked.report, show
         self.measures = Measures(self.pipeline.name)
@@ -82,6 +92,7 @@ class Serving:
         for sink in self.sinks:
             sink.start()
         self._catch_up()
+        self._change_rules()
         self.gate = Gate(self.folder.log, self._failed)
         self.gate.start()
         self._thread = threading.Thread(target=self._reason, name="reasoner", daemon=True)
@@ -106,11 +117,10 @@ class Serving:
 
     def _identity(self, statics: list[Fact]) -> dict[str, Any]:
         """Whose folder it is; refuses that of something else."""
-        said = sorted(json.dumps([fact.predicate, list(map(str, fact.arguments))]) for fact in statics)
-        about = {
+        about: dict[str, Any] = {
             "program": fingerprint_of(self.report.program),
             "emit": self.pipeline.emit,
-            "static": hashlib.sha256("\n".join(said).encode()).hexdigest(),
+            "static": _fingerprints(statics),
             "clock": "wall" if self._by_wall else "facts",
         }
         found = self.folder.identity()
@@ -119,28 +129,88 @@ class Serving:
                 raise PresageError(
                     f"{self.folder.path}: the checkpoint has lost its presage.json: restore it from a copy"
                 )
-            return self.folder.begin(about)
-        words = {"program": "the program", "emit": "`emit`", "static": "a static table", "clock": "`clock`"}
-        changed = [words[name] for name, value in about.items() if found.get(name) != value]
+            return self.folder.begin({**about, "rules": self.report.program.plain()})
+        words = {"emit": "`emit`", "clock": "`clock`"}
+        changed = [word for name, word in words.items() if found.get(name) != about[name]]
+        known = found.get("static")
+        if not isinstance(known, dict):  # as it was written before tables were told apart
+            if known != _fingerprint(statics):
+                changed.append("a static table")
+            known = about["static"]
+        # A table that is new, or that nobody reads any more, is a matter of the rules.
+        changed += [
+            f"the static table {name}" for name in known if about["static"].get(name, known[name]) != known[name]
+        ]
         if changed:
             raise PresageError(
                 f"{self.folder.path}: {' and '.join(changed)} changed since the checkpoint was begun, and what is "
                 "remembered does not fit: start with a new folder"
             )
-        return found
+        return found | {"static": {**known, **about["static"]}}
 
     def _restore(self, statics: list[Fact]) -> None:
         least = min((sink.told for sink in self.sinks), default=0)
         found = self.folder.newest(least)
+        before = self._rules_before(None if found is None else found[2])
+        (times, zone), alerts = self._shown_times, self.pipeline.alerts
         if found is None:
-            self.reasoning = Reasoning(
-                self.report, self.pipeline.emit, self._by_wall, statics, self.pipeline.alerts, *self._shown_times
-            )
+            own = [fact for fact in statics if _takes(before, fact)]
+            self.reasoning = Reasoning(before, self.pipeline.emit, self._by_wall, own, alerts, times, zone)
+            self.reasoning.statics = statics
         else:
-            times, zone = self._shown_times
-            self.reasoning = Reasoning.restore(self.report, self._by_wall, self.pipeline.alerts, times, zone, *found)
+            self.reasoning = Reasoning.restore(before, self._by_wall, alerts, statics, times, zone, *found)
+        self.reasoning.history = self._history
         self._log_bytes, self._size = 0, 0
         self.clock = self._clock()
+
+    def _rules_before(self, snapshot: bytes | None) -> Report:
+        """The rules that the folder goes on with, whatever the file says now."""
+        if snapshot is not None:
+            program = program_in(snapshot)
+        elif "rules" in self.identity:
+            program = program_of(self.identity["rules"])
+        elif self.identity["program"] == fingerprint_of(self.report.program):
+            return self.report
+        else:
+            raise PresageError(
+                f"{self.folder.path}: the program changed since the checkpoint was begun, by a version of Presage that "
+                "did not keep the program with it: go on with the program as it was, or start with a new folder"
+            )
+        same = fingerprint_of(program) == fingerprint_of(self.report.program)
+        return self.report if same else check_program(program).or_raise()
+
+    def _change_rules(self) -> None:
+        """Goes on with the rules of the file, where they are others. That is an entry of the log like any other, so
+        that whoever begins again from before it does the same."""
+        reasoning, program = self.reasoning, self.report.program
+        if fingerprint_of(reasoning.reasoner.program) == fingerprint_of(program):
+            return
+        for each in (reasoning.reasoner.program, program):
+            if each.meaning is not None:
+                raise PresageError(
+                    f"{self.folder.path}: the program changed since the checkpoint was begun, and "
+                    f"{each.meaning.engine} has no rules that could be told apart: start with a new folder"
+                )
+        log = self.folder.log
+        rules = {"program": program.plain(), "history": log.first if self.backfill else None}
+        # What cannot be changed is told before it is written down.
+        compared(Slices(check_program(reasoning.reasoner.program)), Slices(self.report))
+        entry = Entry(RULES, rules=rules)
+        self._take(log.append([entry]), entry)
+        if self.failure is not None:
+            raise self.failure
+        self.changes = [str(each) for each in reasoning.changes]
+        if self.backfill and log.first > 1:
+            self.changes.append(f"history: the log goes back to its entry {log.first}, not to the beginning")
+        self.identity |= {"program": fingerprint_of(program)}
+        self.snapshot()
+        self.folder.change(self.identity)
+
+    def _history(self, since: int, before: int) -> Iterator[tuple[int, Entry]]:
+        for number, entry in self.folder.log.after(max(since, self.folder.log.first) - 1):
+            if number >= before:
+                return
+            yield number, entry
 
     @property
     def _shown_times(self) -> tuple[str | None, str]:
@@ -209,7 +279,8 @@ class Serving:
         head, body = self.reasoning.save()
         self._size = self.folder.save(self.reasoning.entry, head, body)
         self.measures.state_bytes, self._log_bytes = self._size, 0
-        self.folder.forget(min((sink.saved for sink in self.sinks), default=self.reasoning.told))
+        kept = int(self.pipeline.serve.get("history_bytes", HISTORY))
+        self.folder.forget(min((sink.saved for sink in self.sinks), default=self.reasoning.told), kept)
 
     def _tell_clock(self) -> None:
         from fractions import Fraction
@@ -342,3 +413,21 @@ class Serving:
             self.folder.close()
         if self.failure is not None:
             raise self.failure
+
+
+def _takes(report: Report, fact: Fact) -> bool:
+    """Whether a program has a static predicate for a fact."""
+    assert report.findings is not None
+    known = report.findings.subject.predicates.get(fact.predicate)
+    return known is not None and known.is_static and known.arity == len(fact.arguments)
+
+
+def _fingerprints(statics: list[Fact]) -> dict[str, str]:
+    """What tells static tables apart, by predicate."""
+    names = {fact.predicate for fact in statics}
+    return {name: _fingerprint([fact for fact in statics if fact.predicate == name]) for name in sorted(names)}
+
+
+def _fingerprint(statics: list[Fact]) -> str:
+    said = sorted(json.dumps([fact.predicate, list(map(str, fact.arguments))]) for fact in statics)
+    return hashlib.sha256("\n".join(said).encode()).hexdigest()
