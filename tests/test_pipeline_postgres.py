@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from presage.errors import PresageError
-from presage.pipeline.postgres import read_table, upsert
+from presage.pipeline.postgres import read_table, upsert, upsert_what_fits
 from tests.conftest import skip_without_spark
 from tests.postgres import PASSWORD, Database
 
@@ -87,6 +88,18 @@ def test_what_the_database_refuses_is_told_without_the_password(database: Databa
     ):
         upsert(database.part("sinks", table="other"), [line("a@1", 1, "possible")], True)
     assert database.run("select * from other") == [], "and it is as it was"
+
+
+def test_what_it_takes_in_no_form_is_put_aside_and_the_rest_is_written(database: Database) -> None:
+    sink = database.part("sinks", table="picky")
+    long = "".join(chr(0x4E00 + number * 7919 % 20_000) for number in range(20_000))
+    told = [line(each, 1, "possible") for each in ("a@1", "b\0@1", "c@1", f"{long}@1", "d@1")]
+    for _ in range(2):
+        assert upsert_what_fits(sink, told, True) == 2
+    assert database.run("select key from picky order by 1") == [("a@1",), ("c@1",), ("d@1",)]
+    aside = database.run("select sink, why, line from presage_refused order by length(line)")
+    assert [row[0] for row in aside] == ["db", "db"] and "NUL" in aside[0][1] and "index" in aside[1][1]
+    assert [json.loads(row[2])["key"] for row in aside] == ["b\0@1", f"{long}@1"]
 
 
 def test_a_table_of_the_first_version_goes_on(database: Database) -> None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from presage.model.formulas import And, Comparison, Formula, Not, Or
-from presage.model.functions import apply, remark
+from presage.model.functions import MOST_DIGITS, apply, remark
 from presage.model.terms import (
     Arithmetic,
     Case,
@@ -53,15 +53,15 @@ def value_of(term: Term, known: Callable[[str], V | None]) -> Value | V | None:
                 return None
             match operator:
                 case "+":
-                    return number(first + second)
+                    return _bounded(number(first + second))
                 case "-":
-                    return number(first - second)
+                    return _bounded(number(first - second))
                 case "*":
-                    return number(first * second)
+                    return _bounded(number(first * second))
                 case "%":  # nobody writes it: hopping windows ask for it
                     return None if second == 0 else number(first % second)
                 case _:
-                    return None if second == 0 else number(Fraction(first) / Fraction(second))
+                    return None if second == 0 else _bounded(number(Fraction(first) / Fraction(second)))
         case Function(name=name, arguments=arguments, clock=clock):
             values = [value_of(each, known) for each in arguments]
             if None in values:
@@ -74,6 +74,17 @@ def value_of(term: Term, known: Callable[[str], V | None]) -> Value | V | None:
             return value_of(then if condition_holds(condition, known) else otherwise, known)
         case _:
             return None
+
+
+def _bounded(found: Number) -> Number | None:
+    """A result, unless it has more digits than numbers may have: a few squarings would fill any memory."""
+    if found.numerator.bit_length() <= _MOST_BITS and found.denominator.bit_length() <= _MOST_BITS:
+        return found
+    remark(f"a result had more than {MOST_DIGITS:,} digits, and so no value: what compares it is false")
+    return None
+
+
+_MOST_BITS = (10**MOST_DIGITS).bit_length()
 
 
 def _not_for(name: str, values: Sequence[object]) -> str:

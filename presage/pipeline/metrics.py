@@ -42,6 +42,8 @@ class Measures:
     """Entries of the log that are not reasoned about yet."""
     refusals: dict[str, int] = field(default_factory=dict)
     """How often sinks have refused what was written to them, by their names."""
+    aside: dict[str, int] = field(default_factory=dict)
+    """How many lines sinks will never take, and were put aside, by their names."""
     waiting: int | None = None
     """Messages that a broker has and the pipeline has not taken."""
 
@@ -74,6 +76,9 @@ class Measures:
                 yield name, "gauge", meaning, "", value
         for sink, count in self.refusals.items():
             yield "refusals_total", "counter", "writes that a sink of `presage serve` refused", f',sink="{sink}"', count
+        for sink, count in self.aside.items():
+            meaning = "lines that a sink will never take, and that were put aside"
+            yield "refused_lines_total", "counter", meaning, f',sink="{sink}"', count
 
     def text(self) -> str:
         """Prometheus' text format."""

@@ -6,6 +6,7 @@ its state, so writing a micro-batch again, after a crash, leaves what was there.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +17,10 @@ from presage.io.moments import in_order
 from presage.pipeline.reading import Part
 
 _LISTS = ("because", "needs", "unless")
+
+
+class Unfit(PresageError):
+    """A value that the database takes in no form: a NUL in a text, a key longer than its index allows."""
 
 
 @contextmanager
@@ -31,7 +36,9 @@ def _connection(part: Part) -> Iterator[Any]:
             yield connection
     except psycopg.Error as found:
         said = " ".join(str(found).split())
-        raise PresageError(f"[{part.place}] PostgreSQL says: {said}") from None
+        unfit = isinstance(found, (psycopg.DataError, psycopg.errors.ProgramLimitExceeded))
+        kind = Unfit if unfit and part.section == "sinks" else PresageError
+        raise kind(f"[{part.place}] PostgreSQL says: {said}") from None
 
 
 def read_table(part: Part) -> Any:
@@ -138,6 +145,38 @@ def upsert(
                 "on conflict (run, sink) do update set told = excluded.told",
                 (up_to[0], part.name, up_to[1]),
             )
+
+
+REFUSED = "presage_refused"
+"""The table of lines that others do not take: as they are, with what PostgreSQL said of them."""
+
+
+def upsert_what_fits(part: Part, lines: Iterable[dict[str, Any]], whole_times: bool) -> int:
+    """Writes answer lines; those that PostgreSQL takes in no form go to a table of their own, and are counted."""
+    given = list(lines)
+    try:
+        upsert(part, given, whole_times)
+        return 0
+    except Unfit as found:
+        if len(given) > 1:
+            half = len(given) // 2
+            return sum(upsert_what_fits(part, each, whole_times) for each in (given[:half], given[half:]))
+        _put_aside(part, given[0], str(found).removeprefix(f"[{part.place}] "))
+        return 1
+
+
+def _put_aside(part: Part, line: dict[str, Any], why: str) -> None:
+    said = json.dumps(line)  # ASCII, with escapes: there is nothing in it that a text cannot hold
+    name = hashlib.sha256(said.encode()).hexdigest()
+    with _connection(part) as connection, connection.cursor() as cursor:
+        cursor.execute(
+            f"create table if not exists {REFUSED} (sink text, name text, at timestamptz default now(), why text, "
+            "line text, primary key (sink, name))"
+        )
+        cursor.execute(
+            f"insert into {REFUSED} (sink, name, why, line) values (%s, %s, %s, %s) on conflict do nothing",
+            (part.name, name, why, said),
+        )
 
 
 def _make_table(cursor: Any, part: Part, columns: Mapping[str, str]) -> None:

@@ -138,6 +138,13 @@ class Folder:
     def tell(self, sink: str, number: int) -> None:
         write_whole(self.path / f"sink-{sink}.json", json.dumps({"told": number}).encode())
 
+    def put_aside(self, sink: str, said: Mapping[str, Any]) -> None:
+        """Keeps what a sink will never take."""
+        with (self.path / f"refused-{sink}.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(said, ensure_ascii=False) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
     def close(self) -> None:
         self.log.close()
         self._lock.close()

@@ -14,7 +14,7 @@ from typing import Any
 from presage.errors import PresageError
 from presage.pipeline.reading import Part
 from presage.serve.reasoning import Line
-from presage.serve.sinks import Refused
+from presage.serve.sinks import Refused, TakenNever
 from presage.serve.sources import Bringing
 
 SECONDS = 15.0
@@ -145,7 +145,7 @@ class KafkaSink:
         return self._producer
 
     def write(self, lines: Sequence[Line]) -> None:
-        from confluent_kafka import Consumer, KafkaException
+        from confluent_kafka import Consumer, KafkaError, KafkaException
 
         producer = self._begin()
         topic = self.part.text("topic")
@@ -168,6 +168,8 @@ class KafkaSink:
         except KafkaException as found:
             # Whatever became of it, a producer that begins anew knows; what it did commit is asked for.
             self._producer = None
+            if found.args and found.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE:
+                raise TakenNever(f"{self.part.text('servers')}: {found}") from None
             if self._known() < lines[-1].number:
                 raise Refused(f"{self.part.text('servers')}: {found}") from None
 

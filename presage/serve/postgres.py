@@ -12,10 +12,10 @@ from datetime import date, datetime
 from typing import Any
 
 from presage.errors import PresageError
-from presage.pipeline.postgres import rows_beyond, told, upsert
+from presage.pipeline.postgres import Unfit, rows_beyond, told, upsert
 from presage.pipeline.reading import Part
 from presage.serve.reasoning import Line
-from presage.serve.sinks import Refused
+from presage.serve.sinks import Refused, TakenNever
 from presage.serve.sources import Bringing
 
 ROWS_AT_ONCE = 5_000
@@ -71,6 +71,8 @@ class Table:
     def write(self, lines: Sequence[Line]) -> None:
         try:
             upsert(self.part, [line.fields for line in lines], self.whole_times, (self.run, lines[-1].number))
+        except Unfit as found:
+            raise TakenNever(str(found).removeprefix(f"[{self.part.place}] ")) from None
         except PresageError as found:
             raise Refused(str(found).removeprefix(f"[{self.part.place}] ")) from None
 

@@ -387,6 +387,7 @@ class Serving:
         if self.ready.is_set():
             measures.entries = self.folder.log.last - self.reasoning.entry
             measures.refusals = {sink.part.name: sink.refusals for sink in self.sinks}
+            measures.aside = {sink.part.name: sink.aside for sink in self.sinks}
         if measures.moment is not None:
             measures.lag_seconds = time.time() - measures.moment
         if self.shown is not None and time.monotonic() - self._shown_at > 1.0:

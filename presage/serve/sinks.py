@@ -3,7 +3,7 @@
 A sink that can say which lines it has, or takes them with their number in one act, gets every line once. To others the
 folder says how far they were: after a crash they may get the last lines again, with the same `seq` and `key`. A sink
 that refuses is tried again, ever more rarely; what it has not taken waits in a queue of few lines, and when that is
-full the reasoner waits, and with it who sends facts.
+full the reasoner waits, and with it who sends facts. A line that a sink will never take is put aside, and counted.
 """
 
 from __future__ import annotations
@@ -41,6 +41,10 @@ class Refused(Exception):
     """A sink does not take lines now; it is tried again."""
 
 
+class TakenNever(Exception):
+    """A sink will never take something among these lines: a NUL, a key that is too long, too large a message."""
+
+
 class Sink(Protocol):
     linger: float
     """Seconds that lines may wait for others, to be written together."""
@@ -49,7 +53,8 @@ class Sink(Protocol):
         """The last line that is surely there; `None` where only the folder knows."""
 
     def write(self, lines: Sequence[Line]) -> None:
-        """Writes lines, all or none where it can. Raises `Refused` or `OSError` where it is to be tried again."""
+        """Writes lines, all or none where it can. Raises `Refused` or `OSError` where it is to be tried again, and
+        `TakenNever` where that is no use."""
 
     def close(self) -> None: ...
 
@@ -69,7 +74,7 @@ class Running:
         self.saved = self.told
         self.problem = ""
         """Why it takes nothing at the moment."""
-        self.refusals = 0
+        self.refusals = self.aside = 0
         self._saved_at = 0.0
         self._queue: queue.Queue[tuple[int, list[Line]] | None] = queue.Queue(MOST_WAITING)
         self._stop = threading.Event()
@@ -165,11 +170,23 @@ class Running:
                 self.sink.write(lines)
                 self.problem = ""
                 return
+            except TakenNever as found:
+                if len(lines) == 1:
+                    self._put_aside(lines[0], str(found))
+                    return
+                half = len(lines) // 2
+                self._write(lines[:half])
+                lines, pause = lines[half:], FIRST_PAUSE
             except (Refused, OSError) as found:
                 self.refusals += 1
                 self.problem = str(found) or type(found).__name__
                 self._stop.wait(pause)
                 pause = min(LONGEST_PAUSE, 2 * pause)
+
+    def _put_aside(self, line: Line, why: str) -> None:
+        """Keeps a line that the sink will never take where somebody finds it, and goes on."""
+        self.folder.put_aside(self.part.name, {"why": why, "line": line.fields})
+        self.aside += 1
 
     def _save(self, last: int, now: bool) -> None:
         """Tells the folder how far it is: now and then, and rarely where the sink itself can say so."""

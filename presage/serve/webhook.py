@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from presage.errors import PresageError
 from presage.pipeline.reading import Part, seconds_in
 from presage.serve.reasoning import Line
-from presage.serve.sinks import Refused
+from presage.serve.sinks import Refused, TakenNever
 
 
 class Post:
@@ -83,6 +83,8 @@ class Webhook:
         # The same lines have the same name: a receiver that remembers it takes them once.
         name = f"{self.run}-{lines[0].number}-{lines[-1].number}"
         status, said = self.post.send(data, {"Idempotency-Key": name})
+        if status in (413, 422):  # It is about what was sent, and will be the next time.
+            raise TakenNever(f"{self.post.part.text('url')}: {status} {said[:200].decode(errors='replace')}".strip())
         if not 200 <= status < 300:
             raise Refused(f"{self.post.part.text('url')}: {status} {said[:200].decode(errors='replace')}".strip())
 

@@ -103,6 +103,7 @@ class Running:
             return
         whole_times, rows = self._rows(self.report)
         sinks = Sinks(self.pipeline, whole_times, Units(self.report.program), self.show)
+        self.measures.aside = sinks.aside
         if not self.pipeline.streams:
             sinks.write(rows, 0)
             return

@@ -34,6 +34,8 @@ class Sinks:
         self.pipeline, self.whole_times, self.show = pipeline, whole_times, show
         self.run = ""
         """Whose answers these are: the identity of the checkpoint; empty for a batch."""
+        self.aside: dict[str, int] = {}
+        """How many lines sinks will never take, by their names."""
         self.zone = zone_called(str(pipeline.values.get("zone", "UTC")))
         seconds = (units.tick or Fraction(1)) % 1000 == 0 and not units.start.microsecond
         self._written = {
@@ -77,9 +79,10 @@ class Sinks:
                 writer = writer.option("kafka.bootstrap.servers", part.text("servers"))
                 writer.option("topic", part.text("topic")).save()
             case "jdbc":
-                from presage.pipeline.postgres import upsert
+                from presage.pipeline.postgres import upsert_what_fits
 
-                upsert(part, lines_of(rows, self.zone), self.whole_times)
+                aside = upsert_what_fits(part, lines_of(rows, self.zone), self.whole_times)
+                self.aside[part.name] = self.aside.get(part.name, 0) + aside
 
     def _folder(self, part: Part, rows: DataFrame, batch: int) -> None:
         """Writes beside, then renames: what has a micro-batch's name is whole."""

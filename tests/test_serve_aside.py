@@ -1,0 +1,54 @@
+"""Lines that a sink will never take are put aside, and do not stop the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from presage.pipeline.reading import Part
+from presage.serve.folder import Folder
+from presage.serve.reasoning import ANSWER, Line
+from presage.serve.sinks import Refused, Running, TakenNever
+
+
+class Picky:
+    """A sink that takes no line about a `bad` one, and refuses the first write of all."""
+
+    linger = 0.05
+
+    def __init__(self) -> None:
+        self.taken: list[int] = []
+        self.asked = 0
+
+    def told(self) -> int | None:
+        return None
+
+    def write(self, lines: Sequence[Line]) -> None:
+        self.asked += 1
+        if self.asked == 1:
+            raise Refused("not now")
+        if any("bad" in line.key for line in lines):
+            raise TakenNever("no bad ones")
+        self.taken += [line.number for line in lines]
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_the_rest_is_written(tmp_path: Path) -> None:
+    folder, sink = Folder(tmp_path), Picky()
+    failures: list[BaseException] = []
+    running = Running(Part("sinks", "out", {"format": "lines"}), sink, folder, failures.append)
+    running.start()
+    keys = ["a", "bad1", "b", "c", "bad2", "bad3", "d"]
+    lines = [Line.of(number, {"key": key, "status": "confirmed"}, ANSWER) for number, key in enumerate(keys, 1)]
+    running.put(len(lines), lines)
+    running.finish(20)
+    assert not failures and sink.taken == [1, 3, 4, 7]
+    assert (running.told, running.aside, running.refusals) == (7, 3, 1)
+    aside = [json.loads(line) for line in (tmp_path / "refused-out.jsonl").read_text().splitlines()]
+    assert [(each["why"], each["line"]["key"]) for each in aside] == [
+        ("no bad ones", "bad1"), ("no bad ones", "bad2"), ("no bad ones", "bad3"),
+    ]  # fmt: skip
+    folder.close()
