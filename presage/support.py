@@ -242,5 +242,4 @@ def gap(construct: Construct, engine: str) -> str:
 
 def by_evidence(construct: Construct) -> bool:
     """Whether answers are explained by their evidence, found by premise patterns, in place of a proof."""
-    without_proof = construct.explained not in ("", "aggregate")
-    return without_proof and not construct.hypothetical and construct.timeline == "discrete"
+    return bool(construct.explained) and not construct.hypothetical

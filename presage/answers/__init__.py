@@ -38,11 +38,13 @@ INCONSISTENT = "inconsistent"
 """The status of a step without any model: it says nothing about an atom."""
 
 
-@lru_cache(1 << 16)
+_shown_name = lru_cache(1 << 16)(show_name)
+
+
 def _shown(value: Value | Variable) -> str:
     if isinstance(value, Variable):
         return value.name
-    return show_name(value) if isinstance(value, str) else show_number(value)
+    return _shown_name(value) if isinstance(value, str) else show_number(value)
 
 
 def show_answer_atom(predicate: str, arguments: tuple[Value | Variable, ...]) -> str:

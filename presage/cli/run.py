@@ -325,7 +325,7 @@ def _check_pipe(options: argparse.Namespace) -> None:
 def _stepper(report: Report, options: argparse.Namespace, choice: Choice) -> Reasoner:
     """What runs the program. Who has not said what to tell is told what there is: where a construct has no premise
     patterns, or never an end of them, what is confirmed, with a note that names the rules."""
-    from presage.run.hypothetical import NoHypotheses
+    from presage.run.no_hypotheses import NoHypotheses
     from presage.run.reasoner import reasoner_of
 
     emit = {"snapshot": "changes"}.get(options.emit, options.emit)

@@ -19,7 +19,7 @@ from presage.io.files import read_facts
 from presage.model.terms import Constant, Number
 from presage.parser import read
 from presage.parser.lexer import tokenize
-from presage.run.hypothetical import NoHypotheses
+from presage.run.no_hypotheses import NoHypotheses
 from presage.run.reasoner import Reasoner, reasoner_of
 from presage.run.schedule import steps
 from presage.testing.texts import CaseError, Literal, read_literal

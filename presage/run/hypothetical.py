@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from presage.answers import Answer, Answers, bindings_of, shown_name
-from presage.errors import PresageError
 from presage.hypothesis import saving
 from presage.hypothesis.bulk.engine import Bulk, Values
 from presage.hypothesis.bulk.shapes import shapes
@@ -31,6 +30,7 @@ from presage.model.terms import Constant, Number, Variable
 from presage.model.values import Value
 from presage.run.choice import ALL, Choice
 from presage.run.confirmed import numbers_of
+from presage.run.no_hypotheses import no_patterns
 from presage.run.packed import Teller, Told
 
 MOST_POINTS = 1_000_000
@@ -88,6 +88,12 @@ class Supposing:
     @property
     def now(self) -> Number | None:
         return self.engine.now if self.columns is None else self.columns.now
+
+    @property
+    def remembered(self) -> int:
+        """By columns: how many answers, and facts that are kept for others, are in memory."""
+        found = self.grid or self.columns
+        return 0 if found is None else found.remembered
 
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
         """The changes by what arrives at `now`."""
@@ -391,20 +397,6 @@ class Supposing:
             "decided_by": self.settle.all_of(way.needs),
             "confidence": self.confidence.of(way, now),
         }
-
-
-class NoHypotheses(PresageError):
-    """A program without hypothetical answers; `reason` says why, and `endless` that it cannot have any."""
-
-    def __init__(self, name: str, reason: str, endless: bool) -> None:
-        super().__init__(f"{name}: {reason}; ask for confirmed answers only (`--emit confirmed`)")
-        self.reason, self.endless = reason, endless
-
-
-def no_patterns(subject: Any, found: NoPatterns) -> NoHypotheses:
-    lines = "".join(f" ({subject.place(rule)})" for rule in found.rules)
-    reason = f"the queries have no finite set of premise patterns: {found.reason}{lines}"
-    return NoHypotheses(subject.program.source.name, reason, found.endless)
 
 
 def asks(query: Query, change: Change) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from presage.answers import Answer, Answers, bindings_of, show_answer_atom, shown_name
 from presage.errors import PresageError
 from presage.hypothesis.confidence import Confidence
+from presage.hypothesis.courses.grouping import grouping as individuals
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.literals import Open, are_asked
@@ -25,7 +26,8 @@ from presage.io.tables import Columns
 from presage.model.statements import Query
 from presage.model.terms import Number, Variable
 from presage.run.choice import ALL, Choice
-from presage.run.hypothetical import NoHypotheses, Supposing, likeliest, no_patterns
+from presage.run.hypothetical import Supposing, likeliest
+from presage.run.no_hypotheses import NoHypotheses, no_patterns
 from presage.time.stretches import BEGINNING, ENDLESS, Stretch
 
 MOST_POINTS = 1_000
@@ -34,7 +36,7 @@ MOST_POINTS = 1_000
 
 def suppose(subject: Any, unfolded: Unfolded, choice: Choice = ALL) -> Supposing | RangeSupposing:
     """The hypothetical side of a reasoner; refuses what has no premise patterns. Where every time is at a fixed
-    distance from the answer's, many answers are worked off at once by columns."""
+    distance from the answer's, or answers hang on the facts of one individual each, many are worked off at once."""
     try:
         patterns = ranges_of(subject, unfolded.with_open_times, choice.everybody)
     except Entangled:
@@ -51,7 +53,12 @@ def suppose(subject: Any, unfolded: Unfolded, choice: Choice = ALL) -> Supposing
         fast = Supposing(subject, unfolded.by_points, choice)
         if fast.bulk is not None or fast.grid is not None:
             return fast
-    return RangeSupposing(subject, range_engine(subject, patterns), choice)
+    engine = range_engine(subject, patterns)
+    if choice == ALL and not Confidence(engine.delays).given and (alike := individuals(engine)) is not None:
+        from presage.run.courses import CourseSupposing
+
+        return CourseSupposing(subject, engine, alike)
+    return RangeSupposing(subject, engine, choice)
 
 
 class RangeSupposing:
@@ -73,6 +80,11 @@ class RangeSupposing:
         return self.engine.now
 
     @property
+    def remembered(self) -> int:
+        """How many facts and answers are in memory."""
+        return sum(1 for _ in self.engine.memory.everything()) + len(self.engine.told)
+
+    @property
     def selects(self) -> bool:
         """Whether it matters how likely answers are."""
         return self.choice.min_confidence is not None or self.choice.confidence_step is not None
@@ -90,7 +102,7 @@ class RangeSupposing:
             answers += [each for each in self._moved(now, self.choice.confidence_step) if each.key not in already]
         if self.choice.max_open is not None:
             self._shed(now, self.choice.max_open)
-        return _made(sorted(answers, key=_order))
+        return _made(sorted(answers, key=in_order))
 
     def _timed(self, fact: Fact) -> Iterator[tuple[str, tuple[Any, ...], Stretch]]:
         """A fact with its stretch of time; of whole numbers one by one, each of which may fix the time of an answer,
@@ -118,7 +130,7 @@ class RangeSupposing:
         """What stands now: what was confirmed by the last step, whose answers are given, and what is possible."""
         possible = [each for each in self._answers(self.engine.standing(), now) if self._is_likely(each)]
         if self.choice.top is not None:
-            possible = sorted(sorted(possible, key=likeliest)[: self.choice.top], key=_order)
+            possible = sorted(sorted(possible, key=likeliest)[: self.choice.top], key=in_order)
         return _made([*self.confirmed(last, now), *possible])
 
     def confirmed(self, last: Answers, now: Number) -> Sequence[Answer]:
@@ -173,7 +185,7 @@ class RangeSupposing:
     # -- telling ----------------------------------------------------------------------------------
 
     def _answers(self, changes: Iterable[Change], now: Number) -> list[Answer]:
-        return sorted((answer for change in changes for answer in self._of(change, now)), key=_order)
+        return sorted((answer for change in changes for answer in self._of(change, now)), key=in_order)
 
     def _of(self, change: Change, now: Number) -> Iterator[Answer]:
         """A change as an answer of the query it was found for, unless an earlier one asks for it too."""
@@ -247,17 +259,15 @@ class RangeSupposing:
     def saved(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What `load` needs, as plain JSON values and arrays."""
         engine = self.engine
+        facts, said = self._known()
         return {
             "ranges": 1,
-            "now": written(engine.now),
+            "now": written(self.now),
             "since": written(engine.since),
             "static": [
                 [name, [written(each) for each in row]] for name, rows in engine.statics.given.items() for row in rows
             ],
-            "facts": [
-                [name, [written(each) for each in row], _saved_stretch(times)]
-                for name, row, times in engine.memory.everything()
-            ],
+            "facts": [[name, [written(each) for each in row], _saved_stretch(times)] for name, row, times in facts],
             "told": [
                 [
                     name,
@@ -266,12 +276,19 @@ class RangeSupposing:
                     None if told.open is None else told.open.status,
                     [_saved_stretch(each) for each in told.confirmed],
                 ]
-                for (name, row), told in engine.told.items()
+                for (name, row), told in said.items()
             ],
             "chances": [[key, chance] for key, chance in self.chances.items()],
             "counts": [self.hidden, self.shed],
             "learned": self.confidence.learned.saved(written),
         }, {}
+
+    def _known(self) -> tuple[list[Any], dict[Any, Told]]:
+        """The facts that are remembered, and what was told."""
+        return list(self.engine.memory.everything()), self.engine.told
+
+    def _restore(self, now: Number | None, since: Number, facts: list[Any], told: dict[Any, Told]) -> None:
+        self.engine.restore(now, since, facts, told)
 
     def load(self, saved: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Takes what was saved, here or by columns."""
@@ -289,7 +306,7 @@ class RangeSupposing:
             for name, row, times, is_told, confirmed in saved["told"]
         }
         facts = [(name, tuple(map(read, row)), _read_stretch(times)) for name, row, times in saved["facts"]]
-        self.engine.restore(read(saved["now"]), read(saved["since"]), facts, told)
+        self._restore(read(saved["now"]), read(saved["since"]), facts, told)
         self.chances = dict(map(tuple, saved["chances"]))
         self.hidden, self.shed = saved["counts"]
         self.confidence.learned.load(saved.get("learned", {}), read)
@@ -316,7 +333,7 @@ class RangeSupposing:
                 self.chances[f"{text}@{at}"] = None
         facts = [(name, row, self.line.point(at)) for name, row, at in bulk.facts()]
         now = 0 if bulk.now is None else bulk.now
-        self.engine.restore(bulk.now, now, facts, told)
+        self._restore(bulk.now, now, facts, told)
 
 
 def _made(answers: list[Answer]) -> Answers:
@@ -327,7 +344,7 @@ def _open_time(taken: Sequence[str]) -> str:
     return next(name for number_of in range(len(taken) + 1) if (name := f"T{number_of or ''}") not in taken)
 
 
-def _order(answer: Answer) -> tuple[object, ...]:
+def in_order(answer: Answer) -> tuple[object, ...]:
     time = answer.time if answer.time is not None else answer.start
     return answer.predicate, time is None, time or 0, answer.answer
 

@@ -129,8 +129,8 @@ class StratifiedEngine:
         late = [fact for fact in facts if self.checker.is_late(fact, now)]
         taken = [fact for fact in facts if not self.checker.is_late(fact, now)] if late else facts
         self.refine_for(taken, tables, now)
-        if self._behind and any(fact.low != fact.high for fact in taken):
-            # What columns keep of a fact is its points up to now.
+        if self._behind and any(fact.low != fact.high or not isinstance(fact.low, int) for fact in taken):
+            # What columns keep of a fact is its points at whole numbers up to now.
             self._catch_up()
         in_time = []
         for table in tables:
@@ -275,7 +275,7 @@ class StratifiedEngine:
     def remembered(self) -> int:
         """How many intervals of facts are in memory; by columns, how many facts and answers."""
         if self._behind and self.supposing is not None and self.supposing.columns is not None:
-            return (self.supposing.grid or self.supposing.columns).remembered
+            return self.supposing.remembered
         return self.interval_engine.remembered
 
 

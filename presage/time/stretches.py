@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from presage.model.printer import show_number
 from presage.model.terms import Number
+from presage.time.sameness import first_of, is_traced, last_of, ordered, precedes, upto
 from presage.time.zones import START, Constraint, Range
 
 Cut = tuple[Number | float, int]
@@ -19,16 +20,20 @@ ENDLESS: Cut = (float("inf"), 0)
 BEGINNING: Cut = (float("-inf"), 0)
 
 
+def _first(stretch: Stretch) -> Cut:
+    return stretch.first
+
+
 class Stretch(NamedTuple):
     first: Cut
     last: Cut
 
     def covers(self, other: Stretch) -> bool:
-        return self.first <= other.first and other.last <= self.last
+        return upto(self.first, other.first) and upto(other.last, self.last)
 
     def meet(self, other: Stretch) -> Stretch | None:
-        first, last = max(self.first, other.first), min(self.last, other.last)
-        return Stretch(first, last) if first < last else None
+        first, last = last_of(self.first, other.first), first_of(self.last, other.last)
+        return Stretch(first, last) if precedes(first, last) else None
 
     def within(self, x: int, offset: Number = 0) -> list[Constraint]:
         """The constraints that put variable x, so much later, inside."""
@@ -103,11 +108,12 @@ class Line:
 
 
 def union(parts: Iterable[Stretch]) -> list[Stretch]:
-    """The same times, in order and as few stretches as there can be."""
+    """The same times, in order and as few stretches as there can be; with symbols, whether two touch is not asked."""
     found: list[Stretch] = []
-    for each in sorted(parts):
-        if found and each.first <= found[-1].last:
-            if each.last > found[-1].last:
+    joins = precedes if is_traced() else upto
+    for each in ordered(parts, _first):
+        if found and joins(each.first, found[-1].last):
+            if precedes(found[-1].last, each.last):
                 found[-1] = Stretch(found[-1].first, each.last)
         else:
             found.append(each)
@@ -123,9 +129,9 @@ def minus(parts: Iterable[Stretch], others: Iterable[Stretch]) -> list[Stretch]:
             if each.meet(other) is None:
                 left.append(each)
                 continue
-            if each.first < other.first:
+            if precedes(each.first, other.first):
                 left.append(Stretch(each.first, other.first))
-            if other.last < each.last:
+            if precedes(other.last, each.last):
                 left.append(Stretch(other.last, each.last))
         rest = left
     return rest

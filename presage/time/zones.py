@@ -13,6 +13,7 @@ from math import floor
 from typing import NamedTuple
 
 from presage.model.terms import Number, number
+from presage.time.sameness import distinct, last_of, precedes, upto
 
 Bound = tuple[Number, int]
 """(c, 0): at most c; (c, -1): less than c."""
@@ -61,11 +62,11 @@ class Zone:
             if self.whole:
                 bound = _whole(bound)
             if x == y:
-                if bound < (0, 0):
+                if precedes(bound, (0, 0)):
                     return self._nothing()
                 continue
             old = (self.upper if upper is None else upper)[x * size + y]
-            if old is not None and old <= bound:
+            if old is not None and upto(old, bound):
                 continue
             if upper is None:
                 upper = list(self.upper)
@@ -112,7 +113,7 @@ class Zone:
         if other.empty or self.empty:
             return other.empty
         return all(
-            mine is None or (theirs is not None and theirs <= mine)
+            mine is None or (theirs is not None and upto(theirs, mine))
             for mine, theirs in zip(self.upper, other.upper, strict=True)
         )
 
@@ -121,7 +122,7 @@ class Zone:
         if self.empty or other.empty:
             return other if self.empty else self
         pairs = zip(self.upper, other.upper, strict=True)
-        shared = tuple(None if a is None or b is None else max(a, b) for a, b in pairs)
+        shared = tuple(None if a is None or b is None else last_of(a, b) for a, b in pairs)
         return Zone(self.size, shared, self.whole)
 
     def kept(self, variables: Sequence[int]) -> Zone:
@@ -196,32 +197,32 @@ def _whole(bound: Bound) -> Bound:
 
 def _tighten(upper: list[Bound | None], size: int, x: int, y: int, bound: Bound) -> bool:
     """Adds a bound and closes the table again; false if nothing is left."""
-    before: list[tuple[int, Bound]] = [(x, (0, 0))]
+    ahead: list[tuple[int, Bound]] = [(x, (0, 0))]
     behind: list[tuple[int, Bound]] = [(y, (0, 0))]
     for each in range(size):
         known = upper[each * size + x]
         if known is not None and each != x:
-            before.append((each, known))
+            ahead.append((each, known))
         known = upper[y * size + each]
         if known is not None and each != y:
             behind.append((each, known))
     limit, strict = bound
-    for first, (away, also) in before:
+    for first, (away, also) in ahead:
         for last, (further, third) in behind:
             total = (number(away + limit + further), min(strict, also, third))
             if first == last:
-                if total < (0, 0):
+                if precedes(total, (0, 0)):
                     return False
             else:
                 old = upper[first * size + last]
-                if old is None or total < old:
+                if old is None or precedes(total, old):
                     upper[first * size + last] = total
     return True
 
 
 def joined(zones: Iterable[Zone]) -> list[Zone]:
     """The same set of times in fewer zones, where the union of two is one."""
-    parts = [each for each in dict.fromkeys(zones) if not each.empty]
+    parts = [each for each in distinct(zones) if not each.empty]
     again = len(parts) > 1
     while again:
         again = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 
 from presage.hypothesis.ranges.memory import near
 from presage.hypothesis.ranges.partial import Partial, given_of
@@ -14,6 +15,7 @@ from presage.hypothesis.texts import Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable, number
 from presage.model.values import Value
+from presage.time.sameness import ordered
 from presage.time.stretches import BEGINNING, EVER, Cut, Stretch, minus, union
 from presage.time.zones import START
 
@@ -73,12 +75,13 @@ class Absences:
             gone = [] if before is None else [before]
             settled = minus((each for each in sure if each is not None), gone)
             rest = minus([region], [*gone, *settled])
-            segments = sorted(
+            segments = ordered(
                 [
                     *(Segment(each, "before", region) for each in gone),
                     *(Segment(each, "there", region) for each in settled),
                     *(Segment(each, "open", region) for each in rest),
-                ]
+                ],
+                lambda each: each.times.first,
             )
             for zone, free, run, first, last in cells(state.zone, state.free, absence, segments):
                 if not run:
@@ -120,8 +123,9 @@ class Absences:
         if low < 0:
             before = [at_most(when, Moment(START, 0), (0, -1))]
             yield state.but(zone=state.zone.within(before), free=state.free.within(before))
-        for at in range(max(0, int(low)), int(high) + 1):
-            fixed = self.line.point(at).within(when.base, when.offset)
+        first = max(0, ceil(low))
+        for step in range(int(high - first) + 1):
+            fixed = self.line.point(first + step).within(when.base, when.offset)
             zone = state.zone.within(fixed)
             if not zone.empty:
                 yield state.but(zone=zone, free=state.free.within(fixed))

@@ -8,7 +8,7 @@ itself; where not even evidence fixes the time, one answer with an open time sta
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -24,6 +24,7 @@ from presage.hypothesis.ranges.ways import Outcome, outcome
 from presage.hypothesis.ranges.world import Judged, World
 from presage.hypothesis.statics import StaticRows
 from presage.model.terms import Number
+from presage.time.sameness import as_set, mapping
 from presage.time.stretches import ENDLESS, EVER, Line, Stretch, common, minus, union
 from presage.time.zones import ANSWER
 
@@ -74,11 +75,26 @@ class Ranges:
         self.tickets = count()
         self.judged: dict[tuple[str, Values], tuple[Judged, Number | None]] = {}
         self.hidden_wake: Number | None = None
+        self.looked_at: dict[Key, list[Piece]] = {}
+        """What the answers that the last step looked at hang on."""
 
     @property
     def patterns(self) -> dict[str, list[RangePattern]]:
         """Of queries and of what is negated below them."""
         return {name: [each.pattern for each in found] for name, found in self.matchings.items()}
+
+    def without_memory(self) -> Ranges:
+        """An engine of the same patterns that knows nothing but static facts."""
+        found = Ranges(self.line, self.patterns, self.asked, self.delays, self.everybody)
+        for name, rows in self.statics.given.items():
+            for row in rows:
+                found.statics.add(name, row)
+        return found
+
+    @property
+    def negates_derived(self) -> bool:
+        """Whether a derived atom occurs negated."""
+        return len(self.matchings) > len(self.asked)
 
     # -- a step -----------------------------------------------------------------------------------
 
@@ -89,6 +105,7 @@ class Ranges:
         self.since = 0 if self.now is None else self.now
         self.now = now
         self.judged.clear()
+        self.looked_at.clear()
         if begins:
             self._begin()
             touched.update(self.seeds)
@@ -172,6 +189,7 @@ class Ranges:
     def _look(self, key: Key) -> Iterator[Change]:
         arguments = key[1]
         found, pieces = self.outcome(key)
+        self.looked_at[key] = pieces
         told = self.told.get(key)
         if told is None:
             told = Told()
@@ -208,13 +226,13 @@ class Ranges:
         if not self.line.whole:
             yield times
             return
-        for at in range(int(times.first[0]), int(times.last[0])):
-            yield self.line.point(at)
+        for step in range(int(times.last[0] - times.first[0])):
+            yield self.line.point(times.first[0] + step)  # type: ignore[arg-type]
 
     def _at_times(
         self, key: Key, told: Told, ways: list[Piece], still: list[Stretch], scheme: bool
     ) -> Iterator[Change]:
-        fixed: dict[Number, None] = {}
+        fixed: MutableMapping[Number, None] = mapping()
         for each in ways:
             if each.is_fixed and each.grounded:
                 at = each.free.range(ANSWER).low
@@ -229,7 +247,7 @@ class Ranges:
                     here.append(each if zone is each.zone else canonical(replace(each, zone=zone)))
             before = told.at.get(at)
             if here:
-                now = Standing("possible", frozenset(each.form for each in here), tuple(here))
+                now = Standing("possible", as_set(each.form for each in here), tuple(here))
             elif before is None:
                 continue
             elif scheme:
@@ -247,7 +265,7 @@ class Ranges:
     def _open(self, key: Key, told: Told, ways: list[Piece]) -> Iterator[Change]:
         before = told.open
         if any(each.grounded for each in ways):
-            now = Standing("possible", frozenset(each.form for each in ways), tuple(ways))
+            now = Standing("possible", as_set(each.form for each in ways), tuple(ways))
         elif before is None or before.status == "unsupported":
             return
         else:
@@ -290,7 +308,7 @@ class Ranges:
         if not told.at and told.open is None and key not in self.seeds and not pieces:
             if told.confirmed and (span := self.spans[key[0]]) is not None:
                 # To forget what was confirmed.
-                self._wake(key, max(self.now, told.confirmed[-1].last[0]) + span + 2)  # type: ignore[arg-type]
+                self._wake(key, told.confirmed[-1].last[0] + span + 2)  # type: ignore[arg-type]
             return
         looked_at = [*pieces, *(part for each in pieces for part in self._at_told_times(each, told))]
         times = [
@@ -371,21 +389,26 @@ class Ranges:
             return
         self.now, self.since = now, since
         self._begin()
+        self.take_over(facts, {**told, **{each: Told() for each in self.seeds if each not in told}})
+
+    def take_over(self, facts: Iterable[tuple[str, Values, Stretch]], told: dict[Key, Told]) -> None:
+        """Takes what was known and told of some answers."""
+        self.judged.clear()
         for name, row, times in facts:
             self.memory.take(name, row, times)
-        self.told = told
-        for key in [*told, *(each for each in self.seeds if each not in told)]:
-            known = told.get(key, Told())
+        for key, known in told.items():
+            if known:
+                self.told[key] = known
             if is_open(key[1]) and known:
                 self.schematic.setdefault(key[0], {})[key[1]] = None
             found, pieces = self.outcome(key)
             for at, standing in known.at.items():
                 if standing.status == "possible":
                     here = tuple(part for each in found.ways for part in inside(each, self.line.point(at)))
-                    known.at[at] = Standing("possible", frozenset(each.form for each in here), here)
+                    known.at[at] = Standing("possible", as_set(each.form for each in here), here)
             if known.open is not None and known.open.status == "possible":
                 loose = tuple(each for each in found.ways if not each.is_fixed)
-                known.open = Standing("possible", frozenset(each.form for each in loose), loose)
+                known.open = Standing("possible", as_set(each.form for each in loose), loose)
             self._watch(key, known, pieces)
 
     def shed(self, change: Change) -> None:

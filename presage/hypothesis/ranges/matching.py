@@ -28,6 +28,7 @@ from presage.hypothesis.texts import Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable, number
 from presage.model.values import Value, is_true, value_of
+from presage.time.sameness import distinct, first_of, last_of, mapping, precedes
 from presage.time.stretches import BEGINNING, ENDLESS, EVER, Cut, Stretch
 from presage.time.zones import ANSWER, START, Constraint
 
@@ -305,10 +306,10 @@ class Matching:
         """A stretch, as far as facts cover it; up to a time, what has not come no longer does."""
         cut = self.line.after(settled)
         there: list[Stretch] = []
-        source: dict[Stretch, Stretch] = {}
+        source = mapping()
         for fact in facts:
             # What one before it has covered already is none of its own.
-            own = fact if not there else Stretch(max(fact.first, there[-1].last), fact.last)
+            own = fact if not there else Stretch(last_of(fact.first, there[-1].last), fact.last)
             there.append(own)
             source[own] = fact
         segments: list[Segment] = []
@@ -317,11 +318,11 @@ class Matching:
         before: Cut = BEGINNING
         for place, edge in enumerate(edges):
             gap = Stretch(before, edge)
-            if premise.outside and gap.first < start:
-                segments.append(Segment(Stretch(gap.first, min(start, edge)), "before", Stretch(gap.first, start)))
-                gap = Stretch(min(start, edge), edge)
-            later = Stretch(max(gap.first, cut), edge)
-            if later.first < later.last:
+            if premise.outside and precedes(gap.first, start):
+                segments.append(Segment(Stretch(gap.first, first_of(start, edge)), "before", Stretch(gap.first, start)))
+                gap = Stretch(first_of(start, edge), edge)
+            later = Stretch(last_of(gap.first, cut), edge)
+            if precedes(later.first, later.last):
                 segments.append(Segment(later, "open", gap))
             if edge != ENDLESS:
                 segments.append(Segment(there[place], "there", there[place]))
@@ -366,8 +367,8 @@ class Matching:
             known = state.zone.range(bases[0])
             if not self.line.whole or known.low is None or known.high is None or known.high - known.low > MOST_TIMES:
                 return
-            for at in range(int(known.low), int(known.high) + 1):
-                fixed = self.line.point(at).within(bases[0])
+            for step in range(int(known.high - known.low) + 1):
+                fixed = self.line.point(known.low + step).within(bases[0])
                 zone = state.zone.within(fixed)
                 if not zone.empty:
                     yield from self._timed(state.but(zone=zone, free=state.free.within(fixed)))
@@ -381,9 +382,9 @@ class Matching:
         limits = self._limits(state)
         if limits is None:
             return
-        needs = tuple(dict.fromkeys(map(put, state.needs)))
-        whole = tuple(dict.fromkeys(map(put, state.whole)))
-        settled = tuple(dict.fromkeys(map(put, state.settled)))
+        needs = tuple(distinct(map(put, state.needs)))
+        whole = tuple(distinct(map(put, state.whole)))
+        settled = tuple(distinct(map(put, state.settled)))
         given = self.comparing.given(state.grounded)
         grounded = all(given >> each & 1 for each in self.answered if state.slots[each] is not None)
         parts = [(state.zone, limits)]
@@ -419,4 +420,4 @@ class Matching:
                 if not excluded:
                     return None
                 found.append(excluded)
-        return tuple(dict.fromkeys(found))
+        return tuple(distinct(found))

@@ -7,10 +7,11 @@ on them.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from presage.model.terms import Number
 from presage.model.values import Value
+from presage.time.sameness import is_traced, ordered, precedes
 from presage.time.stretches import Stretch
 
 Values = tuple[Value, ...]
@@ -42,7 +43,10 @@ class Memory:
         if any(each.covers(times) for each in near(known, times)):
             return False
         known[:] = [each for each in known if not times.covers(each)]
-        insort(known, times)
+        if is_traced():
+            known[:] = ordered([*known, times], lambda each: each.first)
+        else:
+            insort(known, times)
         return True
 
     def times(self, name: str, row: Values) -> Times:
@@ -75,8 +79,11 @@ class Memory:
         """Looks through what is known when there may be twice as much as is needed."""
         size = sum(map(len, self.facts.values()))
         self.swept += 1
-        if self.swept < 16 and size < max(64, 2 * self.left):
-            return
+        if self.swept >= 16 or size >= max(64, 2 * self.left):
+            self.sweep(now)
+
+    def sweep(self, now: Number) -> None:
+        """Forgets what is not needed any more."""
         self.swept = 0
         for name, rows in self.facts.items():
             needed = self.needed[name]
@@ -86,22 +93,31 @@ class Memory:
                 kept = [each for each in rows[row] if each.last[0] + needed >= now]
                 if len(kept) == len(rows[row]):
                     continue
-                rows[row] = kept
-                if not kept:
-                    del rows[row]
-                    for places, index in self.indexes[name].items():
-                        values = tuple(row[place] for place in places)
-                        group = index[values]
-                        del group[row]
-                        if not group:
-                            del index[values]
+                self._keep(name, row, kept)
         self.left = sum(map(len, self.facts.values()))
+
+    def keep(self, name: str, wanted: Callable[[Values, Stretch], bool]) -> None:
+        """Forgets the facts of a predicate that nobody wants."""
+        for row, known in list(self.facts[name].items()):
+            self._keep(name, row, [each for each in known if wanted(row, each)])
+
+    def _keep(self, name: str, row: Values, kept: Times) -> None:
+        rows = self.facts[name]
+        rows[row] = kept
+        if not kept:
+            del rows[row]
+            for places, index in self.indexes[name].items():
+                values = tuple(row[place] for place in places)
+                group = index[values]
+                del group[row]
+                if not group:
+                    del index[values]
 
 
 def near(known: Times, reach: Stretch) -> Times:
     """Of stretches in order, those that meet another."""
-    if len(known) < 4:
-        return [each for each in known if each.first < reach.last and reach.first < each.last]
+    if len(known) < 4 or is_traced():
+        return [each for each in known if precedes(each.first, reach.last) and precedes(reach.first, each.last)]
     first = bisect_right(known, reach.first, key=lambda each: each.last)
     last = bisect_left(known, reach.last, lo=first, key=lambda each: each.first)
     return known[first:last]

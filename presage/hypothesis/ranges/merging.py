@@ -13,7 +13,9 @@ from presage.hypothesis.ranges.comparing import Comparing
 from presage.hypothesis.ranges.partial import Partial, slots_of, slots_of_lookups, times_of
 from presage.hypothesis.ranges.patterns import Counted, Need, RangePattern
 from presage.hypothesis.ranges.pieces import Evidence
+from presage.hypothesis.ranges.ranking import evidence_ranks
 from presage.model.terms import term_variables
+from presage.time.sameness import mapping
 from presage.time.zones import ANSWER
 
 GONE = "\0"
@@ -35,7 +37,7 @@ class Merging:
 
     def merged(self, states: Iterable[Partial], place: int) -> list[Partial]:
         """One state of all those that the rest cannot tell apart, that with least evidence."""
-        best: dict[object, Partial] = {}
+        best = mapping()
         later, times = self.later[place], self.later_times[place]
         pattern = self.pattern
         for state in states:
@@ -79,4 +81,4 @@ def _is_better(one: frozenset[Evidence], other: frozenset[Evidence]) -> bool:
     """Whether evidence is less, or the same and first in order: whichever facts came first, the same is told."""
     if len(one) != len(other):
         return len(one) < len(other)
-    return sorted(map(repr, one - other)) < sorted(map(repr, other - one))
+    return evidence_ranks(one - other) < evidence_ranks(other - one)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from presage.analysis.differences import linear
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.patterns import Argument, Condition, Fixed, Lookup
+from presage.hypothesis.ranges.ranking import ranks
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Number, Term, Variable, number
 from presage.model.values import Value
@@ -83,7 +84,7 @@ class Need:
             self.low.base > ANSWER,
             not self.positive,
             self.predicate,
-            repr(self.arguments),
+            ranks(self.arguments),
             self.low,
             self.high,
             self.closed_low,

@@ -11,6 +11,7 @@ from presage.hypothesis.ranges.patterns import Moment, Need, at_most, inside
 from presage.hypothesis.texts import Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable
+from presage.time.sameness import distinct, mapping
 from presage.time.stretches import Stretch
 from presage.time.zones import ANSWER, START, Zone
 
@@ -36,7 +37,7 @@ class Piece:
     """Whether evidence and static facts give all the values that the answer has."""
     loose: bool = False
     """Whether the answer's time is open though there is one alone at which so much counts."""
-    cut_by: frozenset[int] = frozenset()
+    cut_by: Any = None
     """What took a part of it away, so that a change of that is a change of it."""
 
     @property
@@ -109,8 +110,8 @@ def _renamed(
             )
 
         shown, beside = [place(each) for each in shown], [place(each) for each in beside]
-    order = sorted(dict.fromkeys(shown), key=lambda each: each.order)
-    return zone, tuple(order), tuple(dict.fromkeys(beside))
+    order = sorted(distinct(shown), key=lambda each: each.order)
+    return zone, tuple(order), tuple(distinct(beside))
 
 
 def equations(first: Need, second: Need) -> Clause | None:
@@ -138,7 +139,7 @@ def apart(
         yield part, limits
     both = zone.meet(overlap)
     if same and not both.empty:
-        yield both, tuple(dict.fromkeys((*limits, same)))
+        yield both, tuple(distinct((*limits, same)))
 
 
 def overlap(zone: Zone, first: Need, second: Need) -> Zone:
@@ -156,7 +157,7 @@ def overlap(zone: Zone, first: Need, second: Need) -> Zone:
 
 def merged(zone: Zone, needs: tuple[Need, ...], touching: bool = False) -> tuple[Need, ...]:
     """The premises with a stretch and others about the same atom that overlap it as one; or all that touch."""
-    groups: dict[tuple[object, ...], list[Need]] = {}
+    groups = mapping()
     for each in needs:
         groups.setdefault((each.predicate, each.positive, each.arguments), []).append(each)
     if len(groups) == len(needs):

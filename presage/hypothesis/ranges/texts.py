@@ -18,6 +18,7 @@ from presage.hypothesis.texts import show_clause
 from presage.model.formulas import Comparison
 from presage.model.printer import show_number, show_term
 from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, subterms
+from presage.time.sameness import comparable, distinct, texts_of
 from presage.time.stretches import ENDLESS, Line, Stretch
 from presage.time.zones import ANSWER, START, Constraint, Zone
 
@@ -54,26 +55,26 @@ class Words:
     def order(self) -> tuple[Any, ...]:
         """Fewest premises first; then by their times, and those of the evidence."""
         needs = sorted(map(self._told, self.piece.needs))
-        return len({text for _, text in needs}), needs, self._evidence(), self.unless()
+        return len(distinct(text for _, text in needs)), needs, self._evidence(), tuple(map(comparable, self.unless()))
 
     def because(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(text for _, text in self._evidence()))
+        return texts_of(text for _, text in self._evidence())
 
-    def _evidence(self) -> list[tuple[Order, str]]:
-        found: list[tuple[Order, str]] = []
+    def _evidence(self) -> list[tuple[Order, Any]]:
+        found: list[tuple[Order, Any]] = []
         for name, arguments, times in self.piece.because:
             interval = self.line.interval(times)
-            text = f"{show(name, arguments)}@{interval}"
+            text = comparable(f"{show(name, arguments)}@{interval}")
             found.append(((False, interval.low, text), text))
         for need in self.piece.settled:
             if self.piece.is_in_stream(need):
                 found.append(self._told(self._in_stream(need)) if self.piece.needs else self._over(need))
         return sorted(found)
 
-    def _over(self, need: Need) -> tuple[Order, str]:
+    def _over(self, need: Need) -> tuple[Order, Any]:
         """An absence over all the times of a confirmed stretch."""
         interval = self.line.interval(reach_of(self.line, self.piece.zone, need).meet(IN_STREAM) or IN_STREAM)
-        text = f"{_before(need)}{show(need.predicate, need.arguments)}@{interval}"
+        text = comparable(f"{_before(need)}{show(need.predicate, need.arguments)}@{interval}")
         return (False, interval.low, text), text
 
     def _in_stream(self, need: Need) -> Need:
@@ -87,10 +88,11 @@ class Words:
         return replace(need, low=start, closed_low=True, throughout=need.high != start)
 
     def needs(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(text for _, text in sorted(map(self._told, self.piece.needs))))
+        return texts_of(text for _, text in sorted(map(self._told, self.piece.needs)))
 
-    def _told(self, need: Need) -> tuple[Order, str]:
-        text = f"{_before(need)}{self._differ(need)}{show(need.predicate, need.arguments)}@{self._when(need)}"
+    def _told(self, need: Need) -> tuple[Order, Any]:
+        atom = f"{_before(need)}{self._differ(need)}{show(need.predicate, need.arguments)}"
+        text = comparable(f"{atom}@{self._when(need)}")
         is_open = self._fixed(need.low) is None or self._choice(need) is not None
         return (is_open, self._first(need.low), text), text
 
@@ -150,7 +152,7 @@ class Words:
             for clause in need.amount.limits
             if not any(Variable(OWN_TIME) in subterms(side) for each in clause for side in (each.left, each.right))
         )
-        return tuple(dict.fromkeys(sorted(map(show_clause, (*self.piece.limits, *settled)))))
+        return texts_of(sorted(comparable(show_clause(each)) for each in (*self.piece.limits, *settled)))
 
     def _beyond(self, need: Need, name: str) -> Iterator[str]:
         """What a choice must not be."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from presage.hypothesis.literals import Argument, Open
 from presage.hypothesis.ranges.pieces import Piece, canonical
 from presage.model.terms import Number
+from presage.time.sameness import mapping
 from presage.time.stretches import Stretch
 from presage.time.zones import ANSWER, Zone
 
@@ -20,7 +21,7 @@ class Standing:
     """What was told of one answer."""
 
     status: str
-    forms: frozenset[Any] = frozenset()
+    forms: Any = frozenset()
     ways: tuple[Piece, ...] = ()
 
 
@@ -28,7 +29,7 @@ class Standing:
 class Told:
     """What was told of the answers with some arguments."""
 
-    at: dict[Number, Standing] = field(default_factory=dict)
+    at: MutableMapping[Number, Standing] = field(default_factory=mapping)
     open: Standing | None = None
     confirmed: list[Stretch] = field(default_factory=list)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from presage.hypothesis.delays import Delays
-from presage.hypothesis.ranges.patterns import Amount, Need
+from presage.hypothesis.ranges.patterns import Amount, Need, at_most
 from presage.hypothesis.ranges.pieces import Piece, extent
 from presage.model.terms import Number
 from presage.time.stretches import Line
@@ -28,8 +28,18 @@ def turns(piece: Piece, delays: Delays, derived: Collection[str], now: Number, l
         for end in extent(piece.zone, need.high):
             if end is not None:
                 yield end + delay
-        if not piece.has_evidence and low is not None:
+        if not piece.has_evidence and low is not None and _may_speak(piece, need, delay, delays):
             yield max(low, 0) + delay
+
+
+def _may_speak(piece: Piece, absence: Need, delay: Number, delays: Delays) -> bool:
+    """Whether an absence can begin to be evidence while all that has to come still may."""
+    zone = piece.zone.within(
+        at_most(absence.low.later(delay - delays.of(need.predicate, need.arguments)), need.low, (0, -1))
+        for need in piece.needs
+        if need.positive and need.amount is None
+    )
+    return not zone.empty
 
 
 def _of_amount(need: Need, amount: Amount, piece: Piece, delay: Number, now: Number, line: Line) -> Iterator[Number]:

@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.patterns import Moment, Need, at_most, inside, same
 from presage.hypothesis.ranges.pieces import Piece, canonical, merged
+from presage.hypothesis.ranges.ranking import evidence_ranks
 from presage.hypothesis.texts import MIRRORED, Clause, show_clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable
 from presage.model.values import is_true, value_of
+from presage.time.sameness import as_set, distinct, mapping, mark
 from presage.time.stretches import Line, Stretch, minus, union
 from presage.time.zones import ANSWER, Constraint, Zone, joined
 
@@ -36,7 +38,7 @@ class Outcome(NamedTuple):
 def outcome(pieces: Iterable[Piece], line: Line, arguments: Iterable[object] = ()) -> Outcome:
     """`arguments` are the answer's: its open variables stand for the same in all pieces."""
     answered = frozenset(each for each in arguments if isinstance(each, Open))
-    found = list(dict.fromkeys(pieces))
+    found = distinct(pieces)
     sure = [each for each in found if not each.needs and not each.limits]
     confirmed = union(line.of_range(each.zone.range(ANSWER)) for each in sure)
     rest = [each for each in found if each.needs or each.limits]
@@ -78,12 +80,12 @@ def _minimal(pieces: list[Piece], answered: frozenset[Open]) -> list[Piece]:
             not each.grounded,
             len(each.because) + len(each.settled),
             len(each.needs),
-            sorted(map(repr, each.because)),
-            repr(each.settled),
+            evidence_ranks(each.because),
+            [need.order for need in each.settled],
         ),
     )
-    found: dict[tuple[object, ...], list[Zone]] = {}
-    forms: dict[tuple[object, ...], Piece] = {}
+    found = mapping()
+    forms = mapping()
     whole = [
         replace(each, needs=merged(each.zone, each.needs, touching=True)) if len(each.needs) > 1 else each
         for each in ranked
@@ -93,7 +95,7 @@ def _minimal(pieces: list[Piece], answered: frozenset[Open]) -> list[Piece]:
         if not piece.has_evidence:
             continue
         zones = [piece.zone]
-        cut_by: set[int] = set()
+        cut_by: list[Any] = []
         for other_place, other in enumerate(ranked):
             if not zones:
                 break
@@ -102,12 +104,12 @@ def _minimal(pieces: list[Piece], answered: frozenset[Open]) -> list[Piece]:
             for region in _beaten(whole[place], whole[other_place], other_place < place, answered):
                 left = [part for zone in zones for part in zone.without(region)]
                 if left != zones:
-                    cut_by.add(hash((other.free, other.whole, other.limits)))
+                    cut_by.append(mark((other.free, other.whole, other.limits)))
                 zones = left
         for zone in zones:
             part = piece
             if cut_by:
-                part = canonical(replace(piece, zone=zone, cut_by=frozenset(cut_by)))
+                part = canonical(replace(piece, zone=zone, cut_by=as_set(cut_by)))
             key = (part.needs, part.because, part.settled, part.limits, part.zone.size, part.free, part.whole)
             forms.setdefault(key, part)
             found.setdefault(key, []).append(part.zone)

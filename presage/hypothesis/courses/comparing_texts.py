@@ -1,0 +1,72 @@
+"""Texts with holes, in which symbols stand for times and values, as far as they can be compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from presage.hypothesis.courses.symbols import Terms, Trace, Untraceable, made
+
+HOLES = re.compile("\x01(\\d+)\x02|q__([kv])(\\d+)__q")
+"""Where a text has a time, a part of the key, or a value."""
+
+
+def text_order(trace: Trace) -> tuple[Callable[[str, str], bool], Callable[[str, str], bool]]:
+    def parts(text: str) -> list[tuple[bool, str]]:
+        found: list[tuple[bool, str]] = []
+        done = 0
+        for hole in HOLES.finditer(text):
+            found += [(False, each) for each in text[done : hole.start()]]
+            found.append((True, hole.group()))
+            done = hole.end()
+        return found + [(False, each) for each in text[done:]]
+
+    def value(hole: str) -> Any:
+        return trace.sums[int(hole[1:-1])]
+
+    def is_same_hole(one: str, other: str) -> bool:
+        if one == other:
+            return True
+        if one[0] != "\x01" or other[0] != "\x01":
+            return False  # different values: names are apart
+        first, second = value(one), value(other)
+        symbolic = made_of(trace, first) == made_of(trace, second)
+        return bool(symbolic)
+
+    def difference(one: str, other: str) -> tuple[tuple[bool, str], tuple[bool, str]] | None:
+        first, second = parts(one), parts(other)
+        end = (False, "")
+        for place in range(max(len(first), len(second))):
+            left = first[place] if place < len(first) else end
+            right = second[place] if place < len(second) else end
+            if left == right or (left[0] and right[0] and is_same_hole(left[1], right[1])):
+                continue
+            return left, right
+        return None
+
+    def same(one: str, other: str) -> bool:
+        found = difference(one, other)
+        if found is None:
+            return True
+        for hole, text in (found, found[::-1]):
+            if hole[0] and not text[0] and (text[1].isalnum() or text[1] in '-"'):
+                raise Untraceable("a text and what is put into another")
+        return False
+
+    def before(one: str, other: str) -> bool:
+        found = difference(one, other)
+        if found is None:
+            return False
+        left, right = found
+        if left[0] or right[0]:
+            raise Untraceable("the order of texts")
+        return left[1] < right[1]
+
+    return same, before
+
+
+def made_of(trace: Trace, known: tuple[Terms, Any]) -> Any:
+    """A sum that was shown, as a number again."""
+    terms, constant = known
+    return made(terms, constant, trace.value(terms, constant), trace)

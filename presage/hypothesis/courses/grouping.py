@@ -1,0 +1,150 @@
+"""Which programs have individuals: values that are in every literal at the same places, and in the answer.
+
+Then what is told of one choice of these values, the *key*, hangs on the facts that have them alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from presage.hypothesis.patterns import Fixed
+from presage.hypothesis.ranges.engine import Ranges
+from presage.hypothesis.ranges.patterns import Need, RangePattern
+from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable
+from presage.model.values import Value
+
+Places = dict[str, int]
+"""At which place of each predicate, and of the answers of each query, a part of the key stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    columns: tuple[Places, ...]
+    """One for each part of the key."""
+    constants: tuple[Value, ...]
+    """All values that the patterns name."""
+    literals: dict[str, tuple[Need, ...]]
+    """The literals that ask for facts, by their input."""
+
+    def places(self, predicate: str) -> tuple[int, ...]:
+        return tuple(each[predicate] for each in self.columns)
+
+
+def grouping(engine: Ranges) -> Grouping | None:
+    """`None` where there are no individuals, or where more is asked of their values than symbols can answer."""
+    patterns = engine.patterns
+    if engine.everybody or not all(_is_plain(each, engine) for found in patterns.values() for each in found):
+        return None
+    columns: list[Places] = []
+    first = next((found[0] for name in engine.asked for found in [patterns[name]] if found), None)
+    if first is None or not first.literals:
+        return None
+    for slot in sorted(_in_all(first)):
+        places = _assigned(engine, first, slot)
+        if places is not None and places not in columns:
+            columns.append(places)
+    if not columns:
+        return None
+    constants: dict[Value, None] = {}
+    literals: dict[str, list[Need]] = {}
+    for found in patterns.values():
+        for pattern in found:
+            for given in (pattern.arguments, *(each.arguments for each in pattern.literals)):
+                constants.update((each.value, None) for each in given if isinstance(each, Fixed))
+            for literal in pattern.literals:
+                if literal.positive or literal.predicate not in patterns:
+                    literals.setdefault(literal.predicate, []).append(literal)
+    return Grouping(tuple(columns), tuple(constants), {name: tuple(each) for name, each in literals.items()})
+
+
+def _is_plain(pattern: RangePattern, engine: Ranges) -> bool:
+    if pattern.lookups or pattern.counted or not pattern.literals:
+        return False
+    if any(each.times or not _is_sum(each.left) or not _is_sum(each.right) for each in pattern.conditions):
+        return False
+    return all(
+        each.predicate in engine.delays.plain or (not each.positive and each.predicate in engine.matchings)
+        for each in pattern.literals
+    )
+
+
+def _is_sum(term: Term) -> bool:
+    match term:
+        case Variable() | Constant():
+            return True
+        case Negative(term=inner):
+            return _is_sum(inner)
+        case Arithmetic(operator=operator, left=left, right=right):
+            return operator in ("+", "-") and _is_sum(left) and _is_sum(right)
+        case _:
+            return False
+
+
+def _slots(arguments: Iterable[Any]) -> set[int]:
+    return {each for each in arguments if not isinstance(each, Fixed)}
+
+
+def _in_all(pattern: RangePattern) -> set[int]:
+    """The slots that are in the answer and in every literal, and that no comparison speaks of."""
+    found = _slots(pattern.arguments)
+    for literal in pattern.literals:
+        found &= _slots(literal.arguments)
+    return found - {slot for each in pattern.conditions for slot in each.slots}
+
+
+def _assigned(engine: Ranges, first: RangePattern, slot: int) -> Places | None:
+    """The places of a part of the key, if it is that slot of one pattern."""
+    rest = [(name, each) for name, found in engine.patterns.items() for each in found]
+    places: Places = {}
+    owner = next(name for name, each in rest if each is first)
+    for choice in _choices(owner, first, slot, places):
+        found = _completed([each for each in rest if each[1] is not first], choice)
+        if found is not None:
+            return found
+    return None
+
+
+def _completed(rest: list[tuple[str, RangePattern]], places: Places) -> Places | None:
+    if not rest:
+        return places
+    # Those first of which most is known.
+    name, pattern = max(rest, key=lambda each: _known(each[0], each[1], places))
+    left = [each for each in rest if each[1] is not pattern]
+    for slot in sorted(_in_all(pattern)):
+        for choice in _choices(name, pattern, slot, places):
+            found = _completed(left, choice)
+            if found is not None:
+                return found
+    return None
+
+
+def _known(name: str, pattern: RangePattern, places: Places) -> int:
+    return (name in places) + sum(each.predicate in places for each in pattern.literals)
+
+
+def _choices(name: str, pattern: RangePattern, slot: int, places: Places) -> Iterator[Places]:
+    """The ways to have a slot at the same place of each predicate."""
+    found = dict(places)
+    atoms = [(each.predicate, each.arguments) for each in pattern.literals]
+    atoms.append((name, pattern.arguments))
+    for predicate, arguments in atoms:
+        at = [place for place, each in enumerate(arguments) if each == slot and not isinstance(each, Fixed)]
+        if predicate in found:
+            if found[predicate] not in at:
+                return
+        elif at:
+            found[predicate] = at[0]
+        else:
+            return
+    yield found
+
+
+def distances(engine: Ranges) -> Iterator[Number]:
+    """The distances of time that patterns and delays speak of."""
+    for found in engine.patterns.values():
+        for pattern in found:
+            yield from (bound[0] for _, _, bound in pattern.zone.constraints())
+            yield from (side.offset for each in pattern.literals for side in (each.low, each.high))
+    yield from (known.delay or 0 for known in engine.delays.predicates.values() if known.is_input)

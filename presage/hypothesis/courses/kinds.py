@@ -1,0 +1,152 @@
+"""Kinds of facts: what arrives, sorted by predicate and constants, without keys, times and other values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from presage.engine.symbols import Symbols
+from presage.hypothesis.courses.conditions import PARTS
+from presage.hypothesis.courses.grouping import Grouping
+from presage.hypothesis.courses.shapes import CONSTANT, KEY, VALUE, Ref
+from presage.hypothesis.courses.symbols import Untraceable
+from presage.hypothesis.patterns import Fixed
+from presage.kernels import courses as kernel
+
+Ints = Any
+
+
+@dataclass(slots=True)
+class Kind:
+    """A kind of fact: its predicate, and its constants."""
+
+    predicate: str
+    row: tuple[Ref, ...]
+    """Values are numbered in the order of their places."""
+    payload: tuple[int, ...]
+    """The places of values."""
+
+
+@dataclass(slots=True)
+class Listening:
+    """How the facts of an input become arrivals."""
+
+    key: tuple[int, ...]
+    others: tuple[int, ...]
+    kinds: Ints
+    """By the constants at the other places: the kind, or −1 where nobody asks."""
+
+
+class Kinds:
+    def __init__(self, grouping: Grouping, symbols: Symbols) -> None:
+        self.grouping, self.symbols = grouping, symbols
+        self.constants = symbols.number_all(list(grouping.constants)) if grouping.constants else np.zeros(0, np.int32)
+        self.constant_codes = np.zeros(0, np.int32)
+        self.all: list[Kind] = []
+        self.payloads = np.zeros(16, np.int64)
+        self.known_numbers = np.full(16, kernel.NEVER - 1, np.int64)
+        self.listening = {name: self._listening(name) for name in grouping.literals}
+
+    def sorted_out(self, arriving: Sequence[tuple[str, Sequence[Ints], Ints]]) -> Any:
+        """Facts by columns as keys, kinds, times and values; `None` if nobody asks for them."""
+        parts = []
+        for name, columns, times in arriving:
+            listening = self.listening[name]
+            code: Any = 0
+            size = len(self.grouping.constants) + 1
+            for place in listening.others:
+                code = code * size + self._codes(columns[place])
+            kinds = listening.kinds[code] if listening.others else np.full(len(times), listening.kinds[0])
+            wanted = kinds >= 0
+            keys = np.column_stack([columns[place] for place in listening.key]).astype(np.int32, copy=False)
+            width = max((len(each.payload) for each in self.all), default=0)
+            given = np.zeros((len(times), max(1, width)), np.int32)
+            if width:
+                for kind in np.unique(kinds[wanted]).tolist():
+                    here = kinds == kind
+                    for index, place in enumerate(self.all[kind].payload):
+                        given[here, index] = columns[place][here]
+            if not wanted.all():
+                kinds, keys, times, given = kinds[wanted], keys[wanted], times[wanted], given[wanted]
+            if len(times):
+                parts.append((keys, kinds, times, given))
+        if not parts:
+            return None
+        return parts[0] if len(parts) == 1 else tuple(np.concatenate(each) for each in zip(*parts, strict=True))
+
+    def _listening(self, name: str) -> Listening:
+        literals = self.grouping.literals[name]
+        key = self.grouping.places(name)
+        arity = len(literals[0].arguments)
+        others = tuple(place for place in range(arity) if place not in key)
+        size = len(self.grouping.constants) + 1
+        kinds = np.full(size ** len(others), -1, np.int64)
+        if len(kinds) > 1 << 20:
+            raise Untraceable("many constants")
+        for index, codes in enumerate(product(range(size), repeat=len(others))):
+            at = dict(zip(others, codes, strict=True))
+            if not any(self._fits(each.arguments, at) for each in literals):
+                continue
+            row: list[Ref] = []
+            payload: list[int] = []
+            for place in range(arity):
+                if place in key:
+                    row.append(Ref(KEY, key.index(place)))
+                elif at[place]:
+                    row.append(Ref(CONSTANT, self.grouping.constants[at[place] - 1]))
+                else:
+                    row.append(Ref(VALUE, len(payload)))
+                    payload.append(place)
+            if len(self.all) >= len(self.payloads):
+                self.payloads = np.concatenate([self.payloads, np.zeros_like(self.payloads)])
+            self.payloads[len(self.all)] = len(payload)
+            kinds[index] = len(self.all)
+            self.all.append(Kind(name, tuple(row), tuple(payload)))
+        return Listening(key, others, kinds)
+
+    def _fits(self, arguments: Sequence[Any], codes: dict[int, int]) -> bool:
+        """Whether a literal asks for facts with such constants."""
+        return all(
+            not isinstance(each, Fixed)
+            or place not in codes
+            or (codes[place] and self.grouping.constants[codes[place] - 1] == each.value)
+            for place, each in enumerate(arguments)
+        )
+
+    def _codes(self, column: Ints) -> Ints:
+        if len(self.constant_codes) < len(self.symbols.values):
+            self.constant_codes = np.zeros(2 * len(self.symbols.values), np.int32)
+            self.constant_codes[self.constants] = np.arange(1, len(self.constants) + 1)
+        return self.constant_codes[column]
+
+    def numbers_of(self, given: Ints) -> Ints:
+        """What values are as numbers, in millionths; those that are none, or too fine, are not."""
+        if not given.shape[1] or not len(given):
+            return np.zeros(given.shape, np.int64)
+        if len(self.known_numbers) < len(self.symbols.values):
+            more = np.full(2 * len(self.symbols.values), kernel.NEVER - 1, np.int64)
+            more[: len(self.known_numbers)] = self.known_numbers
+            self.known_numbers = more
+        found = self.known_numbers[given]
+        new = np.unique(given[found == kernel.NEVER - 1])
+        if len(new):
+            for each in new.tolist():
+                value = self.symbols.values[each]
+                scaled: Any = value * PARTS if isinstance(value, (int, Fraction)) else None
+                if scaled is None:
+                    self.known_numbers[each] = kernel.NEVER
+                elif scaled == int(scaled) and abs(scaled) < 1 << 60:
+                    self.known_numbers[each] = int(scaled)
+                else:
+                    self.known_numbers[each] = kernel.NEVER - 2
+            found = self.known_numbers[given]
+        return found
+
+    def forget_numbers(self) -> None:
+        """Numbers of constants have become others'."""
+        self.known_numbers[:] = kernel.NEVER - 1

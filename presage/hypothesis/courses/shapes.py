@@ -1,0 +1,114 @@
+"""What is known and told of one individual, without its times and values: its shape.
+
+An individual is a shape, the times that its shape leaves open, and the values that its facts bring beside the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+KEY, VALUE, CONSTANT, OPEN = "key", "value", "constant", "open"
+"""Kinds of arguments: of the individual's key, one of its values, the same for all, not bound yet."""
+
+
+class Ref(NamedTuple):
+    """An argument."""
+
+    kind: str
+    what: Any
+
+
+class Cut(NamedTuple):
+    """A cut of the time line at one of the individual's times, so much later; `slot` −1 is a fixed time."""
+
+    slot: int
+    offset: Any
+    after: int
+
+
+class Remembered(NamedTuple):
+    """A fact."""
+
+    predicate: str
+    row: tuple[Ref, ...]
+    first: Cut
+    last: Cut
+
+
+class ToldOf(NamedTuple):
+    """What was told of the answers with some arguments."""
+
+    asked: str
+    arguments: tuple[Ref, ...]
+    at: tuple[tuple[Cut, str], ...]
+    """Times, with what was told of them."""
+    open: str | None
+    confirmed: tuple[tuple[Cut, Cut], ...]
+
+
+@dataclass(frozen=True)
+class Shape:
+    facts: tuple[Remembered, ...]
+    told: tuple[ToldOf, ...]
+    times: int
+    """How many times there are."""
+    values: tuple[bool, ...]
+    """Of each value whether it is a number."""
+
+    @property
+    def open_answers(self) -> int:
+        """How many answers are possible."""
+        return sum(sum(status == "possible" for _, status in each.at) + (each.open == "possible") for each in self.told)
+
+
+NOTHING = Shape((), (), 0, ())
+"""Of whom nothing is known."""
+
+
+class Arrival(NamedTuple):
+    """A fact that arrives, without its time and its values."""
+
+    predicate: str
+    row: tuple[Ref, ...]
+    """Values that are new to the individual are numbered after those it has."""
+
+
+@dataclass(slots=True)
+class Rows:
+    """What is told of individuals: by which outcome, of what it was made, and their keys."""
+
+    steps: Sequence[Any]
+    """The outcomes, by their numbers."""
+    outcomes: Any
+    vectors: Any
+    values: Any
+    keys: Any
+    size: int
+
+    def __len__(self) -> int:
+        return self.size
+
+
+def together(steps: Sequence[Any], parts: Sequence[tuple[Any, Any, Any, Any]], width: int) -> Rows:
+    """Outcomes, vectors, values and keys of several parts as one."""
+    if not parts:
+        nothing = np.zeros((0, 0), np.int64)
+        return Rows(steps, np.zeros(0, np.int64), nothing, nothing, np.zeros((0, width), np.int32), 0)
+    outcomes, vectors, values, keys = (_stacked([part[place] for part in parts]) for place in range(4))
+    tells = {each: len(steps[each].told) for each in np.unique(outcomes).tolist()}
+    size = sum(count * int((outcomes == each).sum()) for each, count in tells.items())
+    return Rows(steps, outcomes, vectors, values, keys, size)
+
+
+def _stacked(arrays: Sequence[Any]) -> Any:
+    """Arrays one upon the other, the narrower ones filled up."""
+    if len(arrays) == 1:
+        return arrays[0]
+    if arrays[0].ndim == 1:
+        return np.concatenate(arrays)
+    wide = max(each.shape[1] for each in arrays)
+    return np.concatenate([np.pad(each, ((0, 0), (0, wide - each.shape[1]))) for each in arrays])

@@ -1,0 +1,308 @@
+"""Numbers that stand for any numbers like them: a symbol or a sum of symbols, with the value it has in one instance.
+
+What is calculated with symbols is a sum of symbols again. What is asked of them is answered by the values at hand, and
+noted: whatever follows holds for all values that would have answered alike. What cannot be noted so is refused.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+Terms = tuple[tuple[int, int], ...]
+"""Symbols with their factors, in order."""
+
+
+class Untraceable(Exception):
+    """Something was asked of symbols whose answer holds for these values alone."""
+
+
+AT_MOST, LESS, DIFFERS = "at most", "less", "differs"
+
+
+class Condition(NamedTuple):
+    """A sum of symbols and a constant is at most 0, less than 0, or differs from 0."""
+
+    terms: Terms
+    constant: Any
+    kind: str
+
+
+class Trace:
+    """The conditions under which what was worked out holds."""
+
+    def __init__(self, whole: bool) -> None:
+        self.whole = whole
+        self.conditions: dict[Condition, None] = {}
+        self.sums: list[tuple[Terms, Any]] = []
+        """The sums that texts show, by the number of their place."""
+        self.places: dict[tuple[Terms, Any], int] = {}
+        self.values: dict[int, Any] = {}
+        self.fine: frozenset[int] = frozenset()
+        """Symbols of values, which need not be whole numbers where times are."""
+
+    def symbol(self, index: int, value: Any) -> Any:
+        self.values[index] = value
+        return made(((index, 1),), 0, value, self)
+
+    def value(self, terms: Terms, constant: Any) -> Any:
+        return sum((factor * self.values[index] for index, factor in terms), constant)
+
+    def at_most(self, terms: Terms, constant: Any) -> None:
+        self.conditions[Condition(terms, constant, AT_MOST)] = None
+
+    def less(self, terms: Terms, constant: Any) -> None:
+        if self.whole and not any(index in self.fine for index, _ in terms):
+            self.conditions[Condition(terms, constant + 1, AT_MOST)] = None
+        else:
+            self.conditions[Condition(terms, constant, LESS)] = None
+
+    def differs(self, terms: Terms, constant: Any) -> None:
+        if terms[0][1] < 0:
+            terms, constant = tuple((index, -factor) for index, factor in terms), -constant
+        self.conditions[Condition(terms, constant, DIFFERS)] = None
+
+    def place(self, terms: Terms, constant: Any) -> int:
+        known = self.places.get((terms, constant))
+        if known is None:
+            known = self.places[terms, constant] = len(self.sums)
+            self.sums.append((terms, constant))
+        return known
+
+
+def made(terms: Terms, constant: Any, value: Any, trace: Trace) -> Any:
+    if not terms:
+        return constant
+    kind = SumOfFractions if isinstance(value, Fraction) else Sum
+    return kind.of(terms, constant, value, trace)
+
+
+def _added(one: Terms, other: Terms, sign: int) -> Terms:
+    if not other:
+        return one
+    found = dict(one)
+    for index, factor in other:
+        total = found.get(index, 0) + sign * factor
+        if total:
+            found[index] = total
+        else:
+            del found[index]
+    return tuple(sorted(found.items()))
+
+
+class _Symbolic:
+    """What both kinds of sums have in common."""
+
+    terms: Terms
+    constant: Any
+    trace: Trace
+
+    @property
+    def plain(self) -> Any:
+        raise NotImplementedError
+
+    def _with(self, other: Any, sign: int, first: int = 1) -> Any:
+        """first · self + sign · other."""
+        if isinstance(other, _Symbolic):
+            terms, constant, value = other.terms, other.constant, other.plain
+        elif isinstance(other, (int, Fraction)) and not isinstance(other, bool):
+            terms, constant, value = (), other, other
+        else:
+            return NotImplemented
+        mine = self.terms if first == 1 else tuple((index, -factor) for index, factor in self.terms)
+        total = first * self.constant + sign * constant
+        return made(_added(mine, terms, sign), total, first * self.plain + sign * value, self.trace)
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(other, 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(other, -1)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with(other, 1, -1)
+
+    def __neg__(self) -> Any:
+        return self._with(0, 1, -1)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, _Symbolic) or not isinstance(other, int):
+            raise Untraceable("a product")
+        if other == 0:
+            return 0
+        terms = tuple((index, factor * other) for index, factor in self.terms)
+        return made(terms, self.constant * other, self.plain * other, self.trace)
+
+    __rmul__ = __mul__
+
+    def _refused(self, *others: Any) -> Any:
+        raise Untraceable("more than sums and differences")
+
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _refused
+    __divmod__ = __rdivmod__ = __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __abs__ = _refused
+    __float__ = __trunc__ = __round__ = __invert__ = _refused
+
+    def _away(self, other: Any) -> Any:
+        """How far it is from another number: a sum, or a plain number where that is the same for all values."""
+        if isinstance(other, float):
+            return -other  # it is without end, which no symbol is
+        return self._with(other, -1)
+
+    def __lt__(self, other: Any) -> Any:
+        away = self._away(other)
+        if away is NotImplemented or not isinstance(away, _Symbolic):
+            return away if away is NotImplemented else away < 0
+        if away.plain < 0:
+            self.trace.less(away.terms, away.constant)
+            return True
+        self.trace.at_most(*_opposite(away))
+        return False
+
+    def __le__(self, other: Any) -> Any:
+        away = self._away(other)
+        if away is NotImplemented or not isinstance(away, _Symbolic):
+            return away if away is NotImplemented else away <= 0
+        if away.plain <= 0:
+            self.trace.at_most(away.terms, away.constant)
+            return True
+        self.trace.less(*_opposite(away))
+        return False
+
+    def __gt__(self, other: Any) -> Any:
+        found = self.__le__(other)
+        return found if found is NotImplemented else not found
+
+    def __ge__(self, other: Any) -> Any:
+        found = self.__lt__(other)
+        return found if found is NotImplemented else not found
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, (int, Fraction)):
+            return False  # ends of time, texts and nothing at all are no numbers
+        away = self._away(other)
+        if not isinstance(away, _Symbolic):
+            return away == 0
+        if away.plain == 0:
+            self.trace.at_most(away.terms, away.constant)
+            self.trace.at_most(*_opposite(away))
+            return True
+        self.trace.differs(away.terms, away.constant)
+        return False
+
+    def __ne__(self, other: object) -> bool:
+        return not self.__eq__(other)
+
+    def __bool__(self) -> bool:
+        return not self.__eq__(0)
+
+    def __hash__(self) -> int:
+        return hash(self.plain)
+
+    def __int__(self) -> int:
+        """The value itself is asked for: what follows holds for it alone."""
+        if self.plain != int(self.plain):
+            raise Untraceable("a part of a number")
+        self.trace.at_most(self.terms, self.constant - self.plain)
+        self.trace.at_most(*_opposite(self._with(self.plain, -1)))
+        return int(self.plain)
+
+    def __index__(self) -> int:
+        return self.__int__()
+
+    def __floor__(self) -> Any:
+        if isinstance(self, int):
+            return self
+        raise Untraceable("a part of a number")
+
+    __ceil__ = __floor__
+
+    @property
+    def numerator(self) -> Any:
+        return self
+
+    @property
+    def denominator(self) -> int:
+        return 1
+
+    def __str__(self) -> str:
+        return f"\x01{self.trace.place(self.terms, self.constant)}\x02"
+
+    def __repr__(self) -> str:
+        raise Untraceable("how a number is written")
+
+    def __format__(self, how: str) -> str:
+        if how:
+            raise Untraceable("how a number is written")
+        return str(self)
+
+    def __reduce__(self) -> Any:
+        raise Untraceable("a copy")
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+def _opposite(away: _Symbolic) -> tuple[Terms, Any]:
+    return tuple((index, -factor) for index, factor in away.terms), -away.constant
+
+
+class Sum(_Symbolic, int):  # type: ignore[misc]
+    """A whole number."""
+
+    @staticmethod
+    def of(terms: Terms, constant: Any, value: int, trace: Trace) -> Sum:
+        found = int.__new__(Sum, value)
+        found.terms, found.constant, found.trace = terms, constant, trace
+        return found
+
+    @property
+    def plain(self) -> int:
+        return int.__add__(self, 0)
+
+
+class SumOfFractions(_Symbolic, Fraction):  # type: ignore[misc]
+    """A rational number. Its parts are not to be looked at."""
+
+    @staticmethod
+    def of(terms: Terms, constant: Any, value: Fraction, trace: Trace) -> SumOfFractions:
+        found = object.__new__(SumOfFractions)
+        found._plain = value  # type: ignore[attr-defined]
+        found.terms, found.constant, found.trace = terms, constant, trace
+        return found
+
+    @property
+    def plain(self) -> Fraction:
+        return self._plain  # type: ignore[attr-defined,no-any-return]
+
+
+class Name(str):
+    """A constant that is nobody's: equal to itself, and in no order with others."""
+
+    def _refused(self, other: object) -> bool:
+        if isinstance(other, Name) and str.__eq__(self, other):
+            return False
+        raise Untraceable("the order of names")
+
+    __lt__ = __gt__ = _refused
+
+    def _same(self, other: object) -> bool:
+        if isinstance(other, Name) and str.__eq__(self, other):
+            return True
+        raise Untraceable("the order of names")
+
+    __le__ = __ge__ = _same
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other) is True
+
+    def __ne__(self, other: object) -> bool:
+        return str.__eq__(self, other) is not True

@@ -1,0 +1,191 @@
+"""Lines about individuals as Arrow tables: each template once, its times and values by the column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from presage.answers import show_answer_atom
+from presage.hypothesis.courses.shapes import Ref
+from presage.hypothesis.courses.tracing import Sum, Template
+from presage.model.printer import show_number
+from presage.model.terms import number
+
+
+class Names:
+    """The texts of constants by their numbers; each is made once."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = values
+        self.known: dict[int, str] = {}
+
+    def of(self, numbers: Any) -> Any:
+        import pyarrow as pa
+
+        used, places = np.unique(numbers, return_inverse=True)
+        texts = [self._text(each) for each in used.tolist()]
+        return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(texts, pa.string())).cast(
+            pa.string()
+        )
+
+    def plain(self, numbers: Any) -> Any:
+        """As bindings show them: texts without quotes."""
+        import pyarrow as pa
+
+        used, places = np.unique(numbers, return_inverse=True)
+        texts = [_plain(self.values[each]) for each in used.tolist()]
+        return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(texts, pa.string())).cast(
+            pa.string()
+        )
+
+    def _text(self, each: int) -> str:
+        known = self.known.get(each)
+        if known is None:
+            known = self.known[each] = show_answer_atom("", (self.values[each],))[1:-1]
+        return known
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else show_number(value)
+
+
+class Columns:
+    """The individuals of which one outcome is told."""
+
+    def __init__(self, vectors: Any, given: Any, keys: Any, names: Names, per_unit: int) -> None:
+        self.vectors, self.given, self.keys, self.names, self.per_unit = vectors, given, keys, names, per_unit
+        self.size = len(keys)
+
+    def table(self, template: Template, schema: Any) -> Any:
+        import pyarrow as pa
+
+        fields = template.fields
+        answer = self.text(fields["text"])
+        known: dict[str, Any] = {
+            "now": self.time(fields["now"], schema.field("now").type),
+            "status": pa.repeat(fields["status"], self.size),
+            "answer": answer,
+            "key": answer if fields["key"] == fields["text"] else self.text(fields["key"]),
+            "bindings": self._bindings(fields["bindings"], schema.field("bindings").type),
+            "time": self.time(fields["time"], schema.field("time").type),
+            "from": self.time(fields["start"], schema.field("from").type),
+            "to": self.time(fields["end"], schema.field("to").type),
+            "bounds": pa.repeat(fields["bounds"], self.size) if fields["bounds"] else None,
+            "ways": self._ways(fields["ways"], schema.field("ways").type),
+            "decided_by": self.time(fields["decided_by"], schema.field("decided_by").type),
+            "confidence": None
+            if fields["confidence"] is None
+            else pa.repeat(pa.scalar(fields["confidence"], pa.float64()), self.size),
+        }
+        for name in ("because", "needs", "unless"):
+            known[name] = self.texts(fields[name], schema.field(name).type)
+        if fields["ways_left_out"] and "ways_left_out" in schema.names:
+            known["ways_left_out"] = pa.repeat(
+                pa.scalar(fields["ways_left_out"], schema.field("ways_left_out").type), self.size
+            )
+        columns = []
+        for field in schema:
+            found = known.get(field.name)
+            columns.append(pa.nulls(self.size, field.type) if found is None else found)
+        return pa.Table.from_arrays(columns, schema=schema)
+
+    def time(self, total: Sum | None, kind: Any) -> Any:
+        import pyarrow as pa
+
+        if total is None:
+            return None
+        parts = self._parts(total)
+        if pa.types.is_integer(kind):
+            return pa.array(parts // self.per_unit, kind)
+        return self._shown(parts).cast(kind)
+
+    def _parts(self, total: Sum) -> Any:
+        constant = total.constant * self.per_unit
+        found = np.full(self.size, int(constant), np.int64)
+        for place, factor in total.terms:
+            found += factor * self.vectors[:, place]
+        return found
+
+    def _shown(self, parts: Any) -> Any:
+        import pyarrow as pa
+
+        if self.per_unit == 1:
+            return pa.array(parts).cast(pa.string())
+        used, places = np.unique(parts, return_inverse=True)
+        texts = [show_number(number(Fraction(each, self.per_unit))) for each in used.tolist()]
+        return pa.array(texts, pa.string()).take(pa.array(places))
+
+    def text(self, parts: Sequence[Any]) -> Any:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        columns = [part if isinstance(part, str) else self._part(part) for part in parts]
+        if not any(not isinstance(each, str) for each in columns):
+            return pa.repeat("".join(columns), self.size)
+        return pc.binary_join_element_wise(*columns, "") if len(columns) > 1 else columns[0]
+
+    def _part(self, part: Sum | Ref) -> Any:
+        if isinstance(part, Sum):
+            return self._shown(self._parts(part))
+        return self.names.of((self.keys if part.kind == "key" else self.given)[:, part.what])
+
+    def texts(self, several: Sequence[Sequence[Any]], kind: Any) -> Any:
+        import pyarrow as pa
+
+        count = len(several)
+        begins = pa.array(np.arange(0, count * self.size + 1, count, dtype=np.int32)) if count else None
+        if begins is None:
+            return pa.ListArray.from_arrays(
+                pa.array(np.zeros(self.size + 1, np.int32)), pa.array([], kind.value_type), kind
+            )
+        columns = [self.text(each) for each in several]
+        if count == 1:
+            return pa.ListArray.from_arrays(begins, columns[0], kind)
+        order = np.arange(count * self.size).reshape(count, self.size).T.ravel()
+        return pa.ListArray.from_arrays(begins, pa.concat_arrays(columns).take(pa.array(order)), kind)
+
+    def _bindings(self, bindings: dict[str, Ref], kind: Any) -> Any:
+        import pyarrow as pa
+
+        count = len(bindings)
+        names = pa.array(list(bindings), pa.string()).take(pa.array(np.tile(np.arange(count), self.size)))
+        begins = pa.array(np.arange(self.size + 1, dtype=np.int32) * count)
+        if not count:
+            return pa.MapArray.from_arrays(begins, pa.array([], pa.string()), pa.array([], pa.string()), kind)
+        columns = []
+        for ref in bindings.values():
+            if ref.kind in ("key", "value"):
+                columns.append(self.names.plain((self.keys if ref.kind == "key" else self.given)[:, ref.what]))
+            else:
+                columns.append(pa.repeat(_plain(ref.what), self.size))
+        order = np.arange(count * self.size).reshape(count, self.size).T.ravel()
+        values = columns[0] if count == 1 else pa.concat_arrays(columns).take(pa.array(order))
+        return pa.MapArray.from_arrays(begins, names, values, kind)
+
+    def _ways(self, ways: Sequence[dict[str, Any]], kind: Any) -> Any:
+        import pyarrow as pa
+
+        count = len(ways)
+        begins = pa.array(np.arange(self.size + 1, dtype=np.int32) * count)
+        if not count:
+            return pa.ListArray.from_arrays(begins, pa.array([], kind.value_type), kind)
+        fields = [kind.value_type.field(place) for place in range(kind.value_type.num_fields)]
+        structs = []
+        for way in ways:
+            columns = []
+            for field in fields:
+                if field.name in ("because", "needs", "unless"):
+                    columns.append(self.texts(way[field.name], field.type))
+                elif field.name == "decided_by":
+                    found = self.time(way["decided_by"], field.type)
+                    columns.append(pa.nulls(self.size, field.type) if found is None else found)
+                elif way["confidence"] is None:
+                    columns.append(pa.nulls(self.size, field.type))
+                else:
+                    columns.append(pa.repeat(pa.scalar(way["confidence"], field.type), self.size))
+            structs.append(pa.StructArray.from_arrays(columns, fields=fields))
+        order = np.arange(count * self.size).reshape(count, self.size).T.ravel()
+        return pa.ListArray.from_arrays(begins, pa.concat_arrays(structs).take(pa.array(order)), kind)

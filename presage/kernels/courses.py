@@ -1,0 +1,264 @@
+"""Individuals take their steps: each finds the transition for what arrives, and of its outcomes the one whose
+conditions it meets.
+
+An individual is a row of `shapes`, `times`, `values`, `numbers` (what its values are as numbers), `wakes` and `keys`. A
+transition is known by a sequence of small integers: the shape, and for each arrival its kind and which of the
+individual's values it has. Its outcomes are a chain. What an outcome asks and does is flat: `programs`, with the places
+where each part begins in `outcomes`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from presage.kernels.compiling import inlined, kernel
+from presage.kernels.hashing import EMPTY, scatter
+
+# What `found` says of an individual that took no step, because it needs one that is not known yet.
+UNKNOWN_TRANSITION, NO_OUTCOME = -1, -2
+# Columns of `outcomes`.
+NEXT, SHAPE, CONDITIONS, TIMES, VALUES, WAKE, TELLS, FORGET = range(8)
+NEVER = np.iinfo(np.int64).max
+FRESH_KEY = 1 << 20
+"""Codes of values that are a part of the key begin here."""
+
+
+@inlined
+def _code_of(keys, row, width):  # type: ignore[no-untyped-def]
+    code = np.uint64(1469598103934665603)
+    for column in range(width):
+        code = scatter(code ^ np.uint64(keys[row, column]))
+    return np.int64(code & np.uint64(0x7FFFFFFF))
+
+
+@kernel
+def rehash(slots, keys, used, size):  # type: ignore[no-untyped-def]
+    """Fills the hash of keys from the individuals in use."""
+    slots[:] = EMPTY
+    mask = len(slots) - 1
+    for row in range(size):
+        if used[row]:
+            at = _code_of(keys, row, keys.shape[1]) & mask
+            while slots[at] != EMPTY:
+                at = (at + 1) & mask
+            slots[at] = row
+
+
+@kernel
+def find_rows(slots, keys, wanted, found):  # type: ignore[no-untyped-def]
+    """The individuals with the keys wanted; −1 where there is none."""
+    mask = len(slots) - 1
+    width = keys.shape[1]
+    for place in range(len(wanted)):
+        at = _code_of(wanted, place, width) & mask
+        found[place] = -1
+        while slots[at] != EMPTY:
+            row = slots[at]
+            same = True
+            for column in range(width):
+                if keys[row, column] != wanted[place, column]:
+                    same = False
+                    break
+            if same:
+                found[place] = row
+                break
+            at = (at + 1) & mask
+
+
+@kernel
+def add_rows(slots, keys, wanted, found, rows):  # type: ignore[no-untyped-def]
+    """Gives those who are not known a row of `rows`; how many were given."""
+    mask = len(slots) - 1
+    width = keys.shape[1]
+    given = 0
+    for place in range(len(wanted)):
+        if found[place] >= 0:
+            continue
+        at = _code_of(wanted, place, width) & mask
+        while slots[at] != EMPTY:
+            row = slots[at]
+            same = True
+            for column in range(width):
+                if keys[row, column] != wanted[place, column]:
+                    same = False
+                    break
+            if same:
+                found[place] = row
+                break
+            at = (at + 1) & mask
+        if found[place] >= 0:
+            continue
+        row = rows[given]
+        given += 1
+        for column in range(width):
+            keys[row, column] = wanted[place, column]
+        slots[at] = row
+        found[place] = row
+    return given
+
+
+@kernel
+def take_steps(  # type: ignore[no-untyped-def]
+    touched,
+    begins,
+    ends,
+    kinds,
+    when,
+    given,
+    given_numbers,
+    payloads,
+    shapes,
+    times,
+    values,
+    numbers,
+    wakes,
+    keys,
+    forgets,
+    shape_times,
+    shape_values,
+    slots,
+    transitions,
+    sequences,
+    outcomes,
+    programs,
+    then,
+    now,
+    found,
+    vectors,
+    brought,
+):
+    """Each individual of `touched` takes its step, with the arrivals between `begins` and `ends`. `found` gets the
+    outcome, or why there is none; `vectors` and `brought` the numbers and values that it was made of."""
+    mask = len(slots) - 1
+    sequence = np.empty(4 + 64 * 8, np.int64)
+    for place in range(len(touched)):
+        row = touched[place]
+        shape = shapes[row]
+        first, last = begins[place], ends[place]
+        size, own = shape_times[shape], shape_values[shape]
+        vector, had = vectors[place], brought[place]
+        for column in range(size):
+            vector[column] = times[row, column]
+        for column in range(own):
+            vector[size + column] = numbers[row, column]
+            had[column] = values[row, column]
+        vector[size + own] = then
+        vector[size + own + 1] = now
+        arrivals = size + own + 2
+        fresh = arrivals + last - first
+        known = own
+        length = 1
+        sequence[0] = shape
+        for index in range(first, last):
+            vector[arrivals + index - first] = when[index]
+            kind = kinds[index]
+            sequence[length] = kind
+            length += 1
+            for column in range(payloads[kind]):
+                value = given[index, column]
+                code = -1
+                for key in range(keys.shape[1]):
+                    if keys[row, key] == value:
+                        code = FRESH_KEY + key
+                if code < 0:
+                    for other in range(known):
+                        if had[other] == value:
+                            code = other
+                            break
+                if code < 0:
+                    code = known
+                    had[known] = value
+                    vector[fresh + known - own] = given_numbers[index, column]
+                    known += 1
+                    # Of each new value it matters whether it is a number.
+                    code = code * 2 + (1 if given_numbers[index, column] != NEVER else 0)
+                    code = -code - 2
+                sequence[length] = code
+                length += 1
+        place_code = np.uint64(1469598103934665603)
+        for index in range(length):
+            place_code = scatter(place_code ^ np.uint64(sequence[index]))
+        at = np.int64(place_code & np.uint64(0x7FFFFFFF)) & mask
+        outcome = UNKNOWN_TRANSITION
+        while slots[at] != EMPTY:
+            transition = slots[at]
+            begin = transitions[transition, 0]
+            if transitions[transition, 1] == length:
+                same = True
+                for index in range(length):
+                    if sequences[begin + index] != sequence[index]:
+                        same = False
+                        break
+                if same:
+                    outcome = transitions[transition, 2]
+                    if outcome < 0:
+                        outcome = NO_OUTCOME
+                    break
+            at = (at + 1) & mask
+        while outcome >= 0:
+            position = outcomes[outcome, CONDITIONS]
+            count = programs[position]
+            position += 1
+            meets = True
+            for _ in range(count):
+                differs = programs[position]
+                total = programs[position + 1]
+                terms = programs[position + 2]
+                position += 3
+                for _term in range(terms):
+                    total += programs[position] * vector[programs[position + 1]]
+                    position += 2
+                if total == 0 if differs else total > 0:
+                    meets = False
+                    break
+            if meets:
+                break
+            outcome = outcomes[outcome, NEXT]
+            if outcome < 0:
+                outcome = NO_OUTCOME
+        found[place] = outcome
+        if outcome < 0:
+            continue
+        position = outcomes[outcome, TIMES]
+        count = programs[position]
+        for column in range(count):
+            times[row, column] = vector[programs[position + 1 + 2 * column]] + programs[position + 2 + 2 * column]
+        position = outcomes[outcome, VALUES]
+        count = programs[position]
+        for column in range(count):
+            which = programs[position + 1 + column]
+            values[row, column] = had[which]
+            numbers[row, column] = vector[size + which] if which < own else vector[fresh + which - own]
+        for ending in range(2):
+            position = outcomes[outcome, WAKE if ending == 0 else FORGET]
+            at_time = NEVER
+            if programs[position] >= 0:
+                at_time = programs[position + 1]
+                if programs[position] > 0:
+                    at_time += vector[programs[position + 2]]
+            if ending == 0:
+                wakes[row] = at_time
+            else:
+                forgets[row] = at_time
+        shapes[row] = outcomes[outcome, SHAPE]
+
+
+@kernel
+def place_of(sequence):  # type: ignore[no-untyped-def]
+    """Where a transition belongs."""
+    code = np.uint64(1469598103934665603)
+    for index in range(len(sequence)):
+        code = scatter(code ^ np.uint64(sequence[index]))
+    return np.int64(code & np.uint64(0x7FFFFFFF))
+
+
+@kernel
+def mark_rows(rows, marks, step):  # type: ignore[no-untyped-def]
+    """Whether some row occurs twice; marks all of them with the step."""
+    twice = False
+    for place in range(len(rows)):
+        row = rows[place]
+        if marks[row] == step:
+            twice = True
+        marks[row] = step
+    return twice

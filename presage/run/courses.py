@@ -1,0 +1,191 @@
+"""Hypothetical answers of individuals, many of whom take like courses, as users get them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from presage.answers import Answer, Answers
+from presage.hypothesis.bulk.engine import Bulk
+from presage.hypothesis.courses import lines
+from presage.hypothesis.courses.engine import Courses
+from presage.hypothesis.courses.grouping import Grouping
+from presage.hypothesis.courses.shapes import Rows
+from presage.hypothesis.courses.tables import Columns as Told
+from presage.hypothesis.courses.tables import Names
+from presage.hypothesis.courses.tracing import Tracer
+from presage.hypothesis.ranges.engine import Ranges
+from presage.hypothesis.saving import read, written
+from presage.io.facts import Fact
+from presage.io.lines import answers_table
+from presage.io.output import answer_schema
+from presage.io.tables import Columns
+from presage.model.terms import Number
+from presage.run.confirmed import numbers_of
+from presage.run.open_times import RangeSupposing, in_order
+
+
+@dataclass(frozen=True, slots=True)
+class ToldByCourses:
+    """The answers of a step by columns. Constants may get other numbers later, in another list of values."""
+
+    courses: Courses
+    rows: Rows
+    values: list[Any]
+    per_unit: int
+    others: list[Answer]
+    """Of individuals that go by themselves."""
+
+    def answers(self) -> list[Answer]:
+        found = [*lines.answers(self.rows, self.values, self.per_unit), *self.others]
+        return sorted(found, key=in_order)
+
+    def tables(self) -> list[Any]:
+        """Their lines, in no particular order."""
+        whole, rows = self.courses.whole, self.rows
+        schema, names = answer_schema(whole), Names(self.values)
+        found = []
+        for outcome in np.unique(rows.outcomes).tolist():
+            here = rows.outcomes == outcome
+            told = Told(rows.vectors[here], rows.values[here], rows.keys[here], names, self.per_unit)
+            found += [told.table(template, schema) for template in rows.steps[outcome].told]
+        if self.others:
+            found.append(answers_table(self.others, whole))
+        return found
+
+
+class CourseSupposing(RangeSupposing):
+    """The hypothetical side of a reasoner whose individuals have nothing to do with each other.
+
+    To work out what happens to all that are alike costs more than to work out what happens to one. So the first facts
+    go to the engine over zones as they are; where there are more, it hands over all it knows.
+    """
+
+    few = 1_000
+    """So many facts are not worth it."""
+
+    def __init__(self, subject: Any, engine: Ranges, grouping: Grouping) -> None:
+        super().__init__(subject, engine)
+        self.intake = Bulk(())
+        self.intake.listens = set(grouping.literals)
+        self.seen = 0
+        self.is_many = self.few == 0
+        tracer = Tracer(self._new_engine, self._of, self.line.whole)
+        self.courses = Courses(engine, grouping, tracer, self.intake.symbols)
+
+    def _new_engine(self) -> Ranges:
+        """Without any memory."""
+        return self.engine.without_memory()
+
+    @property
+    def columns(self) -> Bulk:  # type: ignore[override]
+        """What takes in facts by columns."""
+        return self.intake
+
+    @property
+    def now(self) -> Number | None:
+        return self.courses.now if self.is_many else self.engine.now
+
+    def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
+        """The changes by what arrives at `now`."""
+        intake = self.intake
+        if not self.is_many:
+            self.seen += len(facts) + sum(map(len, tables))
+            if self.seen > self.few:
+                self._go_by_courses()
+        fine: list[Any] = []
+        plain: list[Any] = []
+        stretches: list[Any] = []
+        for fact in facts:
+            for each in self._timed(fact):
+                at = each[2].first[0]
+                is_point = self.line.is_point(each[2])
+                (stretches if not is_point else plain if isinstance(at, int) else fine).append(each)
+        intake.take_points((name, row, times.first[0]) for name, row, times in plain)
+        for table in tables:
+            intake.take(table.predicate, [numbers_of(each, intake.symbols) for each in table.arguments], table.times)
+        arrivals = intake.handed_over(now)  # type: ignore[arg-type]
+        if self.is_many:
+            return self._many(arrivals, fine, stretches, now)
+        by_column = (each for table in tables for each in self._points_of(table))
+        return self._few([*plain, *fine, *stretches, *by_column], now)
+
+    def _points_of(self, table: Columns) -> Iterator[Any]:
+        return ((each.predicate, each.arguments, self.line.point(each.low)) for each in table.facts())  # type: ignore[arg-type]
+
+    def _few(self, given: list[Any], now: Number) -> Answers:
+        answers = self._answers(self.engine.step(given, now), now)
+        return Answers(len(answers), lambda: answers)
+
+    def _go_by_courses(self) -> None:
+        facts, told = super()._known()
+        self.is_many = True
+        if self.engine.now is not None:
+            self.courses.direct, before = self.engine.without_memory(), self.engine.now
+            self.engine = self.courses.direct
+            self.courses.adopt(before, facts, told)
+
+    def _many(self, arrivals: Any, fine: list[Any], stretches: list[Any], now: Number) -> Answers:
+        courses, symbols = self.courses, self.intake.symbols
+        courses.refine_to([now, *(times.first[0] for _, _, times in fine)])
+        for name, parts in arrivals.items():
+            for rows, times in parts:
+                courses.take(name, [rows[:, place] for place in range(rows.shape[1])], times * courses.per_unit)
+        for name, row, times in fine:
+            numbers = [symbols.number_all([each]) for each in row]
+            courses.take(name, numbers, np.array([int(times.first[0] * courses.per_unit)], np.int64))
+        rows, changes = courses.step(now, stretches)
+        others = self._answers(changes, now) if changes else []
+        told = ToldByCourses(courses, rows, symbols.values, courses.per_unit, others)
+        return Answers(len(rows) + len(others), told.answers, told)
+
+    def next_wake(self) -> Number | None:
+        return self.courses.next_wake() if self.is_many else self.engine.next_wake()
+
+    def stands(self, last: Answers, now: Number) -> Answers:
+        """What stands now: what was confirmed by the last step, whose answers are given, and what is possible."""
+        if not self.is_many:
+            return super().stands(last, now)
+        rows = self.courses.standing(now)
+        self.engine.now = self.now  # it takes no step where nothing happens to those that go by themselves
+        others = self._answers(self.engine.standing(), now)
+        told = ToldByCourses(self.courses, rows, self.intake.symbols.values, self.courses.per_unit, others)
+        confirmed = self.confirmed(last, now)
+        size = len(confirmed) + len(rows) + len(others)
+        return Answers(size, lambda: [*confirmed, *told.answers()])
+
+    @property
+    def open_count(self) -> int:
+        return super().open_count + self.courses.open_count
+
+    @property
+    def remembered(self) -> int:
+        """How many individuals, and facts that are kept for others, are in memory."""
+        return self.courses.remembered + self.intake.remembered + len(self.engine.told)
+
+    def _known(self) -> tuple[list[Any], dict[Any, Any]]:
+        facts, told = super()._known()
+        for known, said in self.courses.individuals():
+            facts += known
+            told |= said
+        return facts, told
+
+    def saved(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        content, arrays = super().saved()
+        constants, kept = self.intake.contents()
+        return content | {"intake": [written(each) for each in constants]}, arrays | kept
+
+    def load(self, saved: dict[str, Any], arrays: dict[str, Any]) -> None:
+        super().load(saved, arrays)
+        if "intake" in saved:
+            self.intake.fill(self.now, [read(each) for each in saved["intake"]], arrays)  # type: ignore[arg-type]
+
+    def _restore(self, now: Number | None, since: Number, facts: list[Any], told: dict[Any, Any]) -> None:
+        if not self.is_many and len(facts) <= self.few:
+            super()._restore(now, since, facts, told)
+            return
+        self.is_many = True
+        self.courses.adopt(now, facts, told)

@@ -1,0 +1,22 @@
+"""What is said of programs without hypothetical answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from presage.errors import PresageError
+from presage.hypothesis.finish import NoPatterns
+
+
+class NoHypotheses(PresageError):
+    """A program without hypothetical answers; `reason` says why, and `endless` that it cannot have any."""
+
+    def __init__(self, name: str, reason: str, endless: bool) -> None:
+        super().__init__(f"{name}: {reason}; ask for confirmed answers only (`--emit confirmed`)")
+        self.reason, self.endless = reason, endless
+
+
+def no_patterns(subject: Any, found: NoPatterns) -> NoHypotheses:
+    lines = "".join(f" ({subject.place(rule)})" for rule in found.rules)
+    reason = f"the queries have no finite set of premise patterns: {found.reason}{lines}"
+    return NoHypotheses(subject.program.source.name, reason, found.endless)

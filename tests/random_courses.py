@@ -1,0 +1,88 @@
+"""Random programs whose answers hang on the facts of one individual each; streams in which many take like courses."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+Fact = tuple[str, tuple[Any, ...], Any]
+
+
+@dataclass
+class Case:
+    text: str
+    steps: list[tuple[Any, list[Fact]]] = field(default_factory=list)
+    """What arrives at which time."""
+
+
+def make_case(seed: int, individuals: int = 5, dense: bool = False) -> Case:
+    dice = random.Random(seed)
+    delays = {name: dice.choice((0, 0, 1, 2)) for name in ("p", "r", "s")}
+    lines = [f"timeline {'dense' if dense else 'discrete'}."]
+    lines += [f"input {name}({'x, v' if name == 's' else 'x'}) delay {wait}." for name, wait in delays.items()]
+    lines += dice.choice(
+        (
+            [],
+            ["d(X) :- p(X), r(X)."],
+            ["d(X) :- p(X). d(X) :- r(X)."],
+            ["d(X)@T+1 :- p(X)@T, r(X)@T+1."],
+            ["d(X) :- s(X, V), V > 2."],
+        )
+    )
+    atoms = ["p(X)", "r(X)", "s(X, V)", "s(X, 2)"] + (["d(X)"] if len(lines) > 4 else [])
+
+    def bounds() -> str:
+        low = dice.choice((0, 0, 1, 2))
+        return f"[{low},{low + dice.choice((0, 1, 2, 3, 5))}]"
+
+    def literal(first: bool) -> str:
+        atom = dice.choice(atoms if not first else atoms[:2])
+        plain = dice.choice(atoms[:2])
+        kind = dice.random()
+        if first or kind < 0.2:
+            return atom
+        if kind < 0.4:
+            return f"once{bounds()} {atom}"
+        if kind < 0.6:
+            return f"eventually{bounds()} {atom}"
+        if kind < 0.68:
+            return f"historically{bounds()} {plain}"
+        if kind < 0.76:
+            return f"always{bounds()} {plain}"
+        if kind < 0.84:
+            return f"not {plain}"
+        if kind < 0.92:
+            return f"{dice.choice(('always', 'historically'))}{bounds()} not {plain}"
+        return f"p(X) {dice.choice(('since', 'until'))}{bounds()} r(X)"
+
+    def rule() -> str:
+        if dice.random() < 0.3:
+            away = dice.randint(1, 5)
+            last = dice.choice(("", ", p(X)@T+1", ", not r(X)@U", ", r(X)@U+1"))
+            return f"q(X)@{dice.choice('TU')} :- p(X)@T, {dice.choice(('r', 'p'))}(X)@U, T <= U, U <= T + {away}{last}."
+        parts = [literal(place == 0) for place in range(dice.choice((1, 2, 2, 3)))]
+        if any("V" in each for each in parts) and dice.random() < 0.5:
+            parts.append(f"V {dice.choice(('>', '<=', '!=', '='))} {dice.choice((1, 2, 3))}")
+        head = "q(X)" if dice.random() < 0.8 else "q(X)@T+1"
+        if "@" in head:
+            parts = [f"({each})@T" if not each.startswith("V ") else each for each in parts]
+        return f"{head} :- {', '.join(parts)}."
+
+    lines += [rule() for _ in range(dice.choice((1, 1, 2)))]
+    lines.append("query q(X).")
+    steps: list[tuple[Any, list[Fact]]] = []
+    arriving: dict[Any, list[Fact]] = {}
+    for time in range(dice.randint(8, 16)):
+        for index in range(individuals):
+            for name in ("p", "r", "s"):
+                if dice.random() < 0.2:
+                    at: Any = time
+                    if dense and dice.random() < 0.3:
+                        at = time + Fraction(dice.choice((1, 2)), dice.choice((2, 3)))
+                    row = (f"k{index}",) if name != "s" else (f"k{index}", dice.choice((1, 2, 3, Fraction(5, 2))))
+                    late = dice.randint(0, delays[name])
+                    arriving.setdefault(at + late, []).append((name, row, at))
+    steps = sorted(arriving.items())
+    return Case("\n".join(lines), steps)

@@ -1,0 +1,148 @@
+"""Individuals that take like courses: the same lines as the engine over zones gives, whatever arrives when.
+
+What is worked out with symbols for one individual is told of all that are like it; so lines, what stands, tables and
+what is saved are held against an engine that works out each by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import presage
+from presage.checking import check_program
+from presage.hypothesis.courses.grouping import grouping
+from presage.hypothesis.courses.symbols import Name, Trace, Untraceable
+from presage.hypothesis.finish import NoPatterns
+from presage.hypothesis.ranges.building import Entangled, range_engine, ranges_of
+from presage.hypothesis.unfold import Unfolder
+from presage.io.facts import Fact
+from presage.io.lines import answers_table
+from presage.run.courses import CourseSupposing
+from presage.run.open_times import RangeSupposing
+from tests.random_courses import Case, make_case
+
+LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+SEEDS = range(600) if LONG else range(24)
+REFUSED = {"discrete": 0, "dense": 0}
+
+
+class Many(CourseSupposing):
+    """Goes by courses from the first fact on."""
+
+    few = 0
+
+
+def sides(text: str, kind: type[CourseSupposing] = Many) -> tuple[RangeSupposing, CourseSupposing] | None:
+    """The engine over zones, and the one that goes by courses; `None` where there are no individuals."""
+    found = check_program(presage.parse(text)).findings
+    if found is None or not all(each.hypothetical.possible for each in found.queries):
+        return None
+    try:
+        patterns = ranges_of(found.watched, Unfolder(found.watched, stretches=True))
+    except (Entangled, NoPatterns):
+        return None
+    first, second = range_engine(found.watched, patterns), range_engine(found.watched, patterns)
+    individuals = grouping(second)
+    if individuals is None:
+        return None
+    return RangeSupposing(found.watched, first), kind(found.watched, second, individuals)
+
+
+def lines(answers: Any) -> list[Any]:
+    return sorted((each.to_json() for each in answers), key=str)
+
+
+def rows(table: Any) -> list[Any]:
+    return sorted((json.loads(json.dumps(row, default=str)) for row in table), key=str)
+
+
+def compare(case: Case, end: int, dice: random.Random | None, kind: type[CourseSupposing] = Many) -> bool:
+    found = sides(case.text, kind)
+    if found is None:
+        return False
+    alone, many = found
+    arriving = dict(case.steps)
+    for now in sorted({*arriving, *range(end)}):
+        facts = [Fact(name, row, time, time) for name, row, time in arriving.get(now, [])]
+        want, got = alone.step(facts, now), many.step(facts, now)
+        assert lines(got) == lines(want), (now, case.text)
+        assert len(got) == len(list(got))
+        assert lines(many.stands(got, now)) == lines(alone.stands(want, now)), (now, case.text)
+        assert many.open_count == alone.open_count
+        if got.columns is not None:
+            tables = [row for table in got.columns.tables() for row in table.to_pylist()]
+            assert rows(tables) == rows(answers_table(want, alone.line.whole).to_pylist()), (now, case.text)
+        if dice is not None and dice.random() < 0.15:
+            content, arrays = many.saved()
+            again = sides(case.text, kind)
+            assert again is not None
+            many = again[1]
+            many.load(json.loads(json.dumps(content)), arrays)
+    return True
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_individuals_are_told_the_same(seed: int) -> None:
+    if not compare(make_case(seed), 22, random.Random(seed)):
+        REFUSED["discrete"] += 1
+
+
+@pytest.mark.parametrize("seed", list(SEEDS)[::2])
+def test_on_dense_time_too(seed: int) -> None:
+    if not compare(make_case(seed, individuals=3, dense=True), 18, None):
+        REFUSED["dense"] += 1
+
+
+def test_few_of_the_random_programs_have_no_individuals() -> None:
+    assert REFUSED["discrete"] + REFUSED["dense"] <= len(SEEDS) * 0.4
+
+
+class Later(CourseSupposing):
+    """Goes by courses from the 21st fact on."""
+
+    few = 20
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_engine_over_zones_hands_over_what_it_knows(seed: int) -> None:
+    compare(make_case(seed), 22, None, Later)
+
+
+def test_what_is_asked_of_symbols_is_noted() -> None:
+    trace = Trace(whole=True)
+    first, second = trace.symbol(0, 3), trace.symbol(1, 10)
+    assert first + 2 < second and not second <= first and first != second
+    assert [each.terms for each in trace.conditions] == [((0, 1), (1, -1)), ((0, 1), (1, -1)), ((0, 1), (1, -1))]
+    assert str(first + 1) == "\x010\x02" and trace.sums == [(((0, 1),), 1)]
+    assert second - second == 0 and isinstance(first + 5 - first, int)
+    with pytest.raises(Untraceable):
+        _ = second / 2
+    with pytest.raises(Untraceable):
+        _ = Name("one") < Name("other")
+
+
+def test_sums_of_fractions_are_exact() -> None:
+    trace = Trace(whole=False)
+    first = trace.symbol(0, Fraction(1, 3))
+    assert first + Fraction(1, 6) == Fraction(1, 2)
+    assert first < 1 and first < 1 and first != 1
+
+
+def test_ranges_cost_the_same_however_long_they_are() -> None:
+    """What is worked out does not hang on the length of a range: the same for a minute and for a week."""
+    sizes = []
+    for length in (60, 604_800):
+        found = sides(f"timeline discrete. input a(x). input b(x). q(X) :- a(X), eventually[1,{length}] b(X).")
+        assert found is not None
+        many = found[1]
+        for now in range(30):
+            facts = [Fact("a", (f"k{now}",), now, now), Fact("b", (f"k{now // 2}",), now, now)]
+            many.step(facts, now)
+        sizes.append(len(many.courses.automaton.steps))
+    assert sizes[0] == sizes[1] < 20
