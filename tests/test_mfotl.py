@@ -270,7 +270,9 @@ PUBLISHED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("signature", "source", "log", "expected"), PUBLISHED, ids=lambda each: str(each)[:40])
+@pytest.mark.parametrize(
+    ("signature", "source", "log", "expected"), PUBLISHED, ids=[each[1][:40] for each in PUBLISHED]
+)
 def test_published_verdicts(
     signature: str, source: str, log: str, expected: dict[int, set[tuple[Any, ...]]], tmp_path: Path
 ) -> None:
