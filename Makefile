@@ -40,7 +40,7 @@ fuzz: $(TEST_ENVIRONMENT)            ## the property tests at length (about ten 
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_roundtrip.py tests/test_errors.py tests/test_strata.py tests/test_engine.py tests/test_lars.py tests/test_ask_and_models.py tests/test_cql.py tests/test_rsp.py
 
 agreement: $(TEST_ENVIRONMENT)            ## every way of running random programs, at length (half an hour)
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_agreement.py
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_agreement.py tests/test_courses.py
 
 kill: $(TEST_ENVIRONMENT)            ## kill drivers, workers and executors of streams many times (half an hour)
 	PRESAGE_KILLS=40 $(BIN)/python -m pytest tests/test_spark_kill.py

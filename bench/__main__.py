@@ -15,6 +15,7 @@ from pathlib import Path
 from bench import (
     aggregates,
     answer_streams,
+    breadth,
     by_hand,
     closure,
     existential,
@@ -60,6 +61,7 @@ def main() -> None:
         "closure": closure.measure,
         "memory": memory.measure,
         "hypothetical": hypothetical.measure,
+        "breadth": breadth.measure,
         "windows": windows.measure,
         "aggregates": aggregates.measure,
         "languages": languages,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import aggregates, by_hand, closure, existential, hypothetical, memory, network, shortstop, windows
+from bench import aggregates, breadth, by_hand, closure, existential, hypothetical, memory, network, shortstop, windows
 from bench.meteor import spans_of_answers
 
 
@@ -53,6 +53,14 @@ def test_network_flags_what_is_often_received() -> None:
 
 def test_filled_reasoners_remember_what_they_were_given() -> None:
     assert memory.filled(np.arange(500)).remembered >= 500
+
+
+@pytest.mark.parametrize("each", breadth.CLASSES, ids=lambda each: each.name)
+def test_ordinary_programs_by_hand(each: breadth.Class, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(breadth, "KEYS", 40)
+    monkeypatch.setattr(breadth, "STEPS", 10)
+    stream = each.stream()
+    assert breadth.ours(each.program, stream)[0] == each.by_hand(breadth.as_lists(stream))
 
 
 @pytest.mark.parametrize("delay", [0, 3])

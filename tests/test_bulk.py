@@ -120,7 +120,7 @@ def compare(case: Case, chance: random.Random) -> bool:
             late = fast.late
             fast = presage.Reasoner.restore(fast.program, fast.save())
             assert fast.supposing is not None and fast.supposing.bulk is not None
-            fast.late = late
+            fast.late.extend(late)
         if chance.random() < 0.05:
             assert held(fast) == held(slow), where
     assert held(fast) == held(slow)

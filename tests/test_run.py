@@ -325,12 +325,12 @@ def test_constants_nobody_refers_to_are_forgotten(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("presage.engine.runtime.FEW_SYMBOLS", 50)
     text = 'big(X, S) :- p(X, V), once[0,2] p(X, W), V > 5, S = V + W, X != "x7".\n'
     reasoner, plain = (presage.Reasoner(presage.parse(text)) for _ in range(2))
-    plain.engine.most_symbols = 10**9
+    plain.interval_engine.most_symbols = 10**9
     for now in range(300):
         facts = [("p", (f"x{now * 3 + index}", now % 11), now) for index in range(3)]
         facts.append(("p", ("steady", now), now))
         assert reasoner.push(facts, now) == plain.push(facts, now)
-    assert len(reasoner.interval_engine.symbols) < 200 < len(plain.engine.symbols)
+    assert len(reasoner.interval_engine.symbols) < 200 < len(plain.interval_engine.symbols)
 
 
 def test_memory_stays_flat() -> None:
