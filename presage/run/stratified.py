@@ -247,6 +247,9 @@ class StratifiedEngine:
     def next_decision(self) -> Number | None:
         """The earliest time after now at which something may be decided though nothing arrives."""
         wake = next_wake(self.interval_engine) if self.supposing is None else self.supposing.next_wake()
+        if self.supposing is not None and self._beside:
+            other = next_wake(self.interval_engine)
+            wake = other if wake is None else wake if other is None else min(wake, other)
         if wake is None or self.now is None:
             return wake
         wake = max(wake, self.now)
