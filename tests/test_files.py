@@ -504,7 +504,8 @@ def test_out_of_a_run(tmp_path: Path) -> None:
         row["bindings"] = dict(row["bindings"])
         assert {name: row[name] for name in line} == line
     refused = command(*words, "--out", tmp_path / "a.csv")
-    assert refused.returncode == 2 and "not as `.csv`" in refused.stderr
+    said = "written as .jsonl or .parquet or .nt or .ttl or .nq or .trig or .jsonld, not as `.csv`"
+    assert refused.returncode == 2 and said in refused.stderr
 
 
 # The bar
