@@ -58,7 +58,9 @@ class Newcomer:
                 said = server.stderr.readline()
                 address = next(word for word in said.split() if word.startswith("http"))
                 page = urllib.request.urlopen(address, timeout=30).read().decode()
-                assert "<title>" in page and "turbines" in page, page
+                assert "<title>" in page and "gallery.js" in page, page
+                shown = json.load(urllib.request.urlopen(address + "api/examples", timeout=30))
+                assert "turbines" in [each["name"] for each in shown], shown
                 example = urllib.request.urlopen(address + "turbines/", timeout=60).read().decode()
                 assert "<title>" in example, example
             finally:

@@ -275,7 +275,7 @@ def test_memory_is_bounded_by_within() -> None:
     reasoner = presage.Reasoner(presage.parse("e(X) <- a(X) SEQ b(X) WITHIN 5.", "p.etalis"))
     for now in range(5000):
         reasoner.push([("a", (now % 7,), now)], now=now)
-    assert sum(len(store) for part in reasoner._steps.memory()["matches"] for store in part) < 2500  # type: ignore[union-attr]
+    assert sum(len(store) for part in reasoner.engine.memory()["matches"] for store in part) < 2500  # type: ignore[attr-defined]
 
 
 def test_triggers_as_etalis_has_them() -> None:

@@ -83,6 +83,7 @@ def test_read_only_containers(place: str, given: Path, tmp_path: Path) -> None:
         "TMPDIR": str(temporary),
         "PYTHONPATH": str(PACKAGE.parent),
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PRESAGE_KERNELS": "compiled",
     }
     run = f"{sys.executable} {given}/start.py"
     (given / "start.py").write_text(START)

@@ -552,3 +552,4 @@ def test_many_answers_and_many_changes(visit: Any) -> None:
         expect(person.page.locator("#shown")).to_contain_text("filtered out", timeout=30_000)
         expect(lanes.first).to_contain_text("malf(d4999)@")
         person.picture("many")
+        person.leave()  # before the page is gone, for which it would ask again

@@ -213,9 +213,10 @@ def factors(pattern: RangePattern) -> list[RangePattern]:
             continue
         seen.add(form)
         found.append(each)
-        if len(found) + len(todo) > MOST_FACTORS:
-            raise NoPatterns("one fact can meet too many of the premises", pattern.rules)
-        todo.extend(_factored(each))
+        for factor in _factored(each):
+            todo.append(factor)
+            if len(found) + len(todo) > MOST_FACTORS:
+                raise NoPatterns("one fact can meet too many of the premises", pattern.rules)
     return found
 
 
