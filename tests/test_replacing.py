@@ -62,7 +62,7 @@ def test_what_is_unchanged_goes_on_as_if_nothing_had_happened(seed: int, emit: s
         told = both.push(facts, now=now)
         assert lines(told, "a") == lines(alone.push(facts, now=now), "a")
         if now >= turn:
-            began = [each for each in fresh.step(fresh.tuples.facts(facts), now) if since(each, turn - 1)]
+            began = [each for each in fresh.step(fresh.given.facts(facts), now) if since(each, turn - 1)]
             assert lines(told, "c") == lines(began)
             assert not lines(told, "b")
     if emit == "changes":

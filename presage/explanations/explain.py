@@ -27,8 +27,9 @@ from presage.explanations.unproved import explain_unproved
 from presage.explanations.words import Printer, show_conclusion, show_evidence
 from presage.io.facts import Checker, Fact
 from presage.io.files import read_facts
+from presage.io.given import GivenReader
 from presage.io.tables import Columns, TableReader
-from presage.io.tuples import Given, TupleReader
+from presage.io.tuples import Given
 from presage.model.formulas import Atom
 from presage.model.program import Program
 from presage.model.terms import Constant, Number
@@ -93,7 +94,7 @@ class Explainer:
         entries = list(facts)
         lines = [each for each in entries if isinstance(each, Mapping)]
         checked = [self.checker.fact(dict(each), f"fact {number}") for number, each in enumerate(lines, 1)]
-        return checked + TupleReader(self.checker).facts(each for each in entries if not isinstance(each, Mapping))
+        return checked + GivenReader(self.checker).facts(each for each in entries if not isinstance(each, Mapping))
 
     def ask(self, answer: str) -> tuple[Subject, Atom, TimeSpan] | None:
         """What is asked for, or what is wrong with it; what is asked of another language is a line of its run."""

@@ -67,11 +67,6 @@ class TupleReader:
         others.sort(key=lambda other: other[0])
         return tables, [self._fact(each, number) for number, each in others]
 
-    def facts(self, given: Iterable[Given]) -> list[Fact]:
-        """The same one by one."""
-        tables, facts = self.read(given)
-        return [*(fact for table in tables for fact in table.facts()), *facts]
-
     def sort(self, facts: Sequence[Fact]) -> tuple[list[Columns], Sequence[Fact]]:
         """The same for facts that are checked already."""
         groups: dict[str, list[Fact]] = {}

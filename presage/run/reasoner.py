@@ -21,10 +21,11 @@ from presage.checking import Report, check_program
 from presage.engine.runtime import Engine as IntervalEngine
 from presage.engine.waking import first_step
 from presage.errors import PresageError
-from presage.io.facts import Checker, Fact, FactError
-from presage.io.tables import Columns, TableReader
+from presage.io.facts import Checker, Fact
+from presage.io.given import GivenReader
+from presage.io.tables import Columns
 from presage.io.told import again, as_pushed, saved, static_again, static_saved
-from presage.io.tuples import Given, TupleReader
+from presage.io.tuples import Given
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom
 from presage.model.program import Program
@@ -109,17 +110,17 @@ class Reasoner:
         """What is known before the stream, for rules that come later."""
         self.replaced: list[QueryChange] = []
         """What the last `replace` changed, query by query."""
-        for fact in self.tables.statics(static or {}):
+        for fact in self.given.statics(static or {}):
             self.add_static(fact)
 
     def _begin(self, program: Program, report: Report, engine: Engine) -> None:
         """From now on facts and answers are those of this program, and the engine takes the steps."""
         assert report.findings is not None
         self.program, self.findings, self.engine = program, report.findings, engine
-        self.tables, self.tuples = TableReader(engine.checker), TupleReader(engine.checker)
+        self.given = GivenReader(engine.checker)
         self.kind = engine_kind(report)
         if self.kind == OWN:
-            self.tuples.plain = {}  # facts stay in the order in which they were given
+            self.given.keep_order()
         self._told = NONE
         """What the last step gave."""
         self._restored: list[Answer] = []
@@ -180,7 +181,7 @@ class Reasoner:
         and by the time that has passed since the last step. A fact that is wrong raises `FactError` and leaves the
         reasoner as it was."""
         moment = self.checker.time(now, "now")
-        tables, checked = self._read(facts)
+        tables, checked = self.given.read(facts)
         self._check_now(moment)
         before = len(self.late)
         changes = self.advance(checked, moment, tables)
@@ -192,26 +193,6 @@ class Reasoner:
             atom = show_atom(Atom(late[0].predicate, tuple(map(Constant, late[0].arguments))))
             warnings.warn(f"{atom} arrived too late and was left out; what push returns has a `late`", stacklevel=2)
         return changes.with_late(tuple(map(as_pushed, late)))
-
-    def _read(self, facts: Iterable[Given] | Mapping[str, Any]) -> tuple[list[Columns], list[Fact]]:
-        """Facts as people give them, checked: by the column where that is possible."""
-        checked: list[Fact] = []
-        tables: list[Columns] = []
-        if not isinstance(facts, Mapping):
-            if not isinstance(facts, Iterable):
-                raise FactError('facts are tuples such as ("temp", ("wt25", "high"), 0), or a table for each predicate')
-            tables, checked = self.tuples.read(facts)
-        else:
-            for name, table in facts.items():
-                if name in self.subject.predicates and self.subject.predicates[name].is_static:
-                    raise FactError(f"table {name}: `{name}` is static: its facts are given before the stream")
-                read = self.tables.read(name, table)
-                if isinstance(read, Columns):
-                    if len(read):
-                        tables.append(read)
-                else:
-                    checked.extend(read)
-        return tables, checked
 
     def advance(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
         """The same for facts that are checked already."""
@@ -431,8 +412,7 @@ class Reasoner:
     def suppose(self, facts: Iterable[Given] | Mapping[str, Any]) -> Answers:
         """What would change if these facts came now, facts as for `push`; nothing does. A fact that can no longer come
         changes nothing: it is among the `late` ones of what is given back."""
-        tables, checked = self._read(facts)
-        return self.supposed([*(fact for table in tables for fact in table.facts()), *checked])
+        return self.supposed(self.given.facts(facts))
 
     def supposed(self, facts: Sequence[Fact]) -> Answers:
         """The same for facts that are checked already."""

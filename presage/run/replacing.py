@@ -80,7 +80,7 @@ def from_history(layer: Layer, history: Iterable[Given], now: Number | None) -> 
         return []
     layer.begin = None
     reasoner = layer.reasoner
-    facts = reasoner.tuples.facts([each for each in given if each[0] in layer.reads])
+    facts = reasoner.given.facts([each for each in given if each[0] in layer.reads])
     arriving: dict[Number, list[Fact]] = {}
     for fact in facts:
         arriving.setdefault(min(fact.arrival, now), []).append(fact)

@@ -7,7 +7,6 @@ they are (`direct`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -16,13 +15,13 @@ import numpy as np
 
 from presage.engine.symbols import Symbols
 from presage.hypothesis.courses.automaton import Automaton
-from presage.hypothesis.courses.conditions import PARTS
+from presage.hypothesis.courses.describing import Arriving, described
 from presage.hypothesis.courses.entering import MOST_TIMES, MOST_VALUES, enter, written_out
 from presage.hypothesis.courses.grouping import Grouping, distances
 from presage.hypothesis.courses.individuals import Individuals
 from presage.hypothesis.courses.kinds import Kinds
 from presage.hypothesis.courses.looking import Looks
-from presage.hypothesis.courses.shapes import KEY, VALUE, Arrival, Ref, Rows, Shape, together
+from presage.hypothesis.courses.shapes import Rows, together
 from presage.hypothesis.courses.symbols import Untraceable
 from presage.hypothesis.courses.tracing import Tracer, Vector
 from presage.hypothesis.ranges.engine import Ranges
@@ -38,14 +37,6 @@ MOST_ARRIVALS = 6
 """To whom more happens at once, it happens to nobody else."""
 MOST_OUTCOMES = 4_000
 FEW_SYMBOLS = 10_000
-
-
-@dataclass(slots=True)
-class Arriving:
-    rows: Ints
-    kinds: Ints
-    times: Ints
-    given: Ints
 
 
 class Courses:
@@ -259,68 +250,24 @@ class Courses:
         """Works out the step of one individual, for all that are like it; false where it has to go by itself."""
         known = self.automaton
         shape = known.shapes[int(self.people.shapes[row])]
-        arrivals, sequence, vector, kinds, is_fine = self._described(
-            row, shape, begin, end, arriving, numbers, then, now
-        )
-        if not is_fine or sequence in known.hopeless or len(known.steps) >= MOST_OUTCOMES:
+        places = range(begin, end)
+        what = described(self.people, self.kinds, row, shape, arriving, places, numbers)
+        if not what.is_fine or what.sequence in known.hopeless or len(known.steps) >= MOST_OUTCOMES:
             return False
+        vector = [self._time(each) for each in self.people.times[row, : shape.times].tolist()]
+        vector += [*what.known, then, now]
+        vector += [self._time(int(arriving.times[place])) for place in places]
+        vector += what.fresh
         try:
-            step = self.tracer.step(shape, arrivals, vector, kinds)
+            step = self.tracer.step(shape, what.arrivals, vector, what.kinds)
             if step.after.times > MOST_TIMES or len(step.after.values) > MOST_VALUES or step.flows:
                 raise Untraceable("too much is known")
-            known.add(sequence, step, Vector(shape, len(arrivals)), len(kinds), self.per_unit)
+            known.add(what.sequence, step, Vector(shape, len(what.arrivals)), len(what.kinds), self.per_unit)
         except Untraceable:
-            known.hopeless.add(sequence)
+            known.hopeless.add(what.sequence)
             return False
         self.people.widen(step.after.times, len(step.after.values))
         return True
-
-    def _described(
-        self,
-        row: int,
-        shape: Shape,
-        begin: int,
-        end: int,
-        arriving: Arriving,
-        numbers: Ints,
-        then: Number,
-        now: Number,
-    ) -> tuple[list[Arrival], tuple[int, ...], list[Number], list[bool], bool]:
-        """What arrives for an individual, as a transition; and the vector of its numbers."""
-        key = self.people.keys[row].tolist()
-        had = self.people.values[row, : len(shape.values)].tolist()
-        kinds = list(shape.values)
-        fresh: list[int] = []
-        arrivals: list[Arrival] = []
-        sequence = [int(self.people.shapes[row])]
-        for place in range(begin, end):
-            kind = self.kinds.all[int(arriving.kinds[place])]
-            sequence.append(int(arriving.kinds[place]))
-            refs = []
-            for index in range(len(kind.payload)):
-                value, as_number = int(arriving.given[place, index]), int(numbers[place, index])
-                if value in key:
-                    at = len(key) - 1 - key[::-1].index(value)
-                    refs.append(Ref(KEY, at))
-                    sequence.append(kernel.FRESH_KEY + at)
-                elif value in had:
-                    refs.append(Ref(VALUE, had.index(value)))
-                    sequence.append(had.index(value))
-                else:
-                    is_number = as_number != kernel.NEVER
-                    sequence.append(-(2 * len(had) + is_number) - 2)
-                    refs.append(Ref(VALUE, len(had)))
-                    had.append(value)
-                    fresh.append(as_number)
-                    kinds.append(is_number)
-            row_refs = tuple(refs[each.what] if each.kind == VALUE else each for each in kind.row)
-            arrivals.append(Arrival(kind.predicate, row_refs))
-        vector: list[Number] = [self._time(each) for each in self.people.times[row, : shape.times].tolist()]
-        vector += [_as_value(each) for each in self.people.numbers[row, : len(shape.values)].tolist()]
-        vector += [then, now]
-        vector += [self._time(int(arriving.times[place])) for place in range(begin, end)]
-        vector += [_as_value(each) for each in fresh]
-        return arrivals, tuple(sequence), vector, kinds, kernel.NEVER - 2 not in fresh
 
     # -- the engine over zones --------------------------------------------------------------------
 
@@ -445,9 +392,3 @@ class Courses:
     def individuals(self) -> Iterator[tuple[list[Any], dict[Any, Told]]]:
         for row in np.flatnonzero(self.people.shapes[: self.people.size] != 0).tolist():
             yield self._concrete(row)
-
-
-def _as_value(parts: int) -> Number:
-    if parts >= kernel.NEVER - 2:
-        return 0
-    return number(Fraction(parts, PARTS))
