@@ -12,7 +12,8 @@ import pytest
 
 import presage
 from presage.answers import Answer, Answers
-from presage.io.lines import answers_table, table_of
+from presage.answers.schema import answers_table
+from presage.io.lines import table_of
 from presage.plan.parts import Unsupported
 from presage.run.choice import Choice
 from presage.run.packed import Told, pack

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import presage
+from presage.answers.schema import answers_table
 from presage.checking import check_program
 from presage.hypothesis.courses.grouping import grouping
 from presage.hypothesis.courses.symbols import Name, Trace, Untraceable
@@ -22,7 +23,6 @@ from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.ranges.building import Entangled, range_engine, ranges_of
 from presage.hypothesis.unfold import Unfolder
 from presage.io.facts import Fact
-from presage.io.lines import answers_table
 from presage.run.courses import CourseSupposing
 from presage.run.open_times import RangeSupposing
 from tests.random_courses import Case, make_case
@@ -78,6 +78,7 @@ def compare(case: Case, end: int, dice: random.Random | None, kind: type[CourseS
         if got.columns is not None:
             tables = [row for table in got.columns.tables() for row in table.to_pylist()]
             assert rows(tables) == rows(answers_table(want, alone.line.whole).to_pylist()), (now, case.text)
+            assert got.columns.table().to_pylist() == answers_table(got, alone.line.whole).to_pylist(), (now, case.text)
         if dice is not None and dice.random() < 0.15:
             content, arrays = many.saved()
             again = sides(case.text, kind)

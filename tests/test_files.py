@@ -457,7 +457,7 @@ def test_parquet_is_written_in_groups(tmp_path: Path, monkeypatch: pytest.Monkey
     with open_output(path, whole_times=True) as out:
         for time in range(35):
             out.write(Answer(time, "confirmed", "p", ("a",), {"X": "a"}, time=time))
-            assert len(out.lines) < 10  # type: ignore[attr-defined]
+            assert len(out.out.lines) < 10  # type: ignore[attr-defined]
     assert parquet.ParquetFile(path).num_row_groups == 4
     assert parquet.read_table(path).column("now").to_pylist() == list(range(35))
 

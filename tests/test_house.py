@@ -43,7 +43,7 @@ ALLOWED: dict[str, set[str]] = {
         "support",
         "time",
     },
-    "io": {"analysis", "answers", "errors", "model", "rewrite", "syntax"},
+    "io": {"analysis", "answers", "errors", "kernels", "model", "rewrite", "syntax"},
     "parser": {"errors", "model", "syntax"},
     "languages": {"analysis", "answers", "errors", "io", "model", "parser", "rewrite", "syntax"},
     "checking": {"analysis", "errors", "hypothesis", "languages", "model", "parser", "rewrite", "showing", "syntax"},

@@ -63,8 +63,11 @@ class Live:
         return found
 
     def rest(self) -> list[dict[str, Any]]:
-        out, _ = self.process.communicate(timeout=60)
-        assert self.process.returncode == 0
+        # `communicate` would forget what came with the lines that were heard.
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.close()
+        out = self.process.stdout.read()
+        assert self.process.wait(timeout=60) == 0
         return [json.loads(line) for line in out.splitlines()]
 
 

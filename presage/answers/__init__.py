@@ -190,11 +190,18 @@ def bindings_of(query: Query, arguments: tuple[Any, ...]) -> dict[str, Any]:
     return {name: arguments[place] for name, place in binding_places(query)}
 
 
-class Columns(Protocol):
-    """Answers by the column."""
+class AnswerColumns(Protocol):
+    """Answers by the column, of one step or of many."""
 
     def tables(self) -> list[Any]:
         """Arrow tables of their lines, in no particular order."""
+
+    def table(self) -> Any:
+        """An Arrow table of their lines, in order."""
+
+    def json_lines(self, moments: Any) -> Any:
+        """Their lines in JSON, in order, as bytes, with times as numbers or as `moments` shows them; nothing where
+        they have to be made one by one."""
 
 
 LateFact = tuple[str, tuple[Value, ...], Number | tuple[Number | None, Number | None, str]]
@@ -204,23 +211,37 @@ LateFact = tuple[str, tuple[Value, ...], Number | tuple[Number | None, Number | 
 class Answers(Sequence[Answer]):
     """The answers of a step, made when someone looks at them: counting them costs nothing."""
 
-    __slots__ = ("_made", "_make", "_size", "columns", "late")
+    __slots__ = ("_made", "_make", "_size", "columns", "late", "whole_times")
 
     def __init__(
         self,
         size: int,
         make: Callable[[], list[Answer]],
-        columns: Columns | None = None,
+        columns: AnswerColumns | None = None,
         late: tuple[LateFact, ...] = (),
+        whole_times: bool = True,
     ) -> None:
         """`columns` are the same by the column, where they were found so; `late` are the facts that arrived too late
-        and were left out, as one would push them."""
-        self._size, self._make, self.columns, self.late = size, make, columns, late
+        and were left out, as one would push them; `whole_times`: all times are whole numbers, as those of the discrete
+        timeline are."""
+        self._size, self._make, self.columns, self.late, self.whole_times = size, make, columns, late, whole_times
         self._made: list[Answer] | None = None
 
     def with_late(self, late: tuple[LateFact, ...]) -> Answers:
         """The same answers, of a step at which facts were late."""
-        return Answers(self._size, self._all, self.columns, late)
+        return Answers(self._size, self._all, self.columns, late, self.whole_times)
+
+    def with_times(self, whole: bool) -> Answers:
+        """The same answers, of a timeline whose times are whole numbers or not."""
+        return self if whole == self.whole_times else Answers(self._size, self._all, self.columns, self.late, whole)
+
+    @property
+    def table(self) -> Any:
+        """The answer lines as an Arrow table, in their order: a typed column for each field. Where answers were found
+        by the column, no object is made for any of them."""
+        from presage.answers.schema import answers_table
+
+        return answers_table(self._all(), self.whole_times) if self.columns is None else self.columns.table()
 
     def _all(self) -> list[Answer]:
         if self._made is None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from presage.analysis.subject import Subject
     from presage.answers import Answer
     from presage.checking import Report
+    from presage.io.arriving import Gathered
     from presage.io.facts import Checker, Fact
     from presage.io.files import FactsFile
     from presage.io.moments import Moments
@@ -191,7 +192,7 @@ def run(options: argparse.Namespace) -> int:
     from presage.io.clock import WallClock
     from presage.io.output import open_output
     from presage.run.arrivals import Incoming
-    from presage.run.schedule import steps
+    from presage.run.schedule import passages, steps
 
     if options.because and options.emit != "confirmed":
         wrong_call("--because goes with --emit confirmed: the other answer lines say it anyway")
@@ -215,16 +216,18 @@ def run(options: argparse.Namespace) -> int:
     tell_what_may_be_slow(report, facts)
     supposed = _supposed_facts(reasoner, options.suppose)
     if options.suppose and until is None and not is_piped:
-        until = max((fact.arrival for fact in facts), default=0)
+        until = facts.last_arrival
     reasons = evidence_of(reasoner, facts, known) if options.because and report.program.meaning is None else None
     snapshot = options.emit == "snapshot"
 
     def stepped() -> Iterator[Sequence[Answer]]:
         if is_piped:
             yield from Piped(reasoner, Incoming(reasoner, until, snapshot, pull), clock).steps(facts)
-        else:
+        elif wants_table(options) or snapshot or pull is not None or reasons is not None:
             for answers in steps(reasoner, facts, until, snapshot, pull):
                 yield answers if reasons is None else reasons(answers)
+        else:
+            yield from passages(reasoner, facts, until)
 
     def told() -> Iterator[Sequence[Answer]]:
         anything = is_piped or snapshot
@@ -254,8 +257,7 @@ def run(options: argparse.Namespace) -> int:
                 for line in snapshots(reasoner, answers):
                     out.write_line(line)
             else:
-                for answer in answers:
-                    out.write(answer)
+                out.write_all(answers)
         for line in _what_would_be(reasoner, supposed, bool(options.suppose)):
             out.write_line(line)
     _tell_what_was_left_out(reasoner)
@@ -344,27 +346,28 @@ def _stepper(report: Report, options: argparse.Namespace, choice: Choice) -> Rea
 
 def take_facts(
     reasoner: Reasoner, facts: Sequence[FactsFile], static: Sequence[FactsFile]
-) -> tuple[list[Fact], list[Fact]]:
+) -> tuple[Gathered, list[Fact]]:
     """The facts of the stream, to be fed; and the static ones, which the reasoner has been given already."""
+    from presage.io.columns import gather
     from presage.io.files import read_facts
 
-    streamed: list[Fact] = []
     known: list[Fact] = []
     for fact in read_facts(static, reasoner.checker):
         if fact.low is not None:
             raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")
         known.append(fact)
-    for fact in read_facts(facts, reasoner.checker):
-        (known if fact.low is None else streamed).append(fact)
+    # Who looks at all facts anew takes them in the order in which they were written.
+    streamed, timeless = gather(facts, reasoner.checker, by_columns=not reasoner.runs_as_a_whole)
+    known += timeless
     for fact in known:
         reasoner.add_static(fact)
     return streamed, known
 
 
-def _tell_where_steps_begin(reasoner: Reasoner, facts: list[Fact]) -> None:
+def _tell_where_steps_begin(reasoner: Reasoner, facts: Gathered) -> None:
     from presage.engine.waking import first_step
 
-    first = min((fact.arrival for fact in facts), default=0)
+    first = facts.first
     if reasoner.first_decision is not None and first_step(reasoner.first_decision, first) is None:
         print(
             f"note: the first fact arrives at {first}, so steps begin there; for real times declare `tick` and `start`",

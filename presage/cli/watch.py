@@ -229,7 +229,8 @@ def prepare(options: argparse.Namespace, text: str | None = None) -> tuple[Repla
         report = check_text(text, str(options.program), folder=below, params=params_of(options))
     reasoner = reasoner_of(report, options.emit)
     read_as_asked(options, reasoner.checker)
-    facts, statics = take_facts(reasoner, options.facts, options.static)
+    gathered, statics = take_facts(reasoner, options.facts, options.static)
+    facts = list(gathered)
     tell_what_was_passed_over(reasoner.checker)
     with in_the_call():
         until = last_step_asked(reasoner, options.until)

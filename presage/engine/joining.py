@@ -19,6 +19,8 @@ from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
 from presage.model.terms import Constant, Variable, term_variables
 from presage.plan.nodes import Argument, Join, Literal
+from presage.time.bounds import FAR
+from presage.time.cells import ENDLESS
 
 
 @dataclass(slots=True)
@@ -67,6 +69,17 @@ class OutsideJoin:
     head: Columns
     symbols: Symbols
     store: Store
+
+    def final_by(self, final: dict[str, int]) -> int:
+        """Up to which cell of the rule's time all that it negates is final; each relation is so up to a cell."""
+        limit = ENDLESS
+        for absent in self.awaited:
+            own = final[absent.literal.relation]
+            if absent.literal.at is not None:
+                limit = min(limit, ENDLESS if own >= absent.fixed else -ENDLESS)
+            elif own < FAR:
+                limit = min(limit, own - absent.shift if own > -FAR else own)
+        return limit
 
     @property
     def width(self) -> int:

@@ -24,14 +24,13 @@ from presage.engine.finality import final_together
 from presage.engine.inventing import Invention, Inventor
 from presage.engine.joining import OutsideJoin, Rows
 from presage.engine.paths import only_passed_on
-from presage.engine.relation import Delta, Ints, Store, Symbols32, finer
+from presage.engine.relation import Delta, Ints, Relation, Store, Symbols32, finer
 from presage.engine.stamping import Stamping, stampings
 from presage.engine.sweeping import Sweeps
 from presage.engine.symbols import Symbols
 from presage.engine.waiting import Waiting
 from presage.kernels import driver, layout
 from presage.kernels.forgetting import forget, forget_news
-from presage.kernels.layout import FAR
 from presage.kernels.operators import dilate_all
 from presage.kernels.waiting import split_at
 from presage.model.terms import Number
@@ -160,9 +159,9 @@ class Engine:
     def _bucket(self, keep: Bound) -> int:
         if keep in (INF, NEVER):
             return self.grid.step * 64
-        return max(self.grid.step * 4, 2 * int(self._cells(max(keep, 0))))
+        return max(self.grid.step * 4, 2 * int(self.cells(max(keep, 0))))
 
-    def _cells(self, length: Bound) -> int:
+    def cells(self, length: Bound) -> int:
         """A length of time as cells, infinite ones included; rounded down to the grid."""
         if length == INF:
             return ENDLESS
@@ -192,10 +191,9 @@ class Engine:
         """Takes in what arrives at `now`; gives what is new in the watched relations."""
         self.now = now
         self.inventor.in_step = 0
-        if len(self.symbols) > self.most_symbols:
-            self._free_symbols(facts)
+        self.make_ready([rows for rows, _, _ in facts.values()])
         if self.ahead:
-            limit = self._cells(Fraction(now) + self.horizon)
+            limit = self.cells(Fraction(now) + self.horizon)
             self._hold_back(limit)
             for name, waiting in self.ahead.items():
                 due = waiting.take(limit)
@@ -219,11 +217,15 @@ class Engine:
         self.forget_news()
         if self.counting:
             self.counting.forget(min(map(self.final_cap, [*self.counted, *self.counting.followers])))
-        forget(self.store.address, self.store.indexes_address, self._cells(now) - self.keeps)
+        forget(self.store.address, self.store.indexes_address, self.cells(now) - self.keeps)
         if self.collecting.enough:
-            self.collecting.forget(dict(zip(self.relations, (self._cells(now) - self.keeps).tolist(), strict=True)))
-        self.sweeps.run(self._surely_final, self._cells, now)
+            self.collecting.forget(dict(zip(self.relations, (self.cells(now) - self.keeps).tolist(), strict=True)))
+        self.swept()
         return new
+
+    def swept(self) -> None:
+        """Looks now and then through what no length of time says how long it is needed."""
+        self.sweeps.run(self._surely_final, self.cells, self.now or 0)
 
     def forget_news(self) -> None:
         """All has been seen by all."""
@@ -244,7 +246,7 @@ class Engine:
             return ENDLESS
         if self.now is None:
             return self._final_at_start(name)
-        return max(self._cells(self.now - lag), self._final_at_start(name))
+        return max(self.cells(self.now - lag), self._final_at_start(name))
 
     def _surely_final(self, name: str) -> int:
         """The last cell up to which a relation is final, at the end of a step."""
@@ -256,7 +258,11 @@ class Engine:
         return name in self.read or name in self.watched
 
     def insert(self, name: str, rows: Symbols32, low: Ints, high: Ints) -> None:
-        self.relations[self.code.stands_in.get(name, name)].insert(rows, low, high)
+        self.gaining(name).insert(rows, low, high)
+
+    def gaining(self, name: str) -> Relation:
+        """The relation that facts of a predicate are put into."""
+        return self.relations[self.code.stands_in.get(name, name)]
 
     def _hold_back(self, cell: int) -> None:
         """Relations that derive themselves ever later are derived up to a cell; what lies after it waits."""
@@ -284,23 +290,27 @@ class Engine:
                 if told is not None:
                     self.insert(name, told.bindings, told.low, told.high)
         for join in joins:
-            self._release(join, self._final_for(join, self.final))
+            self._release(join, join.final_by(self.final))
         self._settle(number, number + 1)
 
     def _settle(self, first: int, last: int) -> None:
         """Works off components until nothing in them is new."""
         while True:
-            end, first, number, more = driver.run(self._work_at(), first, last)
+            end, first, number, more = driver.run(self.work_at(), first, last)
             if end == driver.DONE:
                 return
-            if end == driver.TABLE_FULL:
-                self.store.relation(number).make_room(more)
-            elif end == driver.OUTPUT_FULL:
-                self._make_output(4 * len(self.output[1]))
-            else:
-                self._work_outside(number)
+            self.make_way(end, number, more)
 
-    def _work_at(self) -> int:
+    def make_way(self, end: int, number: int, more: int) -> None:
+        """Does what kernels stopped for: makes room, or what they cannot do themselves."""
+        if end == driver.TABLE_FULL:
+            self.store.relation(number).make_room(more)
+        elif end == driver.OUTPUT_FULL:
+            self._make_output(4 * len(self.output[1]))
+        else:
+            self._work_outside(number)
+
+    def work_at(self) -> int:
         """The address of what the kernels work with. Constants and indexes may have moved."""
         self.work[layout.INDEXES] = self.store.indexes_address
         self.work[layout.FLOATS] = self.symbols.floats_address
@@ -310,7 +320,7 @@ class Engine:
         """Takes what a trigger finds to where more than the kernels is needed."""
         code = self.code
         trigger, join = code.triggers[number], code.joins[number]
-        seen, count = driver.evaluate(self._work_at(), trigger.ctypes.data)
+        seen, count = driver.evaluate(self.work_at(), trigger.ctypes.data)
         if seen == trigger[driver.SEEN]:
             self._make_output(4 * len(self.output[1]))
             return
@@ -328,17 +338,6 @@ class Engine:
         else:
             self._conclude(join, join.finish(found))
 
-    def _final_for(self, join: OutsideJoin, final: dict[str, int]) -> int:
-        """Up to which cell of the rule's time all that it negates is final."""
-        limit = ENDLESS
-        for absent in join.awaited:
-            own = final[absent.literal.relation]
-            if absent.literal.at is not None:
-                limit = min(limit, ENDLESS if own >= absent.fixed else -ENDLESS)
-            elif own < FAR:
-                limit = min(limit, own - absent.shift if own > -FAR else own)
-        return limit
-
     def _work_through_time(self, number: int, joins: list[OutsideJoin]) -> None:
         """A component that depends on its own absence: worked off along time, as far as each part of it
         becomes final by what is final before it."""
@@ -354,17 +353,17 @@ class Engine:
         self._settle(number, number + 1)
         while True:
             for join in joins:
-                self._release(join, self._final_for(join, self.final))
+                self._release(join, join.final_by(self.final))
             self._settle(number, number + 1)
             able = {**self.final, **caps}
-            if not any(self.waiting[id(join.node)].has(self._final_for(join, able)) for join in joins):
+            if not any(self.waiting[id(join.node)].has(join.final_by(able)) for join in joins):
                 self.final.update(caps)
                 # What became final last may let the rest through.
                 for join in joins:
-                    self._release(join, self._final_for(join, self.final))
+                    self._release(join, join.final_by(self.final))
                 self._settle(number, number + 1)
                 return
-            reached = final_together(self.final, caps, edges, self._cells)
+            reached = final_together(self.final, caps, edges, self.cells)
             moved = [name for name in names if reached[name] > self.final[name]]
             if not moved:
                 return
@@ -374,7 +373,7 @@ class Engine:
 
     def _conclude(self, join: OutsideJoin, rows: Rows) -> None:
         if join.awaited:
-            due, later = split_at(rows.bindings, rows.low, rows.high, self._final_for(join, self.final))
+            due, later = split_at(rows.bindings, rows.low, rows.high, join.final_by(self.final))
             self.waiting[id(join.node)].put(*later)
             rows = join.without_negated(Rows(*due))
         self._insert_heads(join, rows)
@@ -429,10 +428,12 @@ class Engine:
 
     # Forgetting.
 
-    def _free_symbols(self, facts: Facts) -> None:
-        """Gives back the numbers of constants that nothing refers to any more."""
+    def make_ready(self, coming: list[Symbols32]) -> None:
+        """Gives back the numbers of constants that nothing refers to any more, nor what is coming."""
+        if len(self.symbols) <= self.most_symbols:
+            return
         used = [relation.contents().tuples.ravel() for relation in self.relations.values()]
-        used += [rows.ravel() for rows, _, _ in facts.values()]
+        used += [rows.ravel() for rows in coming]
         for waiting in (*self.ahead.values(), *self.waiting.values()):
             used += [rows.ravel() for rows, _, _ in waiting.everything()]
         used += [np.array(self.constants, np.int32), *self.counting.used(), *self.collecting.used()]

@@ -168,7 +168,7 @@ class Checker:
         """Start, end, whether they belong to it, and arrival, from the fields that say so."""
         time = entry.get("time")
         if type(time) is int and time >= 0 and not known.is_static and "from" not in entry and "arrives" not in entry:
-            self._note(TICKS, where)
+            self.note(TICKS, where)
             return time, time, True, True, None
         arrives = self._written(entry["arrives"], where) if "arrives" in entry else None
         if known.is_static:
@@ -223,10 +223,11 @@ class Checker:
         """A time of a fact: the first that is read decides how times are shown."""
         if self.units.tick is not None:
             is_text = isinstance(given, str) and len(given) <= MOST_DIGITS and exact(given.strip()) is None
-            self._note(ISO if is_text or isinstance(given, datetime) else TICKS, where)
+            self.note(ISO if is_text or isinstance(given, datetime) else TICKS, where)
         return self.time(given, where)
 
-    def _note(self, times: str, where: str) -> None:
+    def note(self, times: str, where: str) -> None:
+        """Times are written in a way: facts that come with timestamps all do."""
         if self.times is None:
             self.times = times
         elif self.times == ISO and times == TICKS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from presage.io.arriving import Gathered, of_tables
 from presage.io.facts import Checker, Fact, FactError
 from presage.io.tables import Columns, TableReader
 from presage.io.tuples import Given, TupleReader
@@ -42,6 +43,10 @@ class GivenReader:
         """The same one by one."""
         tables, checked = self.read(facts)
         return [*(fact for table in tables for fact in table.facts()), *checked]
+
+    def arriving(self, tables: Mapping[str, Any]) -> Gathered:
+        """The facts of tables for a whole stretch of time, which arrive at their times or when the tables say."""
+        return of_tables(self._tables, tables)
 
     def statics(self, tables: Mapping[str, Any]) -> list[Fact]:
         """What is known before the stream."""

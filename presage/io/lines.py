@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from presage.answers import Answer, Answers
-from presage.io.output import answer_schema, fit_line
+from presage.answers.schema import answers_table, schema_of_lines
 
 
 class TextColumn(Protocol):
@@ -36,11 +35,6 @@ class Lines(Protocol):
     def names(self) -> tuple[str, ...]: ...
 
 
-@lru_cache(maxsize=2)
-def _schema(whole_times: bool) -> Any:
-    return answer_schema(whole_times)
-
-
 def table_of(answers: Sequence[Answer], whole_times: bool) -> list[Any]:
     """The lines of answers as tables, in no particular order."""
     if isinstance(answers, Answers) and answers.columns is not None:
@@ -48,29 +42,24 @@ def table_of(answers: Sequence[Answer], whole_times: bool) -> list[Any]:
     return [answers_table(answers, whole_times)] if len(answers) else []
 
 
-def answers_table(answers: Iterable[Answer], whole_times: bool) -> Any:
+def texts_column(offsets: Any, data: Any) -> Any:
+    """Texts as an Arrow column: where each begins, and their bytes."""
     import pyarrow as pa
 
-    schema, told = _schema(whole_times), list(answers)
-    for name in dict.fromkeys(name for answer in told for name, _ in answer.more if name != "key"):
-        schema = schema.append(pa.field(name, pa.string()))
-    rows = [fit_line(answer.to_json(), schema) for answer in told]
-    columns = [pa.array([row[field.name] for row in rows], field.type) for field in schema]
-    return pa.Table.from_arrays(columns, schema=schema)
+    return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
 
 
 def lines_table(lines: Lines, now: Any) -> Any:
     """`now` is one time, or an array with that of each line."""
     import pyarrow as pa
 
-    schema = _schema(True)
+    schema = schema_of_lines(True)
     size = len(lines.times)
     empty = pa.array(np.zeros(size + 1, np.int32))
 
     def texts(name: str) -> Any:
         given: TextColumn = lines.columns[name]
-        buffers = [None, pa.py_buffer(given.offsets), pa.py_buffer(given.data)]
-        return pa.StringArray.from_buffers(len(given.offsets) - 1, buffers[1], buffers[2])
+        return texts_column(given.offsets, given.data)
 
     def lists(name: str) -> Any:
         return pa.ListArray.from_arrays(pa.array(lines.columns[name].begins), texts(name), schema.field(name).type)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from presage.answers import Answer
+from presage.answers import Answer, Answers
+from presage.answers.schema import answer_schema, fit_line
 from presage.errors import PresageError
 from presage.io.moments import Moments
 from presage.io.rdf_output import SUFFIXES, writer_of
@@ -24,6 +24,9 @@ ROWS_IN_A_GROUP = 16_384
 class Output(Protocol):
     def write(self, answer: Answer) -> None:
         """Adds an answer."""
+
+    def write_all(self, answers: Sequence[Answer]) -> None:
+        """Adds answers: by the column, where they were found so."""
 
     def write_line(self, line: dict[str, Any]) -> None:
         """Adds what is not an `Answer` but has the form of its line."""
@@ -46,14 +49,14 @@ def open_output(
     `more` are further fields that the lines of the program's language have. `shown` says how times are shown, once
     there is something to show: as numbers, or as the moments that they are, which Parquet has as timestamps in UTC."""
     if path is None:
-        yield _with_moments(JsonLines(sys.stdout), shown)
+        yield _Shown(JsonLines(sys.stdout), shown)
         return
     check_suffix(path)
     beside = path.with_name(path.name + ".tmp")
     try:
         moments = path.suffix.lower() == ".parquet" and shown is not None and shown() is not None
         with WRITERS[path.suffix.lower()](beside, whole_times, more, moments) as out:
-            yield _with_moments(out, shown)
+            yield _Shown(out, shown)
         beside.replace(path)
     except OSError as found:
         raise PresageError(f"{path}: cannot be written ({found.strerror or found})") from None
@@ -65,29 +68,57 @@ def open_output(
 class _Shown:
     """An output whose lines have moments in place of numbers, where the first line is to have them."""
 
-    def __init__(self, out: Output, shown: Callable[[], Moments | None]) -> None:
-        self.out, self.shown, self.is_known = out, shown, False
+    def __init__(self, out: Lines, shown: Callable[[], Moments | None] | None) -> None:
+        self.out, self.shown, self.is_known = out, shown or (lambda: None), False
         self.moments: Moments | None = None
 
     def write(self, answer: Answer) -> None:
         self.write_line(answer.to_json())
 
+    def write_all(self, answers: Sequence[Answer]) -> None:
+        if not len(answers):
+            return
+        self._look()
+        if not self.out.write_columns(answers, self.moments):
+            for answer in answers:
+                self.write_line(answer.to_json())
+
     def write_line(self, line: dict[str, Any]) -> None:
-        if not self.is_known:
-            self.moments, self.is_known = self.shown(), True
+        self._look()
         self.out.write_line(line if self.moments is None else self.moments.line(line))
 
+    def _look(self) -> None:
+        if not self.is_known:
+            self.moments, self.is_known = self.shown(), True
 
-def _with_moments(out: Output, shown: Callable[[], Moments | None] | None) -> Output:
-    return out if shown is None else _Shown(out, shown)
+
+class Lines(Protocol):
+    """A file of lines."""
+
+    def write_line(self, line: dict[str, Any]) -> None:
+        """Adds a line."""
+
+    def write_columns(self, answers: Sequence[Answer], moments: Moments | None) -> bool:
+        """Adds answers by the column, if they were found so and can be shown so; gives whether it did."""
 
 
 class JsonLines:
     def __init__(self, text: IO[str]) -> None:
         self.text = text
 
-    def write(self, answer: Answer) -> None:
-        self.write_line(answer.to_json())
+    def write_columns(self, answers: Sequence[Answer], moments: Moments | None) -> bool:
+        raw = getattr(self.text, "buffer", None)
+        in_utf8 = str(getattr(self.text, "encoding", "")).lower() in ("utf-8", "utf8")
+        if raw is None or not in_utf8 or not isinstance(answers, Answers) or answers.columns is None:
+            return False
+        data = answers.columns.json_lines(moments)
+        if data is None:
+            return False
+        self.text.flush()
+        raw.write(memoryview(data))
+        if self.text.line_buffering:  # type: ignore[attr-defined]
+            raw.flush()  # somebody may be reading along
+        return True
 
     def write_line(self, line: dict[str, Any]) -> None:
         self.text.write(json.dumps(line, ensure_ascii=False) + "\n")
@@ -106,8 +137,20 @@ class ParquetRows:
         self.file, self.schema = file, schema
         self.lines: list[dict[str, Any]] = []
 
-    def write(self, answer: Answer) -> None:
-        self.write_line(answer.to_json())
+    def write_columns(self, answers: Sequence[Answer], moments: Moments | None) -> bool:
+        if moments is not None or not isinstance(answers, Answers) or answers.columns is None:
+            return False
+        table = answers.table
+        if table.schema.names != self.schema.names[: len(table.schema.names)]:
+            return False
+        self.flush()
+        import pyarrow as pa
+
+        # The fields of the program's language are missing.
+        missing = [pa.nulls(len(table), field.type) for field in self.schema][len(table.schema.names) :]
+        whole = pa.Table.from_arrays([*table.columns, *missing], schema=self.schema)
+        self.file.write_table(whole, row_group_size=ROWS_IN_A_GROUP)
+        return True
 
     def write_line(self, line: dict[str, Any]) -> None:
         unknown = [name for name in line if name not in self.schema.names]
@@ -126,65 +169,6 @@ class ParquetRows:
         columns = [pa.array([row[field.name] for row in rows], field.type) for field in self.schema]
         self.file.write_table(pa.Table.from_arrays(columns, schema=self.schema), row_group_size=ROWS_IN_A_GROUP)
         self.lines.clear()
-
-
-def fit_line(line: dict[str, Any], schema: Any) -> dict[str, Any]:
-    """An answer line as a row of typed columns."""
-    return {field.name: _fit(line.get(field.name), field.name, field.type) for field in schema}
-
-
-def _fit(value: Any, name: str, kind: Any) -> Any:
-    """A field of an answer line as its column has it."""
-    import pyarrow as pa
-
-    if name == "bindings":
-        return None if value is None else [(variable, str(bound)) for variable, bound in value.items()]
-    if name == "ways":
-        of_way = kind.value_type
-        return [
-            {field.name: _fit(way.get(field.name), field.name, field.type) for field in of_way} for way in value or ()
-        ]
-    if pa.types.is_list(kind):
-        return value or []
-    if pa.types.is_timestamp(kind) and value is not None:
-        return datetime.fromisoformat(value)
-    return str(value) if value is not None and pa.types.is_string(kind) else value
-
-
-def answer_schema(whole_times: bool, moments: bool = False) -> Any:
-    """The columns of a Parquet file of answers: the fields of an answer line. Moments between the ticks of dense time
-    may be finer than any type of timestamp, and are text."""
-    import pyarrow as pa
-
-    def some(kind: Any) -> Any:
-        # Readers need not look for missing ones: there are none.
-        return pa.list_(pa.field("item", kind, nullable=False))
-
-    texts = some(pa.string())
-    time = pa.string() if not whole_times else pa.timestamp("us", "UTC") if moments else pa.int64()
-    way = [
-        ("because", texts),
-        ("needs", texts),
-        ("unless", texts),
-        ("decided_by", time),
-        ("confidence", pa.float64()),
-    ]
-    return pa.schema(
-        [
-            ("now", time),
-            ("status", pa.string()),
-            ("answer", pa.string()),
-            ("key", pa.string()),
-            ("bindings", pa.map_(pa.string(), pa.field("value", pa.string(), nullable=False))),
-            ("time", time),
-            ("from", time),
-            ("to", time),
-            ("bounds", pa.string()),
-            *way,
-            ("ways", some(pa.struct(way))),
-            ("ways_left_out", pa.int64()),
-        ]
-    )
 
 
 @contextmanager

@@ -100,7 +100,7 @@ class Rows:
                 values.append(self.values[place][cell])
             except (KeyError, TypeError):
                 # A nested cell (a list) has no hash; it is refused when it is looked at.
-                values.append(self._value(cell, place, row))
+                values.append(self.value(cell, place, row))
         given = tuple([cells[index] for _, index in self.when])
         try:
             when = self.times[given]
@@ -108,7 +108,7 @@ class Rows:
             when = self._when(given, row)
         return Fact(self.known.name, tuple(values), *when)
 
-    def _value(self, cell: Any, place: int, row: int) -> Value:
+    def value(self, cell: Any, place: int, row: int) -> Value:
         where, known = self.place_of(row), self.known
         if cell is None or (self.read and cell == ""):
             raise FactError(f"{where}: the column `{self.names[place]}` is empty")

@@ -23,6 +23,9 @@ from presage.model.terms import Number
 
 Ints = npt.NDArray[np.int64]
 Wanted = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.integer[Any]]
+MOST = 1 << 62
+"""The greatest time of a column."""
 
 
 class Texts:
@@ -62,9 +65,9 @@ class Coded:
     """A column as distinct values, and the place of each row's value among them."""
 
     values: Sequence[Value]
-    places: Ints
+    places: Places
 
-    def encoded(self) -> tuple[Sequence[Value], Ints]:
+    def encoded(self) -> tuple[Sequence[Value], Places]:
         return self.values, self.places
 
     def chosen(self, wanted: Wanted) -> Coded:
@@ -111,24 +114,28 @@ class Columns:
         return len(self.times)
 
     def facts(self) -> Iterator[Fact]:
-        columns = [each.encoded() for each in self.arguments]
-        for index, time in enumerate(self.times.tolist()):
-            arguments = tuple([values[places[index]] for values, places in columns])
-            yield Fact(self.predicate, arguments, time, time)
+        return self.arriving(self.times)
 
-    def late(self, known: Predicate, now: Number) -> Wanted | None:
+    def arriving(self, arrivals: Ints) -> Iterator[Fact]:
+        """The facts one by one, with their arrivals."""
+        columns = [each.encoded() for each in self.arguments]
+        for index, (time, arrival) in enumerate(zip(self.times.tolist(), arrivals.tolist(), strict=True)):
+            arguments = tuple([values[places[index]] for values, places in columns])
+            yield Fact(self.predicate, arguments, time, time, arrives=None if arrival == time else arrival)
+
+    def late(self, known: Predicate, now: Number | Ints) -> Wanted | None:
         """For each fact whether it is late, `None` if none is: of the declarations that match a fact, the last says how
-        late it may be."""
+        late it may be. `now` is the step of all, or that of each."""
         found: Wanted
         if len(known.inputs) <= 1:
-            found = self.times < math.ceil(now - (known.delay or 0))
+            found = self.times < _before(now, known.delay or 0)
         else:
             found = self.times < self._limits(known, now)
         return found if found.any() else None
 
-    def _limits(self, known: Predicate, now: Number) -> Ints:
+    def _limits(self, known: Predicate, now: Number | Ints) -> Ints:
         """For each fact the first time at which it would not be late."""
-        limits = np.full(len(self), math.ceil(now), np.int64)
+        limits = np.full(len(self), _before(now, 0), np.int64)
         names = [column.name for column in known.columns]
         for declared in known.inputs:
             fits = np.ones(len(self), bool)
@@ -136,11 +143,18 @@ class Columns:
                 values, places = self.arguments[names.index(each.column)].encoded()
                 same = np.array([value == each.value.value for value in values], bool)
                 fits &= same[places]
-            limits[fits] = math.ceil(now - delay_of(declared))
+            allowed = _before(now, delay_of(declared))
+            limits[fits] = allowed if isinstance(allowed, int) else allowed[fits]
         return limits
 
     def chosen(self, wanted: Wanted) -> Columns:
         return Columns(self.predicate, [each.chosen(wanted) for each in self.arguments], self.times[wanted])
+
+    def taken(self, rows: Ints) -> Columns:
+        return Columns(self.predicate, [each.taken(rows) for each in self.arguments], self.times[rows])
+
+    def between(self, begin: int, end: int) -> Columns:
+        return Columns(self.predicate, [each.between(begin, end) for each in self.arguments], self.times[begin:end])
 
     def by(self, keys: Ints) -> Iterator[tuple[int, Columns]]:
         """The facts of each key, in the order of keys."""
@@ -148,12 +162,25 @@ class Columns:
             yield int(keys[0]), self
             return
         order = np.argsort(keys, kind="stable")
-        sorted_keys, times = keys[order], self.times[order]
-        columns = [each.taken(order) for each in self.arguments]
+        sorted_keys, columns = keys[order], self.taken(order)
         begins = np.flatnonzero(np.diff(sorted_keys, prepend=sorted_keys[:1] - 1))
         for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(keys)], strict=True):
-            parts = [each.between(begin, end) for each in columns]
-            yield int(sorted_keys[begin]), Columns(self.predicate, parts, times[begin:end])
+            yield int(sorted_keys[begin]), columns.between(begin, end)
+
+
+def integers(array: Any) -> Any:
+    """The numbers of an Arrow column of integers without gaps, where they lie: Arrow itself would load pandas first."""
+    kind = np.dtype(str(array.type))
+    found = np.frombuffer(array.buffers()[1] or b"", kind, array.offset + len(array))
+    return found[array.offset :]
+
+
+def _before(now: Number | Ints, delay: Number) -> int | Ints:
+    """The first whole time that is not more than a delay before now, or before each of several."""
+    if isinstance(now, np.ndarray):
+        found: Ints = now + math.ceil(-delay)
+        return found
+    return math.ceil(now - delay)
 
 
 def pyarrow() -> Any:
@@ -255,10 +282,10 @@ class TableReader:
         return [rows.fact(cells, row) for row, cells in enumerate(zip(*columns, strict=True), 1)]
 
     def _columns(self, name: str, arrow: Any, shape: _Shape) -> Columns:
-        times = _whole(arrow.column(shape.time))
+        times = in_one_piece(arrow.column(shape.time))
         if times.null_count:
             raise FactError(f"table {name}: {times.null_count} rows have no time")
-        moments = times.to_numpy(zero_copy_only=False)
+        moments = integers(times)
         if moments.dtype != np.int64:
             moments = moments.astype(np.int64)
         if len(moments) and moments.min() < 0:
@@ -267,7 +294,7 @@ class TableReader:
             raise FactError(f"{where}: {moments[row]} lies before time 0, the start of the stream")
         found: list[Column] = []
         for index, (place, column, texts) in enumerate(shape.columns):
-            array, where = _whole(arrow.column(place)), f"table {name}: the column `{column}`"
+            array, where = in_one_piece(arrow.column(place)), f"table {name}: the column `{column}`"
             if texts:
                 _check_texts(array, where)
                 array = array.dictionary_decode() if pyarrow().types.is_dictionary(array.type) else array
@@ -294,7 +321,7 @@ def _kind(known: Predicate, place: int) -> str:
 def _encoded(array: Any, where: str) -> tuple[list[Value], Ints]:
     """Distinct values of a column, and their places."""
     encoded = array.dictionary_encode()
-    return cells_of(encoded.dictionary, where), encoded.indices.to_numpy().astype(np.int64)
+    return cells_of(encoded.dictionary, where), integers(encoded.indices).astype(np.int64)
 
 
 def _check_texts(array: Any, where: str) -> None:
@@ -304,7 +331,7 @@ def _check_texts(array: Any, where: str) -> None:
         raise FactError(f"{where} has text that is not UTF-8") from None
 
 
-def _whole(column: Any) -> Any:
+def in_one_piece(column: Any) -> Any:
     """A column in one piece."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 

@@ -14,13 +14,12 @@ import numpy as np
 
 from presage.analysis.predicates import Predicate
 from presage.io.facts import Checker, Fact, FactError
-from presage.io.tables import WHOLE_KINDS, Columns, Listed
+from presage.io.tables import MOST, WHOLE_KINDS, Columns, Listed
 
 Given = tuple[Any, ...]
 """A fact as a tuple: (predicate, arguments, time), where time may be (1, 5, "[)")."""
 
 _TEXT_KINDS = {"any", "text"}
-_MOST = 1 << 62
 
 
 @dataclass(slots=True)
@@ -77,7 +76,7 @@ class TupleReader:
             if (
                 low is fact.high
                 and type(low) is int
-                and low <= _MOST
+                and low <= MOST
                 and fact.arrives is None
                 and fact.predicate in plain
             ):
@@ -108,7 +107,7 @@ class TupleReader:
 def _columns(name: str, group: _Group) -> Columns | None:
     """The tuples of a group as columns, if all are as they mostly are."""
     known = group.known
-    if min(group.times) < 0 or max(group.times) > _MOST:
+    if min(group.times) < 0 or max(group.times) > MOST:
         return None
     if set(map(type, group.arguments)) - {tuple, list} or set(map(len, group.arguments)) != {known.arity}:
         return None

@@ -6,7 +6,8 @@ A *form* is a list of texts, a text a list of pieces. Arrays of forms:
 * `texts`: for each text where its pieces begin in `pieces`, and where they end
 * `pieces`: rows (kind, first, second); see the kinds below
 
-Names are one long array of bytes and, by the number of a constant, where its name begins and ends.
+Names are long arrays of bytes with, for each kind of name and each number, where a name begins and ends: those of
+constants, and others, such as times in words.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import numpy as np
 from presage.kernels.compiling import inlined, kernel
 from presage.kernels.layout import get, put
 
-# Kinds of pieces: bytes of `constants` between two places; a column of the key by its name as programs show it, or as
-# plain text; the key's time moved by an offset.
-BYTES, SHOWN, PLAIN, TIME = range(4)
+# Kinds of pieces: bytes of `constants` between two places; a column of the key, with something added to it, as digits;
+# a column of the key as the name of that number, of the kind that is this one less `NAMES`, those of constants first.
+BYTES, NUMBER, NAMES = range(3)
 SPARE = 8
 """Bytes after the last one that may be read, and written."""
 
@@ -44,12 +45,10 @@ def _copy(source, begin, end, target, place):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def write(  # type: ignore[no-untyped-def]
-    keys, forms, firsts, texts, pieces, constants, shown_at, shown, plain_at, plain
-):
+def write(keys, forms, firsts, texts, pieces, constants, at, names, others_at, others):  # type: ignore[no-untyped-def]
     """The texts of all rows. Gives where those of each row begin, where each text begins, and the bytes. The bytes of
     constants and names have `SPARE` more at their end."""
-    rows, width = keys.shape
+    rows, kinds = len(keys), len(at)
     begins = np.empty(rows + 1, np.int32)
     begins[0] = 0
     for row in range(rows):
@@ -57,7 +56,7 @@ def write(  # type: ignore[no-untyped-def]
         begins[row + 1] = begins[row] + firsts[form + 1] - firsts[form]
     offsets = np.empty(begins[rows] + 1, np.int32)
     offsets[0] = 0
-    at, used = 0, np.int64(0)
+    made, used = 0, np.int64(0)
     for row in range(rows):
         form = forms[row]
         for text in range(firsts[form], firsts[form + 1]):
@@ -65,16 +64,15 @@ def write(  # type: ignore[no-untyped-def]
                 kind, first = pieces[piece, 0], pieces[piece, 1]
                 if kind == BYTES:
                     used += pieces[piece, 2] - first
-                elif kind == SHOWN:
-                    number = keys[row, first]
-                    used += shown_at[number, 1] - shown_at[number, 0]
-                elif kind == PLAIN:
-                    number = keys[row, first]
-                    used += plain_at[number, 1] - plain_at[number, 0]
+                elif kind == NUMBER:
+                    used += _digits(keys[row, first] + pieces[piece, 2])
+                elif kind - NAMES < kinds:
+                    used += at[kind - NAMES, keys[row, first], 1] - at[kind - NAMES, keys[row, first], 0]
                 else:
-                    used += _digits(keys[row, width - 1] + first)
-            at += 1
-            offsets[at] = used
+                    kind -= NAMES + kinds
+                    used += others_at[kind, keys[row, first], 1] - others_at[kind, keys[row, first], 0]
+            made += 1
+            offsets[made] = used
     data = np.empty(used + SPARE, np.uint8)
     place = 0
     for row in range(rows):
@@ -84,25 +82,28 @@ def write(  # type: ignore[no-untyped-def]
                 kind, first = pieces[piece, 0], pieces[piece, 1]
                 if kind == BYTES:
                     place = _copy(constants, first, pieces[piece, 2], data, place)
-                elif kind == SHOWN:
+                elif kind == NUMBER:
+                    place = _write_number(keys[row, first] + pieces[piece, 2], data, place)
+                elif kind - NAMES < kinds:
                     number = keys[row, first]
-                    place = _copy(shown, shown_at[number, 0], shown_at[number, 1], data, place)
-                elif kind == PLAIN:
-                    number = keys[row, first]
-                    place = _copy(plain, plain_at[number, 0], plain_at[number, 1], data, place)
+                    place = _copy(names, at[kind - NAMES, number, 0], at[kind - NAMES, number, 1], data, place)
                 else:
-                    time = keys[row, width - 1] + first
-                    size = _digits(time)
-                    if time < 0:
-                        data[place] = 45
-                        time = -time
-                    end = place + size
-                    back = end
-                    while True:
-                        back -= 1
-                        data[back] = 48 + time % 10
-                        time //= 10
-                        if time == 0:
-                            break
-                    place = end
+                    kind -= NAMES + kinds
+                    number = keys[row, first]
+                    place = _copy(others, others_at[kind, number, 0], others_at[kind, number, 1], data, place)
     return begins, offsets, data[:used]
+
+
+@inlined
+def _write_number(number, data, place):  # type: ignore[no-untyped-def]
+    end = place + _digits(number)
+    if number < 0:
+        data[place] = 45
+        number = -number
+    back = end
+    while True:
+        back -= 1
+        data[back] = 48 + number % 10
+        number //= 10
+        if number == 0:
+            return end

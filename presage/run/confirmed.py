@@ -3,46 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from presage.analysis.subject import Subject
-from presage.answers import (
-    NONE,
-    Answer,
-    Answers,
-    Value,
-    arrow_column,
-    binding_places,
-    json_value,
-    null_name,
-    shown_name,
-)
+from presage.answers import NONE, Answers, arrow_column, json_value, null_name
 from presage.engine.build import fixed_time, make_engine, planned
 from presage.engine.inventing import ChaseLimit
+from presage.engine.many_steps import Additions, advance_through, takes_many_steps
 from presage.engine.relation import Delta
 from presage.engine.runtime import Engine
 from presage.engine.state import fill_engine, save_engine
-from presage.engine.symbols import Symbols
 from presage.errors import PresageError
 from presage.io.facts import Fact
-from presage.io.tables import Coded, Column, Columns, Texts
+from presage.io.tables import Columns
 from presage.model.printer import show_number
 from presage.model.statements import Query
 from presage.model.terms import Constant, Number, Variable
+from presage.run.confirmed_rows import ConfirmedRows, Entailed
+from presage.run.names import ConstantNames
+from presage.run.passages import Passage, rows_of
 from presage.sealed import Arrays
 from presage.time.cells import ENDLESS, Grid
-
-
-def numbers_of(column: Column, symbols: Symbols) -> Any:
-    """The constants of a column as numbers."""
-    if isinstance(column, Texts):
-        return symbols.number_texts(column)
-    if isinstance(column, Coded):
-        return symbols.number_all(column.values)[column.places]
-    return symbols.number_all(column.values)
 
 
 class Confirming:
@@ -55,6 +40,7 @@ class Confirming:
         self.planned = planned(subject)
         self.plan, self.lags = self.planned.plan, self.planned.lags
         self._chase_limit = chase_limit
+        self._names: ConstantNames | None = None
 
     @cached_property
     def engine(self) -> Engine:
@@ -120,12 +106,7 @@ class Confirming:
     def _add_table(self, columns: dict[str, Any], table: Columns) -> None:
         if not self.engine.is_read(table.predicate):
             return
-        numbers = [numbers_of(each, self.engine.symbols) for each in table.arguments]
-        if len(numbers) == 1:
-            rows = numbers[0].reshape(-1, 1)
-        else:
-            rows = np.column_stack(numbers) if numbers else np.zeros((len(table), 1), np.int32)
-        scale = self.engine.grid.per_unit * self.engine.grid.step
+        rows, scale = rows_of(table, self.engine.symbols), self._scale
         cells = table.times * scale if scale > 1 else table.times
         before = columns.get(table.predicate)
         if before is not None:
@@ -134,54 +115,60 @@ class Confirming:
         else:
             columns[table.predicate] = (rows, cells, cells)
 
+    @property
+    def _scale(self) -> int:
+        """Cells for each unit of time."""
+        return self.engine.grid.per_unit * self.engine.grid.step
+
+    @property
+    def takes_passages(self) -> bool:
+        """Whether many steps can be taken at once."""
+        return takes_many_steps(self.engine)
+
+    def through(self, passage: Passage, end: Number | None = None) -> Answers:
+        """What is new at the steps of a passage; of a run that ends there, up to its `end`."""
+        coming = passage.coming(self.engine.symbols, self._scale, self.engine.is_read)
+        steps: list[Number] = passage.steps.tolist()
+        return self._answers(advance_through(self.engine, steps, coming), steps, end)
+
     def answers(self, new: dict[str, Delta], now: Number) -> Answers:
         """The answers of a step: counted now, made when they are looked at."""
+        at_once = {name: Additions(np.zeros(len(delta), np.int32), delta) for name, delta in new.items()}
+        return self._answers(at_once, [now])
+
+    def _answers(self, new: dict[str, Additions], steps: list[Number], end: Number | None = None) -> Answers:
         found = [
-            (query, *part)
+            part
             for query in self.subject.queries
-            if query.atom.predicate in new and (part := self._asked(query, new[query.atom.predicate])) is not None
+            if query.atom.predicate in new and (part := self._asked(query, new[query.atom.predicate], end)) is not None
         ]
         if not found:
             return NONE
-        # Constants may get other numbers later, in another list.
-        values, grid = self.engine.symbols.values, self.engine.grid
         invents = self.engine.inventor.is_needed
-        if invents:
-            found = self._with_names(found)
+        # Constants may get other numbers later, in another list.
+        values, rows = self.engine.symbols.values, self._named(found) if invents else found
+        told = ConfirmedRows(rows, steps, lambda: self._names_of(values), self.engine.grid)
+        return Answers(len(told), told.answers, None if invents else told)
 
-        def value_of(number: int) -> Any:
-            return values[number] if number >= 0 else Variable(null_name(-number))
+    def _names_of(self, values: list[Any]) -> ConstantNames:
+        if self._names is None or self._names.values is not values:
+            if values is not self.engine.symbols.values:
+                return ConstantNames(values)
+            self._names = ConstantNames(values)
+        return self._names
 
-        def make() -> list[Answer]:
-            answers = []
-            for query, rows, low, high in found:
-                name, places = shown_name(query.atom.predicate), binding_places(query)
-                for row, start, end in zip(rows.tolist(), low.tolist(), high.tolist(), strict=True):
-                    arguments = tuple([values[each] for each in row] if not invents else map(value_of, row))
-                    bindings = {title: arguments[place] for title, place in places}
-                    if invents:
-                        bindings = {
-                            title: each.name if isinstance(each, Variable) else each for title, each in bindings.items()
-                        }
-                    answers.append(_answer(name, arguments, bindings, grid, start, end, now))
-            return sorted(answers, key=_text)
-
-        return Answers(sum(len(low) for _, _, low, _ in found), make)
-
-    def _with_names(self, found: list[tuple[Query, Any, Any, Any]]) -> list[tuple[Query, Any, Any, Any]]:
+    def _named(self, found: list[Entailed]) -> list[Entailed]:
         """The rows with names for invented values: their numbers may belong to others when someone looks."""
-        numbers = self.engine.symbols.shown_as(np.concatenate([rows.ravel() for _, rows, _, _ in found]))
-        ends = np.cumsum([rows.size for _, rows, _, _ in found])
-        parts = np.split(numbers, ends[:-1])
-        return [
-            (query, part.reshape(rows.shape), low, high)
-            for (query, rows, low, high), part in zip(found, parts, strict=True)
-        ]
+        numbers = self.engine.symbols.shown_as(np.concatenate([each.rows.ravel() for each in found]))
+        parts = np.split(numbers, np.cumsum([each.rows.size for each in found])[:-1])
+        return [replace(each, rows=part.reshape(each.rows.shape)) for each, part in zip(found, parts, strict=True)]
 
-    def _asked(self, query: Query, delta: Delta) -> tuple[Any, Any, Any] | None:
-        """The new pieces that a query asks for, joined where they touch."""
+    def _asked(self, query: Query, new: Additions, end: Number | None) -> Entailed | None:
+        """The new pieces that a query asks for, joined where they touch; those that are intervals up to the end."""
+        delta = new.delta
         rows, low, high = delta.tuples[:, : len(query.atom.arguments)], delta.low, delta.high
-        row, wanted = delta.row, None
+        row, step = delta.row, new.step
+        wanted: Any = None
         places: dict[str, int] = {}
         for place, asked in enumerate(query.atom.arguments):
             if isinstance(asked, Constant):
@@ -199,20 +186,28 @@ class Confirming:
             fits = (low <= cell) & (cell <= high)
             wanted = fits if wanted is None else wanted & fits
         if wanted is not None:
-            row, rows, low, high = row[wanted], rows[wanted], low[wanted], high[wanted]
+            row, rows, low, high, step = row[wanted], rows[wanted], low[wanted], high[wanted], step[wanted]
         if at is not None:
             low = high = np.full(len(low), cell, np.int64)
         if not len(low):
             return None
-        if not _repeats(row):
-            return rows, low, high
-        order = np.lexsort((low, row))
-        row, rows, low, high = row[order], rows[order], low[order], high[order]
-        # A piece goes on where the one before it, of the same tuple, ends.
-        apart = np.ones(len(low), bool)
-        apart[1:] = (row[1:] != row[:-1]) | (low[1:] > high[:-1] + 1)
-        starts = np.flatnonzero(apart)
-        return rows[starts], low[starts], np.maximum.reduceat(high, starts)
+        if len(new.step) and (new.step[-1] or _repeats(row)):
+            order = np.lexsort((low, row, step))
+            row, rows, low, high, step = row[order], rows[order], low[order], high[order], step[order]
+            # A piece goes on where the one before it, of the same tuple, ends.
+            apart = np.ones(len(low), bool)
+            apart[1:] = (step[1:] != step[:-1]) | (row[1:] != row[:-1]) | (low[1:] > high[:-1] + 1)
+            starts = np.flatnonzero(apart)
+            rows, low, high, step = rows[starts], low[starts], np.maximum.reduceat(high, starts), step[starts]
+        if end is not None:
+            last = self.engine.cells(end)
+            inside = self._are_points(low, high) | (low <= last)
+            rows, low, high, step = rows[inside], low[inside], high[inside], step[inside]
+            high = np.where(self._are_points(low, high), high, np.minimum(high, last))
+        return Entailed(query, rows, low, high, step) if len(low) else None
+
+    def _are_points(self, low: Any, high: Any) -> Any:
+        return (low == high) if self.engine.grid.discrete else (low == high) & (low % 2 == 0)
 
     def holds(self, name: str) -> Any:
         """What is in memory of a predicate, as an Arrow table: its columns, and `from`, `to`, `bounds`."""
@@ -241,17 +236,3 @@ def _repeats(numbers: Any) -> bool:
         return bool((np.bincount(numbers) > 1).any())
     ordered = np.sort(numbers)
     return bool((ordered[1:] == ordered[:-1]).any())
-
-
-def _text(answer: Answer) -> str:
-    return answer.answer
-
-
-def _answer(
-    name: str, arguments: Any, bindings: dict[str, Value], grid: Grid, low: int, high: int, now: Number
-) -> Answer:
-    if low == high and (time := grid.point(low)) is not None:
-        return Answer(now, "confirmed", name, arguments, bindings, time)
-    span = grid.span(low, high)
-    bounds = ("[" if span.closed_low else "(") + ("]" if span.closed_high else ")")
-    return Answer(now, "confirmed", name, arguments, bindings, start=span.low, end=span.high, bounds=bounds)

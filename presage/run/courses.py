@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from presage.answers import Answer, Answers
+from presage.answers.schema import answer_schema, answers_table
 from presage.hypothesis.bulk.engine import Bulk
 from presage.hypothesis.courses import lines
 from presage.hypothesis.courses.engine import Courses
@@ -20,12 +21,10 @@ from presage.hypothesis.courses.tracing import Tracer
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.saving import read, written
 from presage.io.facts import Fact
-from presage.io.lines import answers_table
-from presage.io.output import answer_schema
 from presage.io.tables import Columns
 from presage.model.terms import Number
-from presage.run.confirmed import numbers_of
 from presage.run.open_times import RangeSupposing, in_order
+from presage.run.passages import numbers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +44,38 @@ class ToldByCourses:
 
     def tables(self) -> list[Any]:
         """Their lines, in no particular order."""
-        whole, rows = self.courses.whole, self.rows
-        schema, names = answer_schema(whole), Names(self.values)
-        found = []
+        found = [table for table, _, _ in self._by_template()]
+        return [*found, answers_table(self.others, self.courses.whole)] if self.others else found
+
+    def _by_template(self) -> Iterator[tuple[Any, str, Any]]:
+        """The lines of those who take courses: those of one template together, with predicate and times."""
+        rows = self.rows
+        schema, names = answer_schema(self.courses.whole), Names(self.values)
         for outcome in np.unique(rows.outcomes).tolist():
             here = rows.outcomes == outcome
             told = Told(rows.vectors[here], rows.values[here], rows.keys[here], names, self.per_unit)
-            found += [told.table(template, schema) for template in rows.steps[outcome].told]
-        if self.others:
-            found.append(answers_table(self.others, whole))
-        return found
+            for template in rows.steps[outcome].told:
+                yield told.table(template, schema), template.fields["predicate"], told.beginning(template)
+
+    def table(self) -> Any:
+        """Their lines, in order."""
+        parts = [] if self.others else list(self._by_template())
+        if not parts:
+            return answers_table(self.answers(), self.courses.whole)
+        import pyarrow as pa
+        from pyarrow import compute
+
+        told = pa.concat_tables([table for table, _, _ in parts])
+        keys = {
+            "predicate": np.repeat([name for _, name, _ in parts], [len(table) for table, _, _ in parts]),
+            "time": pa.chunked_array([times for _, _, times in parts]),
+            "answer": told.column("answer"),
+        }
+        order = [(name, "ascending") for name in keys]
+        return told.take(compute.sort_indices(pa.table(keys), order))
+
+    def json_lines(self, moments: Any) -> Any:
+        return None
 
 
 class CourseSupposing(RangeSupposing):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from presage.answers import Answer, Answers, bindings_of, shown_name
 from presage.hypothesis import saving
 from presage.hypothesis.bulk.engine import Bulk, Values
@@ -26,12 +24,12 @@ from presage.hypothesis.ways import Way, texts
 from presage.io.facts import Fact, FactError
 from presage.io.tables import Columns
 from presage.model.statements import Query
-from presage.model.terms import Constant, Number, Variable
+from presage.model.terms import Number, Variable
 from presage.model.values import Value
 from presage.run.choice import ALL, Choice
-from presage.run.confirmed import numbers_of
 from presage.run.no_hypotheses import no_patterns
 from presage.run.packed import Teller, Told
+from presage.run.passages import Passage, numbers_of
 
 MOST_POINTS = 1_000_000
 AT_ONCE = 10_000
@@ -160,28 +158,34 @@ class Supposing:
         intake.take_points(self._points(facts, now))
         for table in tables:
             intake.take(table.predicate, [numbers_of(each, intake.symbols) for each in table.arguments], table.times)
-        self.last = self._asked(intake.step(now)) if self.grid is None else self.grid.step(now)
+        if self.grid is None:
+            assert self.teller is not None
+            self.last = self.teller.asked(intake.step(now))
+        else:
+            self.last = self.grid.step(now)
         return self._columns_as_answers(self.last, intake.symbols.values, now)
 
-    def _asked(self, parts: list[Rows]) -> list[Rows]:
-        """The rows that some query asks for."""
-        assert self.bulk is not None
-        found = []
-        for rows in parts:
-            queries = [query for query in self.subject.queries if query.atom.predicate == rows.shape.name]
-            wanted = np.zeros(len(rows), bool)
-            for query in queries:
-                wanted |= _asked_rows(query, rows, self.bulk.symbols.numbers)
-            found.append(rows.chosen(wanted))
-        return found
+    @property
+    def takes_passages(self) -> bool:
+        """Whether many steps can be taken at once."""
+        return self.bulk is not None and not self.later
+
+    def through(self, passage: Passage) -> Answers:
+        """The changes of many steps, by columns."""
+        assert self.bulk is not None and self.teller is not None
+        until = int(passage.until)
+        found = self.bulk.through(passage.steps, passage.coming(self.bulk.symbols), until)
+        parts = self.teller.asked(found)
+        self.last = [part.chosen(part.now == until) for part in parts]
+        return self._columns_as_answers(parts, self.bulk.symbols.values, until)
 
     def _columns_as_answers(self, parts: Sequence[Rows | Changed], values: Values, now: Number) -> Answers:
         """Counted now, made when they are looked at: constants may get other numbers later, in another list."""
 
         if self.teller is not None:
             rows = [part for part in parts if isinstance(part, Rows)]
-            told = Told(self.teller, rows, values, int(now))
-            return Answers(sum(map(len, rows)), lambda: sorted(told.answers(), key=_order), told)
+            told = Told(self.teller, rows, values)
+            return Answers(sum(map(len, rows)), lambda: sorted(told.answers(), key=_told_order), told)
 
         def make() -> list[Answer]:
             changes = (change for part in parts if isinstance(part, Changed) for change in part.changes(values))
@@ -197,7 +201,7 @@ class Supposing:
             answers = [*confirmed, *self.standing(now)]
             return Answers(len(answers), lambda: answers)
         values = self.columns.symbols.values
-        standing = self._asked(self.columns.standing()) if self.grid is None else self.grid.standing()
+        standing = self.grid.standing() if self.grid is not None else self._standing_rows(int(now))
         possible = self._columns_as_answers(standing, values, now)
         return Answers(len(confirmed) + len(possible), lambda: [*confirmed, *possible])
 
@@ -208,11 +212,15 @@ class Supposing:
         parts = [part.confirmed() for part in self.last]
         return self._columns_as_answers(parts, self.columns.symbols.values, now)
 
+    def _standing_rows(self, now: int) -> list[Rows]:
+        assert self.bulk is not None and self.teller is not None
+        return [rows.told_at(now) for rows in self.teller.asked(self.bulk.standing())]
+
     @property
     def open_count(self) -> int:
         """How many answers are possible now."""
         if self.bulk is not None:
-            return sum(map(len, self._asked(self.bulk.standing())))
+            return sum(map(len, self._standing_rows(0)))
         if self.grid is not None:
             return sum(map(len, self.grid.standing()))
         found = filter(self._is_asked_of, self.engine.standing_answers())
@@ -418,18 +426,8 @@ def _matches(query: Query, arguments: tuple[Any, ...], time: Number | Open) -> b
     return query.pin is None or query.pin.base is not None or isinstance(time, Open) or time == query.pin.offset
 
 
-def _asked_rows(query: Query, rows: Rows, numbers: dict[Value, int]) -> Any:
-    """The same for rows: which of them a query asks for."""
-    wanted = np.ones(len(rows), bool)
-    places: dict[str, int] = {}
-    for place, asked in enumerate(query.atom.arguments):
-        if isinstance(asked, Constant):
-            wanted &= rows.keys[:, place] == numbers.get(asked.value, -1)
-        elif isinstance(asked, Variable) and not asked.is_anonymous and places.setdefault(asked.name, place) != place:
-            wanted &= rows.keys[:, place] == rows.keys[:, places[asked.name]]
-    if query.pin is not None and query.pin.base is None:
-        wanted &= rows.keys[:, -1] == query.pin.offset
-    return wanted
+def _told_order(answer: Answer) -> tuple[object, ...]:
+    return answer.now, *_order(answer)
 
 
 def _order(answer: Answer) -> tuple[object, ...]:

@@ -6,6 +6,7 @@ numbers and the constants that the numbers stand for.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,37 +15,71 @@ from typing import Any
 import numpy as np
 
 from presage.answers import Answer, bindings_of, shown_name
+from presage.answers.schema import answers_table
 from presage.hypothesis.bulk.engine import Bulk, Values, changes
-from presage.hypothesis.bulk.lines import Forms, Names
 from presage.hypothesis.bulk.table import Ints, Rows
 from presage.hypothesis.engine import Change
-from presage.io.lines import answers_table, lines_table
+from presage.io.lines import lines_table
+from presage.io.moments import Moments
 from presage.io.tables import pyarrow
 from presage.kernels import matches
 from presage.kernels.numbering import distinct
 from presage.model.statements import Query
-from presage.model.terms import Number, number
+from presage.model.terms import Constant, Number, Variable, number
+from presage.model.values import Value
+from presage.run.forms import Forms
+from presage.run.json_forms import JsonForms
+from presage.run.names import ConstantNames
+from presage.run.ordering import in_order
 
 Tell = Callable[[Change, Number], Answer | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The answers of a step by columns. Constants may get other numbers later, in another list of values."""
+    """The answers of some steps by columns. Constants may get other numbers later, in another list of values."""
 
     teller: Teller
     parts: list[Rows]
     values: Values
-    now: int
 
     def tables(self) -> list[Any]:
         """Their lines, in no particular order."""
-        names = self.teller.bulk.names_of(self.values)
-        return [table for rows in self.parts for table in self.teller.lines(rows, self.now, names)]
+        names = self.teller.names_of(self.values)
+        return [table for rows in self.parts for table, _ in self.teller.lines(rows, names)]
+
+    def table(self) -> Any:
+        """Their lines in order."""
+        pa = pyarrow()
+        names = self.teller.names_of(self.values)
+        tables, places, begin = [], [], 0
+        for rows in self.parts:
+            for table, own in self.teller.lines(rows, names):
+                tables.append(table)
+                places.append(begin + own)
+            begin += len(rows)
+        if not tables:
+            return answers_table([], whole_times=True)
+        order = self.teller.order(self.parts, names)
+        # Where in the tables each row stands.
+        standing = np.empty(begin, np.int64)
+        standing[np.concatenate(places)] = np.arange(begin)
+        return pa.concat_tables(tables, promote_options="default").take(pa.array(standing[order]))
+
+    def json_lines(self, moments: Moments | None) -> Any:
+        """Their lines in JSON, in order, as bytes."""
+        names = self.teller.names_of(self.values)
+
+        def made(rows: Rows) -> list[str]:
+            found = (answer.to_json() for answer in self.teller.answers(rows, self.values))
+            shown = (line if moments is None else moments.line(line) for line in found)
+            return [json.dumps(line, ensure_ascii=False) for line in shown]
+
+        order = self.teller.order(self.parts, names)
+        return self.teller.json_forms(moments).lines(self.parts, order, names, self.teller.bulk.symbols.numbers, made)
 
     def answers(self) -> list[Answer]:
-        found = (self.teller.tell(change, self.now) for rows in self.parts for change in changes(rows, self.values))
-        return [answer for answer in found if answer is not None]
+        return [answer for rows in self.parts for answer in self.teller.answers(rows, self.values)]
 
 
 @dataclass(slots=True)
@@ -64,24 +99,76 @@ class Teller:
         self.queries: dict[str, list[Query]] = {}
         for query in queries:
             self.queries.setdefault(query.atom.predicate, []).append(query)
-        self.forms: dict[str, Forms] = {}
+        shapes = {table.shape.name: table.shape for table in bulk.tables}
+        # What several queries ask for is told as the first says that does.
+        self.forms = {
+            name: Forms(shapes[name], shown_name(name), bindings_of(own[0], tuple(range(len(own[0].atom.arguments)))))
+            for name, own in self.queries.items()
+            if len(own) == 1 and name in shapes
+        }
+        self.names = ConstantNames(bulk.symbols.values)
+        self.in_json: tuple[Moments | None, JsonForms] | None = None
 
-    def lines(self, rows: Rows, now: int | Ints, names: Names) -> Iterator[Any]:
-        """Rows as tables of answer lines; `now` is one time, or that of each row."""
-        queries = self.queries[rows.shape.name]
-        if len(queries) == 1:
-            if rows.shape.name not in self.forms:
-                places = bindings_of(queries[0], tuple(range(len(queries[0].atom.arguments))))
-                self.forms[rows.shape.name] = Forms(rows.shape, shown_name(rows.shape.name), places)
-            lines, formed = self.forms[rows.shape.name].lines(rows, names, self.bulk.symbols.numbers)
+    def names_of(self, values: Values) -> ConstantNames:
+        """The names of the constants in a list of values, which may be one from before numbers were given back."""
+        if values is not self.bulk.symbols.values:
+            return ConstantNames(values)
+        if self.names.values is not values:
+            self.names = ConstantNames(values)
+        return self.names
+
+    def json_forms(self, moments: Moments | None) -> JsonForms:
+        if self.in_json is None or self.in_json[0] is not moments:
+            self.in_json = moments, JsonForms(self.forms, moments)
+        return self.in_json[1]
+
+    def order(self, parts: Sequence[Rows], names: ConstantNames) -> Ints:
+        """The places of the rows of all parts, in the order in which they are told: by step, predicate and time."""
+        width = max((rows.shape.arity for rows in parts), default=0)
+        shown = sorted({shown_name(rows.shape.name) for rows in parts})
+        ranks = [np.full(len(rows), shown.index(shown_name(rows.shape.name)), np.int64) for rows in parts]
+        columns = [
+            np.concatenate([rows.now for rows in parts]),
+            np.concatenate(ranks),
+            np.concatenate([rows.keys[:, -1] for rows in parts]),
+        ]
+        for place in range(width):
+            known = [
+                names.ranks(rows.keys[:, place]) if place < rows.shape.arity else np.zeros(len(rows), np.int64)
+                for rows in parts
+            ]
+            columns.append(np.concatenate(known))
+        found: Ints = in_order(columns)
+        return found
+
+    def asked(self, parts: list[Rows]) -> list[Rows]:
+        """The rows that some query asks for."""
+        found = []
+        for rows in parts:
+            wanted = np.zeros(len(rows), bool)
+            for query in self.queries.get(rows.shape.name, ()):
+                wanted |= _asked_rows(query, rows, self.bulk.symbols.numbers)
+            found.append(rows.chosen(wanted))
+        return found
+
+    def answers(self, rows: Rows, values: Values) -> Iterator[Answer]:
+        for change, now in zip(changes(rows, values), rows.now.tolist(), strict=True):
+            answer = self.tell(change, now)
+            if answer is not None:
+                yield answer
+
+    def lines(self, rows: Rows, names: ConstantNames) -> Iterator[tuple[Any, Ints]]:
+        """Rows as tables of answer lines, each with the places of its rows."""
+        places = np.arange(len(rows))
+        forms = self.forms.get(rows.shape.name)
+        if forms is not None:
+            lines, formed = forms.lines(rows, names, self.bulk.symbols.numbers)
             if len(lines.times):
-                yield lines_table(lines, now if isinstance(now, int) else now[formed])
+                yield lines_table(lines, rows.now[formed]), places[formed]
             if formed.all():
                 return
-            rows, now = rows.chosen(~formed), now if isinstance(now, int) else now[~formed]
-        times = [now] * len(rows) if isinstance(now, int) else now.tolist()
-        told = (self.tell(change, at) for change, at in zip(changes(rows, names.values), times, strict=True))
-        yield answers_table([answer for answer in told if answer is not None], whole_times=True)
+            rows, places = rows.chosen(~formed), places[~formed]
+        yield answers_table(self.answers(rows, names.values), whole_times=True), places
 
     def unpack(self, packed: Packed) -> Iterator[Any]:
         """The lines of packed rows."""
@@ -94,32 +181,31 @@ class Teller:
         values: Values = [text if plain else number(Fraction(text)) for text, plain in zip(texts, is_text, strict=True)]
         # The program's own constants have other numbers here than they had where the rows come from.
         ours = {value: place for place, value in enumerate(values) if value is not None}
-        rows = Rows(shape, columns["status"], columns["bits"], keys, np.zeros(len(keys), bool))
-        yield from self.lines(rows, columns["now"], Names(values, ours))
+        rows = Rows(shape, columns["status"], columns["bits"], keys, np.zeros(len(keys), bool), columns["now"])
+        yield from (table for table, _ in self.lines(rows, ConstantNames(values, ours)))
 
 
 def pack(steps: Sequence[Told], each_step: bool = True) -> Iterator[Packed]:
     """The rows of several steps, as few tables as there are queries and lists of values. Without `each_step` only the
     last of each answer; and nothing of one that is refuted before anything was said of it."""
     pa = pyarrow()
-    groups: dict[tuple[int, str], list[tuple[Rows, int, Values]]] = {}
+    groups: dict[tuple[int, str], list[tuple[Rows, Values]]] = {}
     for step in steps:
         for rows in step.parts:
             if len(rows):
-                groups.setdefault((id(step.values), rows.shape.name), []).append((rows, step.now, step.values))
+                groups.setdefault((id(step.values), rows.shape.name), []).append((rows, step.values))
     for (_, name), group in groups.items():
         fields = {
-            name: np.concatenate([getattr(rows, name) for rows, _, _ in group])
-            for name in ("status", "bits", "keys", "fresh")
+            name: np.concatenate([getattr(rows, name) for rows, _ in group])
+            for name in ("status", "bits", "keys", "fresh", "now")
         }
-        fields["now"] = np.repeat([now for _, now, _ in group], [len(rows) for rows, _, _ in group])
         if not each_step:
             chosen = _last_of_each(fields)
             fields = {name: column[chosen] for name, column in fields.items()}
         keys = fields["keys"]
         used, inverse = distinct(keys[:, :-1])
         places: Any = inverse.reshape(keys[:, :-1].shape)
-        values = [group[0][2][each] for each in used.tolist()]
+        values = [group[0][1][each] for each in used.tolist()]
         columns = (
             {name: fields[name] for name in ("now", "status", "bits")}
             | {"time": keys[:, -1]}
@@ -142,3 +228,17 @@ def _last_of_each(fields: dict[str, Any]) -> Ints:
     never_shown = fields["fresh"][first] & np.isin(status[last], (matches.REFUTED, matches.UNSUPPORTED))
     found: Ints = np.sort(last[~never_shown])
     return found
+
+
+def _asked_rows(query: Query, rows: Rows, numbers: dict[Value, int]) -> Any:
+    """Which rows a query asks for: by its constants, its repeated variables, its pin."""
+    wanted = np.ones(len(rows), bool)
+    places: dict[str, int] = {}
+    for place, asked in enumerate(query.atom.arguments):
+        if isinstance(asked, Constant):
+            wanted &= rows.keys[:, place] == numbers.get(asked.value, -1)
+        elif isinstance(asked, Variable) and not asked.is_anonymous and places.setdefault(asked.name, place) != place:
+            wanted &= rows.keys[:, place] == rows.keys[:, places[asked.name]]
+    if query.pin is not None and query.pin.base is None:
+        wanted &= rows.keys[:, -1] == query.pin.offset
+    return wanted

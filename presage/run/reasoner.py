@@ -285,6 +285,13 @@ class Reasoner:
         stands = self._told if self._states is not None else _answers(self.engine.standing(self._told))
         return _answers([*self._restored, *stands]) if self._restored else stands
 
+    def run(self, tables: Mapping[str, Any], until: Any = None) -> Answers:
+        """Takes whole stretches of time: a table for each predicate, as for `push`, whose facts arrive at their time or
+        when a column `arrives` says, through `until` or the last arrival. Gives the answers of all steps."""
+        from presage.run import schedule
+
+        return schedule.run_tables(self, tables, until)
+
     def holds(self, name: str) -> Any:
         """What is in memory of a predicate, as an Arrow table: its columns, and `from`, `to`, `bounds`; with several
         models, what holds in all of them."""

@@ -5,16 +5,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from presage.answers import Answer
+from presage.answers import NONE, Answer, Answers
 from presage.engine.waking import first_step
+from presage.io.arriving import Gathered
 from presage.io.facts import Fact
 from presage.io.tables import Columns
+from presage.io.told import as_pushed
 from presage.model.terms import Number, number
+from presage.run.passages import Passage, cut
+from presage.run.passing import joined, of_last_step, through
 from presage.run.reasoner import Reasoner
 from presage.run.states import HOLDS
+from presage.run.stratified import StratifiedEngine
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +35,16 @@ class Arrival:
 
 
 def steps(
-    reasoner: Reasoner, facts: list[Fact], until: Number | None, every: bool = False, pull: Number | None = None
+    reasoner: Reasoner,
+    facts: Sequence[Fact],
+    until: Number | None,
+    every: bool = False,
+    pull: Number | None = None,
 ) -> Iterator[Sequence[Answer]]:
     """One step for each time at which something arrives or is decided, up to the end; with `every`, for each time
     point. With `pull` the answers of steps are given together, at the multiples of that length and at the end."""
-    arriving: dict[Number, list[Fact]] = {}
-    for fact in facts:
-        arriving.setdefault(fact.arrival, []).append(fact)
-    times = sorted(arriving)
     end = until if until is not None else default_end(reasoner, facts)
-    arrivals = (Arrival(time, arriving[time]) for time in times)
+    arrivals = arrivals_of(facts)
     if pull is None:
         yield from walk(reasoner, arrivals, end, every=every)
     else:
@@ -47,10 +53,106 @@ def steps(
         yield from pulled.end()
 
 
+def passages(reasoner: Reasoner, facts: Sequence[Fact], until: Number | None) -> Iterator[Sequence[Answer]]:
+    """The same answers as those of `steps`, of as many steps at a time as the reasoner can take."""
+    end = until if until is not None else default_end(reasoner, facts)
+    if not isinstance(facts, Gathered) or not isinstance(end, int) or facts.facts:
+        yield from steps(reasoner, facts, until)
+        return
+    first = first_step(reasoner.first_decision, facts.first if len(facts) else None)
+    more = [first, end] if isinstance(first, int) and first < end else [end]
+    for passage in cut(facts.arriving, more, end):
+        found = _through(reasoner, passage, None if reasoner.looks_ahead else end)
+        if found is not None:
+            yield found
+            continue
+        last = passage.until == end
+        for answers in walk(reasoner, _steps_of(passage), passage.until, closed=last, through=True):
+            yield answers if last else _clipped(reasoner, answers, end)
+
+
+def _through(reasoner: Reasoner, passage: Passage, end: Number | None = None) -> Answers | None:
+    """The answers of many steps, where the engine takes them at once; otherwise nothing, and nothing has changed."""
+    if reasoner._states is not None or not isinstance(reasoner.engine, StratifiedEngine):
+        return None
+    found = through(reasoner.engine, passage, end)
+    if found is not None:
+        reasoner._told, reasoner._restored = of_last_step(found), []
+    return found
+
+
+def run_tables(reasoner: Reasoner, tables: Mapping[str, Any], until: Any) -> Answers:
+    """The answers of all steps by the facts of tables, through a time or the last arrival."""
+    facts = reasoner.given.arriving(tables)
+    end = reasoner.now if not len(facts) else facts.last_arrival
+    end = end if until is None else reasoner.checker.time(until, "until")
+    whole = reasoner.subject.discrete
+    if end is None:
+        return NONE.with_times(whole)
+    reasoner._check_now(facts.first if len(facts) else end)
+    reasoner._check_now(end)
+    before = len(reasoner.late)
+    found = joined(list(run_through(reasoner, facts, end)), whole)
+    late = reasoner.late[before:]
+    return found.with_late(tuple(map(as_pushed, late))) if late else found
+
+
+def run_through(reasoner: Reasoner, facts: Gathered, until: Number) -> Iterator[Answers]:
+    """What changes by facts, and by the time up to `until`, after which the stream goes on."""
+    if facts.facts or not isinstance(until, int):
+        for answers in walk(reasoner, arrivals_of(facts), until, closed=False, through=True):
+            yield answers if isinstance(answers, Answers) else Answers(len(answers), lambda made=list(answers): made)  # type: ignore[misc]
+        if reasoner.now is None or reasoner.now < until:
+            yield reasoner.step([], until)
+        return
+    more = [until]
+    if reasoner.now is None:
+        first = first_step(reasoner.first_decision, facts.first if len(facts) else until)
+        more = [first, until] if isinstance(first, int) and first < until else more
+    for passage in cut(facts.arriving, more, until):
+        found = _through(reasoner, passage)
+        if found is not None:
+            yield found
+            continue
+        for answers in walk(reasoner, _steps_of(passage), passage.until, closed=False, through=True):
+            assert isinstance(answers, Answers)
+            yield answers
+        if reasoner.now is None or reasoner.now < passage.until:
+            yield reasoner.step([], passage.until)
+
+
+def _steps_of(passage: Passage) -> Iterator[Arrival]:
+    """A passage one step after the other."""
+    for place, time in enumerate(passage.steps.tolist()):
+        spans = [(columns, int(begins[place]), int(begins[place + 1])) for columns, begins in passage.parts]
+        tables = [columns.between(begin, end) for columns, begin, end in spans if end > begin]
+        if tables:
+            yield Arrival(time, tables=tables)
+
+
+def arrivals_of(facts: Sequence[Fact]) -> Iterator[Arrival]:
+    """What arrives, time after time."""
+    arriving: dict[Number, tuple[list[Fact], list[Columns]]] = {}
+    time: Number
+    for fact in facts.facts if isinstance(facts, Gathered) else facts:
+        arriving.setdefault(fact.arrival, ([], []))[0].append(fact)
+    if not arriving and isinstance(facts, Gathered):
+        for passage in cut(facts.arriving, (), facts.last_arrival):
+            yield from _steps_of(passage)
+        return
+    if isinstance(facts, Gathered):
+        for each in facts.arriving:
+            for time, table in each.columns.by(each.arrivals):
+                arriving.setdefault(time, ([], []))[1].append(table)
+    for time in sorted(arriving):
+        yield Arrival(time, *arriving.pop(time))
+
+
 def default_end(reasoner: Reasoner, facts: Iterable[Fact]) -> Number:
     """The last step of a run where nobody says which: everything is decided by then, also of what facts say of times
     after the last arrival."""
-    return max((fact.last for fact in facts), default=0) + reasoner.longest_lag
+    last = facts.last if isinstance(facts, Gathered) else max((fact.last for fact in facts), default=0)
+    return last + reasoner.longest_lag
 
 
 @dataclass
@@ -153,9 +255,14 @@ def walk(
             answers: Sequence[Answer] = []
         else:
             answers = reasoner.step(due.facts, step, due.tables)
-        if closed and not reasoner.looks_ahead:
-            answers = [clipped for answer in answers if (clipped := clip(answer, end)) is not None]
-        yield answers
+        yield _clipped(reasoner, answers, end) if closed else answers
+
+
+def _clipped(reasoner: Reasoner, answers: Sequence[Answer], end: Number) -> Sequence[Answer]:
+    """The answers of a run that ends, with what is said of intervals up to there."""
+    if reasoner.looks_ahead or all(answer.time is not None for answer in answers):
+        return answers
+    return [clipped for answer in answers if (clipped := clip(answer, end)) is not None]
 
 
 def _next_step(

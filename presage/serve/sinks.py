@@ -19,8 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+from presage.answers.schema import answer_schema, fit_line
 from presage.errors import PresageError
-from presage.io.output import answer_schema, fit_line
 from presage.pipeline.reading import Part
 from presage.serve.folder import Folder, write_whole
 from presage.serve.reasoning import ALERT, ANSWER, LATE, Line

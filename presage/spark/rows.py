@@ -12,9 +12,9 @@ import pyarrow as pa
 from pyspark.sql import types
 
 from presage.answers import Answer, Answers, json_value
+from presage.answers.schema import answer_schema
 from presage.io.facts import Fact
 from presage.io.lines import table_of
-from presage.io.output import answer_schema
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
 from presage.model.terms import Constant, Number

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from presage.answers.schema import answer_schema, fit_line
 from presage.io.moments import Moments, zone_called
-from presage.io.output import answer_schema, fit_line
 from presage.rewrite.units import EPOCH, milliseconds_between
 from presage.spark.job import Job
 from presage.spark.rows import late_fields, row_schema

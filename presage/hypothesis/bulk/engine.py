@@ -6,14 +6,14 @@ Objects are made only of what is looked at (`changes`), and then the very ones t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from presage.engine.many_steps import Coming
 from presage.engine.relation import Symbols32
 from presage.engine.symbols import Symbols
-from presage.hypothesis.bulk.lines import Names
 from presage.hypothesis.bulk.shapes import Shape, Way
 from presage.hypothesis.bulk.table import STATUS, Ints, Rows, Table
 from presage.hypothesis.engine import Change, State
@@ -37,7 +37,6 @@ class Bulk:
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
         self.symbols = Symbols()
-        self.names = Names(self.symbols.values)
         self.tables = [Table(shape, self.symbols) for shape in shapes]
         self.listens = {name for table in self.tables for name in table.meetings}
         self.arriving: Arrivals = {}
@@ -68,14 +67,28 @@ class Bulk:
 
     def step(self, now: int) -> list[Rows]:
         """What changes by the facts taken since the last step, and by the time."""
+        coming = {}
+        for name, parts in self.arriving.items():
+            rows, times = parts[0] if len(parts) == 1 else (np.concatenate(each) for each in zip(*parts, strict=True))
+            coming[name] = Coming(rows, times, np.array([0, len(times)]))
+        found = [table.take(np.array([now], np.int64), coming, now, by_itself=False) for table in self.tables]
+        return self._taken(found, now)
+
+    def through(self, arrivals: Ints, coming: Mapping[str, Coming], until: int) -> list[Rows]:
+        """What changes by the facts that arrive at each of some times, and by the time alone, up to `until`."""
+        found = [table.take(arrivals, coming, until) for table in self.tables]
+        if self.remember is not None:
+            # Whatever is older than that would be let go at once.
+            oldest = until - self.remember
+            for name, facts in coming.items():
+                recent = facts.times >= oldest
+                if recent.any():
+                    self.arriving[name] = [(facts.rows[recent], facts.times[recent])]
+        return self._taken(found, until)
+
+    def _taken(self, found: list[Rows], now: int) -> list[Rows]:
         self.now = now
-        for table in self.tables:
-            table.begin()
-            for name, parts in self.arriving.items():
-                for rows, times in parts:
-                    table.meet(name, rows, times, now)
         self._keep(now)
-        found = [table.settle(now) for table in self.tables]
         if len(self.symbols) > self.most_symbols:
             self._free_symbols(found)
         return found
@@ -113,14 +126,6 @@ class Bulk:
     def remembered(self) -> int:
         """How many answers, and facts that are kept for others, are in memory."""
         return sum(map(len, self.tables)) + sum(map(len, self._kept_rows()))
-
-    def names_of(self, values: Values) -> Names:
-        """The names of the constants in a list of values, which may be one from before numbers were given back."""
-        if values is not self.symbols.values:
-            return Names(values)
-        if self.names.values is not values:
-            self.names = Names(values)
-        return self.names
 
     def standing(self) -> list[Rows]:
         """What is possible now."""
@@ -162,7 +167,7 @@ class Bulk:
             known = rows[:, : table.shape.arity]
             need(not known.size or (known.min() >= 0 and known.max() < len(numbers)), "a row of values that are none")
             rows[:, : table.shape.arity] = numbers[known]
-            table.fill(rows)
+            table.fill(rows, now)
         kept: dict[int, Arrivals] = {}
         for title, lines in arrays.items():
             if title.startswith("recent "):

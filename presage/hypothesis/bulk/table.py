@@ -1,12 +1,12 @@
 """The answers of one query that something is known of: a row each, found by key, woken by the clock.
 
-The arrays belong to `presage.kernels.matches`; this class gives them room, translates a query's shape for them,
-and keeps the rows that wait for a time in buckets, so that a step costs what it concerns.
+The arrays belong to `presage.kernels.matches`, which takes the steps; this class gives them room, and translates a
+query's shape for them.
 """
 
 from __future__ import annotations
 
-import heapq
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from presage.engine.compare import holds
-from presage.engine.relation import Symbols32
+from presage.engine.many_steps import Coming
 from presage.engine.symbols import Symbols
 from presage.hypothesis.bulk.shapes import FAR, Check, Part, Shape, Way
 from presage.hypothesis.patterns import Fixed
-from presage.kernels import matches
+from presage.kernels import matches, wakes
 from presage.kernels.hashing import EMPTY
 
 Ints = npt.NDArray[np.int64]
@@ -42,6 +42,8 @@ class Rows:
     keys: Ints
     fresh: npt.NDArray[np.bool_]
     """For each whether nothing was said of it before."""
+    now: Ints
+    """The step at which each was told."""
 
     def __len__(self) -> int:
         return len(self.bits)
@@ -49,7 +51,15 @@ class Rows:
     def chosen(self, wanted: npt.NDArray[np.bool_]) -> Rows:
         if wanted.all():
             return self
-        return Rows(self.shape, self.status[wanted], self.bits[wanted], self.keys[wanted], self.fresh[wanted])
+        return self.at(wanted)
+
+    def at(self, places: Any) -> Rows:
+        parts = (self.status, self.bits, self.keys, self.fresh, self.now)
+        return Rows(self.shape, *(part[places] for part in parts))
+
+    def told_at(self, now: int) -> Rows:
+        """The same, as of a time."""
+        return Rows(self.shape, self.status, self.bits, self.keys, self.fresh, np.full(len(self), now, np.int64))
 
     def confirmed(self) -> Rows:
         return self.chosen(self.status == matches.CONFIRMED)
@@ -57,15 +67,11 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class _Meeting:
-    """A premise with its constants as numbers."""
+    """A premise that facts may meet."""
 
     part: Part
     way: Way
-    bit: int
-    sources: Ints
-    constants: Ints
-    checks: Ints
-    last_chance: int
+    number: int
 
 
 class Table:
@@ -76,14 +82,17 @@ class Table:
         self.free, self.touched = (np.zeros(ROOM, np.int32) for _ in range(2))
         self.slots = np.full(2 * ROOM, EMPTY, np.int64)
         self.counts = np.zeros(4, np.int64)
-        self.waiting: dict[int, list[Ints]] = {}
-        self.times: list[int] = []
-        self.stamp = 0
+        self.stands = np.zeros(matches.PLACES, np.int64)
+        self._new_waiting(ROOM)
         self._translate()
 
     def _translate(self) -> None:
         """The shape as arrays."""
         self.meetings: dict[str, list[_Meeting]] = {}
+        premises: list[Any] = []
+        sources: list[Any] = []
+        constants: list[Any] = []
+        checks: list[Any] = []
         ways: list[Any] = []
         way_checks: list[Any] = []
         offsets: list[Any] = []
@@ -102,8 +111,18 @@ class Table:
                     options.append((option.delay, start, len(option_checks)))
                 offsets.append((part.offset, first, len(options)))
                 others = [other.span for other in way.parts if other is not part]
-                self._listen(part, way, 1 << number, min(others, default=FAR))
+                self.meetings.setdefault(part.premise.predicate, []).append(_Meeting(part, way, number))
+                fixed = [each.value if isinstance(each, Fixed) else None for each in part.sources]
+                sources.append([-1 if isinstance(each, Fixed) else each for each in part.sources])
+                constants.append([0 if each is None else self.symbols.number(each) for each in fixed])
+                start = len(checks)
+                checks += self._checks(part.checks)
+                limits = way.low, way.high, min(others, default=FAR), start, len(checks)
+                premises.append((0, 1, 0, 1 << number, part.offset, *limits))
                 number += 1
+        self.premises, self.checks = _array(premises, matches.PREMISE_FIELDS), _array(checks, 3)
+        self.sources = np.array(sources, np.int64).reshape(number, self.shape.arity)
+        self.fixed = np.array(constants, np.int64).reshape(number, self.shape.arity)
         self.ways, self.offsets = _array(ways, 6), _array(offsets, 3)
         self.way_checks, self.option_checks = _array(way_checks, 3), _array(option_checks, 3)
         self.options = _array(options, 3)
@@ -115,55 +134,60 @@ class Table:
             for each in checks
         ]  # fmt: skip
 
-    def _listen(self, part: Part, way: Way, bit: int, last_chance: int) -> None:
-        sources = np.array([-1 if isinstance(each, Fixed) else each for each in part.sources], np.int64)
-        constants = np.array(
-            [self.symbols.number(each.value) if isinstance(each, Fixed) else 0 for each in part.sources], np.int64
-        )
-        checks = _array(self._checks(part.checks), 3)
-        meeting = _Meeting(part, way, bit, sources, constants, checks, last_chance)
-        self.meetings.setdefault(part.premise.predicate, []).append(meeting)
-
     @property
     def constants(self) -> Ints:
         """The numbers of the program's own constants."""
-        own = [meeting for group in self.meetings.values() for meeting in group]
-        parts = [self.way_checks[:, 2], self.option_checks[:, 2]]
-        return np.concatenate([*parts, *(each.constants for each in own), *(each.checks[:, 2] for each in own)])
+        compared = (self.way_checks, self.option_checks, self.checks)
+        return np.concatenate([self.fixed.ravel(), *(each[:, 2] for each in compared)])
 
     def __len__(self) -> int:
         return int(self.counts[matches.LIVE])
 
-    # -- a step -----------------------------------------------------------------------------------
+    # -- steps ------------------------------------------------------------------------------------
 
-    def begin(self) -> None:
-        self.stamp += 1
-
-    def meet(self, name: str, rows: Symbols32, times: Ints, now: int) -> None:
-        """Takes facts of one predicate."""
-        for meeting in self.meetings.get(name, ()):
-            given, at = self._compared(meeting, rows, times)
-            done = 0
-            while True:
-                done = matches.meet(
-                    self.rows, self.slots, self.free, self.touched, self.counts,
-                    given, at, done, meeting.sources, meeting.constants, meeting.checks, meeting.bit,
-                    meeting.part.offset, meeting.way.low, meeting.way.high, meeting.last_chance, now, self.stamp,
-                )  # fmt: skip
-                if done == len(at):
-                    break
+    def take(self, arrivals: Ints, coming: Mapping[str, Coming], until: int, by_itself: bool = True) -> Rows:
+        """What changes by the facts that arrive at each of some times and, with `by_itself`, by the time alone, up to
+        `until`."""
+        begins = np.zeros((len(self.premises), len(arrivals) + 1), np.int64)
+        held: list[Any] = []  # kept alive: kernels know addresses only
+        for name, facts in coming.items():
+            for meeting in self.meetings.get(name, ()):
+                given = self._compared(meeting, facts)
+                rows, times = np.ascontiguousarray(given.rows), np.ascontiguousarray(given.times)
+                held += [rows, times]
+                self.premises[meeting.number, : matches.BIT] = rows.ctypes.data, rows.shape[1], times.ctypes.data
+                begins[meeting.number] = given.begins
+        self.stands[[matches.ARRIVAL, matches.PHASE, matches.TOLD]] = 0
+        told = _Room(self.width, max([ROOM, *(len(each.times) for each in coming.values())]))
+        while True:
+            ended = matches.take_steps(
+                self.rows, self.slots, self.free, self.touched, self.counts,
+                self.times, self.heads, self.heap, self.links, self.waiting,
+                self.stands, arrivals, begins, until, by_itself,
+                self.premises, self.sources, self.fixed, self.checks,
+                self.shape.kept, self.ways, self.way_checks, self.offsets, self.options, self.option_checks,
+                told.now, told.status, told.bits, told.keys, told.fresh,
+            )  # fmt: skip
+            if ended == matches.DONE:
+                return told.rows(self.shape, int(self.stands[matches.TOLD]))
+            if ended == matches.ROWS_FULL:
                 self._grow()
+            elif ended == matches.TOLD_FULL:
+                told = _Room(self.width, 2 * len(told.now), told)
+            else:
+                self._new_waiting(2 * len(self))
 
-    def _compared(self, meeting: _Meeting, rows: Symbols32, times: Ints) -> tuple[Symbols32, Ints]:
+    def _compared(self, meeting: _Meeting, facts: Coming) -> Coming:
         """The facts for which the pattern's comparisons come out as it asks."""
-        if not meeting.way.comparisons or not len(times):
-            return rows, times
+        if not meeting.way.comparisons or not len(facts.times):
+            return facts
         places = {place: source for place, source in enumerate(meeting.part.sources) if not isinstance(source, Fixed)}
         variables = {name: places[place] for name, place in meeting.way.variables.items()}
-        keep = np.ones(len(times), bool)
+        keep = np.ones(len(facts.times), bool)
         for comparison, wanted in meeting.way.comparisons:
-            keep &= holds(comparison, rows, variables, self.symbols) == wanted
-        return rows[keep], times[keep]
+            keep &= holds(comparison, facts.rows, variables, self.symbols) == wanted
+        before = np.concatenate([[0], np.cumsum(keep)])
+        return Coming(facts.rows[keep], facts.times[keep], before[facts.begins])
 
     def _grow(self) -> None:
         size = 2 * len(self.rows)
@@ -175,32 +199,30 @@ class Table:
         self.slots = np.empty(2 * size, np.int64)
         matches.rebuild(self.rows, self.slots, self.counts, self.width)
 
-    def settle(self, now: int) -> Rows:
-        """What changed, once the facts of a step are in."""
-        while self.times and self.times[0] <= now:
-            for rows in self.waiting.pop(heapq.heappop(self.times)):
-                matches.due(self.rows, self.touched, self.counts, rows, now, self.stamp, self.width)
-        told, woken, at = matches.settle(
-            self.rows, self.slots, self.free, self.touched, self.counts, self.width, now, self.shape.kept,
-            self.ways, self.way_checks, self.offsets, self.options, self.option_checks,
-        )  # fmt: skip
-        self._wait(woken, at)
-        return Rows(self.shape, *told)
+    def _new_waiting(self, size: int) -> None:
+        """Room for so many rows to wait in, and for as many times."""
+        while True:
+            size = 1 << max(4, (size - 1).bit_length())
+            self.times = np.full(4 * size, wakes.NO_TIME, np.int64)
+            self.heads = np.zeros(4 * size, np.int32)
+            self.heap = np.zeros(2 * size, np.int64)
+            self.links = np.zeros((2 * size, 2), np.int32)
+            self.waiting = np.zeros(wakes.WAITING_FIELDS, np.int64)
+            self.waiting[wakes.WAITING_FREE] = wakes.NONE
+            if self._wait_again() and self.waiting[wakes.WAITING_LINKS] <= size:
+                return
+            size *= 2
 
-    def _wait(self, rows: Ints, at: Ints) -> None:
-        if not len(rows):
-            return
-        order = np.argsort(at, kind="stable")
-        ordered = at[order]
-        for part in np.split(order, np.flatnonzero(np.diff(ordered)) + 1):
-            time = int(at[part[0]])
-            if time not in self.waiting:
-                self.waiting[time] = []
-                heapq.heappush(self.times, time)
-            self.waiting[time].append(rows[part].astype(np.int32))
+    def _wait_again(self) -> bool:
+        now = int(self.stands[matches.NOW])
+        return bool(
+            matches.wait_again(
+                self.rows, self.counts, self.width, now, self.times, self.heads, self.heap, self.links, self.waiting
+            )
+        )  # fmt: skip
 
     def next_wake(self) -> int | None:
-        return self.times[0] if self.times else None
+        return int(self.heap[0]) if self.waiting[wakes.WAITING_TIMES] else None
 
     # -- memory -----------------------------------------------------------------------------------
 
@@ -210,7 +232,9 @@ class Table:
     def _picked(self, rows: Ints, bits: int) -> Rows:
         part = self.rows[rows]
         status = part[:, self.width + matches.STATUS].astype(np.int8)
-        return Rows(self.shape, status, part[:, self.width + bits], part[:, : self.width], np.zeros(len(part), bool))
+        now = np.full(len(part), self.stands[matches.NOW])
+        never = np.zeros(len(part), bool)
+        return Rows(self.shape, status, part[:, self.width + bits], part[:, : self.width], never, now)
 
     def told(self) -> Rows:
         """Every row, with the bits that were reported of it."""
@@ -228,15 +252,34 @@ class Table:
         """All rows, for `fill`."""
         return self.rows[np.flatnonzero(self._behind(matches.STATUS))]
 
-    def fill(self, rows: Ints) -> None:
-        """Puts rows into an empty table."""
+    def fill(self, rows: Ints, now: int | None) -> None:
+        """Puts rows into an empty table, as they were at a time."""
+        self.stands[matches.NOW] = -1 if now is None else now
         while len(self.rows) < len(rows):
             self._grow()
         self.rows[: len(rows)] = rows
         self.counts[matches.ROWS] = self.counts[matches.LIVE] = len(rows)
         self._behind(matches.MARK)[:] = -1
         matches.rebuild(self.rows, self.slots, self.counts, self.width)
-        self._wait(np.arange(len(rows)), self._behind(matches.WAKE).copy())
+        self._new_waiting(2 * len(rows))
+
+
+class _Room:
+    """Room for what is told, with what was told before there was more of it."""
+
+    def __init__(self, width: int, size: int, before: _Room | None = None) -> None:
+        self.now, self.bits = np.empty(size, np.int64), np.empty(size, np.int64)
+        self.status, self.fresh = np.empty(size, np.int8), np.empty(size, np.bool_)
+        self.keys = np.empty((size, width), np.int64)
+        if before is not None:
+            for name in ("now", "bits", "status", "fresh", "keys"):
+                held = getattr(before, name)
+                getattr(self, name)[: len(held)] = held
+
+    def rows(self, shape: Shape, used: int) -> Rows:
+        return Rows(
+            shape, self.status[:used], self.bits[:used], self.keys[:used], self.fresh[:used], self.now[:used]
+        )  # fmt: skip
 
 
 def _array(rows: list[Any], width: int) -> Ints:

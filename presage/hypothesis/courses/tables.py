@@ -102,6 +102,14 @@ class Columns:
             return pa.array(parts // self.per_unit, kind)
         return self._shown(parts).cast(kind)
 
+    def beginning(self, template: Template) -> Any:
+        """When each answer is true, or begins to be, in parts of a unit; nothing where that is open."""
+        import pyarrow as pa
+
+        fields = template.fields
+        total = fields["time"] if fields["time"] is not None else fields["start"]
+        return pa.nulls(self.size, pa.int64()) if total is None else pa.array(self._parts(total))
+
     def _parts(self, total: Sum) -> Any:
         constant = total.constant * self.per_unit
         found = np.full(self.size, int(constant), np.int64)

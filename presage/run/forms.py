@@ -1,4 +1,4 @@
-"""Answers by the column as text by the column: what `changes` would show of them, without an object for each.
+"""Hypothetical answers by the column as text by the column: what answers would show, without an object for each.
 
 The rows of a query have few forms: what is said of a row depends on its status and on the bits of its premises, and
 in each form only names and times differ. Forms are made when they first occur. A row that several ways lead to, or a
@@ -20,14 +20,14 @@ from presage.hypothesis.bulk.table import STATUS, Ints, Rows
 from presage.hypothesis.patterns import Fixed
 from presage.kernels import lines
 from presage.kernels.numbering import distinct
-from presage.model.printer import show_number, show_term
+from presage.model.printer import show_term
 from presage.model.terms import Constant
 from presage.model.values import Value
+from presage.run.names import PLAIN, SHOWN, ConstantNames, others, quoted
 
 Piece = tuple[int, int, int]
 Bytes = npt.NDArray[np.uint8]
 MOST_PREMISES = 60
-"""Bits and a status fit an integer together."""
 FIELDS = ("status", "answer", "bindings", "because", "needs")
 
 
@@ -53,7 +53,7 @@ class Lines:
 
 
 @dataclass(slots=True)
-class _Texts:
+class FormTexts:
     """The texts of all forms of one field, as the kernel wants them."""
 
     firsts: list[int] = field(default_factory=lambda: [0])
@@ -74,42 +74,37 @@ class _Texts:
         )
 
 
-class Names:
-    """The names of constants by their numbers, as bytes; each is made when it is first asked for."""
+class Pieces:
+    """The bytes that pieces are made of, and how times are written."""
 
-    def __init__(self, values: list[Value | None], numbers: dict[Value, int] | None = None) -> None:
-        """`numbers` are those of the values, where they are not those of the engine's symbols."""
-        self.values, self.numbers = values, numbers
-        self.known = np.zeros(16, bool)
-        self.at = {kind: np.zeros((16, 2), np.int64) for kind in (lines.SHOWN, lines.PLAIN)}
-        self.arenas = {kind: np.zeros(256, np.uint8) for kind in (lines.SHOWN, lines.PLAIN)}
-        self.used = {lines.SHOWN: 0, lines.PLAIN: 0}
+    def __init__(self) -> None:
+        self.written = bytearray()
+        self._array: Bytes | None = None
 
-    def make(self, numbers: Ints) -> None:
-        if len(self.values) > len(self.known):
-            size = 2 * len(self.values)
-            self.known = _grown(self.known, size)
-            self.at = {kind: _grown(at, size) for kind, at in self.at.items()}
-        missing = numbers[~self.known[numbers]]
-        if not len(missing):
-            return
-        missing, _ = distinct(missing)
-        self.known[missing] = True
-        given: list[Any] = [self.values[each] for each in missing.tolist()]
-        self._add(lines.SHOWN, missing, [show_term(Constant(value)) for value in given])
-        plain = [value if isinstance(value, str) else show_number(value) for value in given]
-        self._add(lines.PLAIN, missing, plain)
+    def bytes(self, text: str) -> Piece:
+        begin = len(self.written)
+        self.written += text.encode("utf-8", "surrogatepass")
+        self._array = None
+        return (lines.BYTES, begin, len(self.written))
 
-    def _add(self, kind: int, numbers: Ints, texts: list[str]) -> None:
-        coded = [text.encode("utf-8", "surrogatepass") for text in texts]
-        ends = self.used[kind] + np.cumsum([len(each) for each in coded])
-        begin, end = self.used[kind], int(ends[-1])
-        if end + lines.SPARE > len(self.arenas[kind]):
-            self.arenas[kind] = _grown(self.arenas[kind], 2 * end + lines.SPARE)
-        self.arenas[kind][begin:end] = np.frombuffer(b"".join(coded), np.uint8)
-        self.at[kind][numbers, 0] = [begin, *ends[:-1].tolist()]
-        self.at[kind][numbers, 1] = ends
-        self.used[kind] = end
+    def time(self, column: int, offset: int) -> Piece:
+        return (lines.NUMBER, column, offset)
+
+    def array(self) -> Bytes:
+        if self._array is None:
+            self._array = np.frombuffer(bytes(self.written) + bytes(lines.SPARE), np.uint8)
+        return self._array
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What is said of rows with the same bits."""
+
+    way: Way | None
+    because: list[Part]
+    needs: list[Part]
+    open_bits: int
+    """The bits of the premises it needs."""
 
 
 class Forms:
@@ -122,8 +117,8 @@ class Forms:
         self.places = tuple(bindings.values())
         self.numbers: dict[tuple[int, int], int] = {}
         """Forms by status and bits; -1 for those that have none."""
-        self.constants = bytearray()
-        self.fields = {name: _Texts() for name in FIELDS}
+        self.constants = Pieces()
+        self.fields = {name: FormTexts() for name in FIELDS}
         self.needs: list[int] = []
         """For each form the bits of the premises it needs."""
         self.ready: dict[str, tuple[Any, Any, Any]] = {}
@@ -132,29 +127,28 @@ class Forms:
         for way in shape.ways:
             self.ways.append((way, first))
             first += len(way.parts)
+        self.fit = first <= MOST_PREMISES
+        """Whether bits and status fit an integer together."""
 
-    def lines(self, rows: Rows, names: Names, symbols: dict[Value, int]) -> tuple[Lines, npt.NDArray[np.bool_]]:
+    def lines(self, rows: Rows, names: ConstantNames, symbols: dict[Value, int]) -> tuple[Lines, npt.NDArray[np.bool_]]:
         """The lines of the rows that have a form, and which these are."""
         forms = self._forms(rows)
         formed = forms >= 0
         rows, forms = rows.chosen(formed), forms[formed]
         names.make(rows.keys[:, :-1].ravel())
-        constants = np.frombuffer(bytes(self.constants) + bytes(lines.SPARE), np.uint8)
+        constants, nothing = self.constants.array(), others([])
         columns = {
             name: TextColumn(
-                *lines.write(
-                    rows.keys, forms, *self.ready[name], constants,
-                    names.at[lines.SHOWN], names.arenas[lines.SHOWN], names.at[lines.PLAIN], names.arenas[lines.PLAIN],
-                )
+                *lines.write(rows.keys, forms, *self.ready[name], constants, names.at, names.bytes, *nothing)
             )
             for name in FIELDS
-        }  # fmt: skip
-        decided = self._decided(rows, forms, symbols if names.numbers is None else names.numbers)
+        }
+        decided = self.decided(rows, forms, symbols if names.numbers is None else names.numbers)
         return Lines(columns, rows.keys[:, -1].copy(), decided, self.names), formed
 
     def _forms(self, rows: Rows) -> Ints:
         """The form of each row."""
-        if not len(rows) or sum(len(way.parts) for way, _ in self.ways) > MOST_PREMISES:
+        if not len(rows) or not self.fit:
             self._ready()
             return np.full(len(rows), -1, np.int64)
         together = rows.bits << 3 | rows.status
@@ -175,61 +169,68 @@ class Forms:
             self.ready = {name: texts.arrays() for name, texts in self.fields.items()}
 
     def _make(self, status: int, bits: int) -> int:
-        because: list[Part] = []
-        needs: list[Part] = []
-        way = None
-        for each, first in self.ways:
-            met = bits >> first & ((1 << len(each.parts)) - 1)
-            if not met:
-                continue
-            if way is not None:
-                return -1
-            way = each
-            because = [part for index, part in enumerate(each.parts) if met >> index & 1]
-            needs = [part for index, part in enumerate(each.parts) if not met >> index & 1]
-        sorted_because, sorted_needs = _sorted(because), _sorted(needs)
-        if sorted_because is None or sorted_needs is None:
+        said = self.said(bits)
+        if said is None:
             return -1
-        self.fields["status"].add([[self._bytes(STATUS[status])]])
-        places = list(range(self.shape.arity))
-        self.fields["answer"].add([self._atom(self.shown, places, 0)])
-        self.fields["bindings"].add([[(lines.PLAIN, place, 0)] for place in self.places])
-        for name, parts in (("because", sorted_because), ("needs", sorted_needs)):
-            self.fields[name].add([self._literal(way, part) for part in parts if way is not None])
-        open_bits = 0
-        for each, first in self.ways:
-            if each is way:
-                open_bits = sum(1 << first + index for index, part in enumerate(each.parts) if part in needs)
-        self.needs.append(open_bits)
+        write = self.constants
+        self.fields["status"].add([[write.bytes(STATUS[status])]])
+        self.fields["answer"].add([self.atom(write, SHOWN, self.shown, range(self.shape.arity), 0)])
+        self.fields["bindings"].add([[(PLAIN, place, 0)] for place in self.places])
+        self.fields["because"].add([self.literal(write, SHOWN, said.way, part) for part in said.because])
+        self.fields["needs"].add([self.literal(write, SHOWN, said.way, part) for part in said.needs])
+        self.needs.append(said.open_bits)
         return len(self.needs) - 1
 
-    def _literal(self, way: Way, part: Part) -> list[Piece]:
+    def said(self, bits: int) -> _Said | None:
+        """What is said of rows with these bits; nothing if they have no form."""
+        found: _Said | None = None
+        for way, first in self.ways:
+            met = bits >> first & ((1 << len(way.parts)) - 1)
+            if not met:
+                continue
+            if found is not None:
+                return None
+            because = [part for index, part in enumerate(way.parts) if met >> index & 1]
+            needs = [part for index, part in enumerate(way.parts) if not met >> index & 1]
+            open_bits = sum(1 << first + index for index, part in enumerate(way.parts) if part in needs)
+            found = _Said(way, because, needs, open_bits)
+        if found is None:
+            return _Said(None, [], [], 0)
+        because_sorted, needs_sorted = _sorted(found.because), _sorted(found.needs)
+        if because_sorted is None or needs_sorted is None:
+            return None
+        return _Said(found.way, because_sorted, needs_sorted, found.open_bits)
+
+    def literal(self, write: Pieces, names: int, way: Way | None, part: Part) -> list[Piece]:
+        """The pieces of a premise; `names` is the kind of names."""
+        assert way is not None
         slots = {slot: place for place, slot in enumerate(way.pattern.arguments) if not isinstance(slot, Fixed)}
         places = [each if isinstance(each, Fixed) else slots[each] for each in part.premise.arguments]
-        return self._atom(part.premise.predicate, places, part.offset)
+        return self.atom(write, names, part.premise.predicate, places, part.offset)
 
-    def _atom(self, predicate: str, places: Sequence[int | Fixed], offset: int) -> list[Piece]:
+    def atom(
+        self, write: Pieces, names: int, predicate: str, places: Sequence[int | Fixed], offset: int
+    ) -> list[Piece]:
         pieces: list[Piece] = []
         text = predicate
         for index, place in enumerate(places):
             text += ", " if index else "("
             if isinstance(place, Fixed):
-                text += show_term(Constant(place.value))
+                constant = show_term(Constant(place.value))
+                text += constant if names == SHOWN else quoted(constant)
             else:
-                pieces += [self._bytes(text), (lines.SHOWN, place, 0)]
+                pieces += [write.bytes(text), (names, place, 0)]
                 text = ""
         text += ")@" if places else "@"
-        return [*pieces, self._bytes(text), (lines.TIME, offset, 0)]
+        return [*pieces, write.bytes(text), write.time(self.shape.arity, offset)]
 
-    def _bytes(self, text: str) -> Piece:
-        begin = len(self.constants)
-        self.constants += text.encode("utf-8", "surrogatepass")
-        return (lines.BYTES, begin, len(self.constants))
-
-    def _decided(self, rows: Rows, forms: Ints, symbols: dict[Value, int]) -> Ints:
+    def decided(self, rows: Rows, forms: Ints, symbols: dict[Value, int]) -> Ints:
         """When everything that a row still needs is settled."""
+        return self.settled(rows, np.array([*self.needs, 0], np.int64)[forms], symbols)
+
+    def settled(self, rows: Rows, open_bits: Ints, symbols: dict[Value, int]) -> Ints:
+        """When all premises with these bits are settled, or -1 where there are none."""
         latest = np.full(len(rows), -1, np.int64)
-        open_bits = np.array([*self.needs, 0], np.int64)[forms]
         for way, first in self.ways:
             for index, part in enumerate(way.parts):
                 needed = open_bits >> (first + index) & 1 == 1
@@ -272,9 +273,3 @@ def _beginning(part: Part) -> str:
             return text
         text += show_term(Constant(argument.value))
     return text + (")@" if part.premise.arguments else "@")
-
-
-def _grown(array: Any, size: int) -> Any:
-    larger = np.zeros((size, *array.shape[1:]), array.dtype)
-    larger[: len(array)] = array
-    return larger

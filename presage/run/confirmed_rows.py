@@ -1,0 +1,258 @@
+"""Confirmed answers by the column: counted at once, made objects, lines or tables when someone asks.
+
+What differs from row to row is a tuple of constants, a time and a step. Times and steps are few and come again and
+again: what is said of each is made once, by the code that makes it for a single answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from presage.answers import Answer, Answers, binding_places, null_name, shown_name
+from presage.answers.schema import answers_table
+from presage.engine.relation import Ints, Symbols32
+from presage.io.lines import texts_column
+from presage.io.moments import Moments
+from presage.io.tables import pyarrow
+from presage.kernels import lines
+from presage.model.statements import Query
+from presage.model.terms import Number, Variable
+from presage.model.values import Value
+from presage.run.forms import FormTexts, Piece, Pieces
+from presage.run.names import IN_JSON, OTHERS, PLAIN, QUOTED, SHOWN, ConstantNames, others
+from presage.run.ordering import in_order
+from presage.time.cells import Grid
+
+WHEN, KEY, FIELDS, STEP = range(OTHERS, OTHERS + 4)
+"""Other names: the time as it stands in the answer and in its key, the fields that say it, and the step."""
+_BEFORE = ("now", "status", "answer", "key", "bindings")
+"""The fields of a line before those that hang on the time alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entailed:
+    """What is new for a query: tuples, cells of their intervals, and the places of their steps."""
+
+    query: Query
+    rows: Symbols32
+    low: Ints
+    high: Ints
+    step: Symbols32
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def at(self, wanted: Any) -> Entailed:
+        return Entailed(self.query, self.rows[wanted], self.low[wanted], self.high[wanted], self.step[wanted])
+
+
+class ConfirmedRows:
+    """The confirmed answers of some steps. Constants may get other numbers later, in another list of values."""
+
+    def __init__(
+        self, parts: Sequence[Entailed], steps: list[Number], names: Callable[[], ConstantNames], grid: Grid
+    ) -> None:
+        """`names` are those of the constants."""
+        self.parts, self.steps, self.names, self.grid = parts, steps, names, grid
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts))
+
+    def answers(self) -> list[Answer]:
+        found = []
+        values, steps = self._names.values, self.steps
+        for part in self.parts:
+            name, places = shown_name(part.query.atom.predicate), binding_places(part.query)
+            columns = (part.rows.tolist(), part.low.tolist(), part.high.tolist(), part.step.tolist())
+            for row, low, high, step in zip(*columns, strict=True):
+                # What is below 0 are the names of invented values.
+                arguments = tuple([values[each] if each >= 0 else Variable(null_name(-each)) for each in row])
+                bindings = {title: _plain(arguments[place]) for title, place in places}
+                found.append((step, _answer(name, arguments, bindings, self.grid, low, high, steps[step])))
+        found.sort(key=lambda each: (each[0], each[1].answer))
+        return [answer for _, answer in found]
+
+    def of_last_step(self) -> Answers:
+        """Those of the last step alone."""
+        last = len(self.steps) - 1
+        parts = [part.at(part.step == last) for part in self.parts]
+        found = ConfirmedRows([part for part in parts if len(part)], self.steps, self.names, self.grid)
+        return Answers(len(found), found.answers, found if len(found) else None)
+
+    # -- by columns -------------------------------------------------------------------------------
+
+    @cached_property
+    def _names(self) -> ConstantNames:
+        return self.names()
+
+    @cached_property
+    def _times(self) -> tuple[list[Answer], Any]:
+        """What is said of each distinct time, and which it is for each row."""
+        spans = np.column_stack(
+            [np.concatenate([getattr(part, name) for part in self.parts]) for name in ("low", "high")]
+        )
+        used, places = np.unique(spans, axis=0, return_inverse=True) if len(spans) else (spans, np.zeros(0, np.int64))
+        like = [_answer("p", (), {}, self.grid, low, high, 0) for low, high in used.tolist()]
+        return like, places.reshape(-1)
+
+    @cached_property
+    def _keys(self) -> Any:
+        """The rows of all parts: arguments, time, step."""
+        width = max(part.rows.shape[1] for part in self.parts)
+        keys = np.zeros((len(self), width + 2), np.int64)
+        begin = 0
+        for part in self.parts:
+            own = keys[begin : begin + len(part)]
+            own[:, : part.rows.shape[1]], own[:, width + 1] = part.rows, part.step
+            begin += len(part)
+        keys[:, width] = self._times[1]
+        return keys
+
+    @cached_property
+    def _order(self) -> Any:
+        """By step, then text."""
+        keys, width = self._keys, self._keys.shape[1] - 2
+        begins = [f"{shown_name(part.query.atom.predicate)}{'(' if part.rows.shape[1] else '@'}" for part in self.parts]
+        ranks = {text: place for place, text in enumerate(sorted(set(begins)))}
+        predicate = np.repeat([ranks[text] for text in begins], [len(part) for part in self.parts])
+        texts = [answer.answer for answer in self._times[0]]
+        times = np.empty(len(texts), np.int64)
+        times[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+        arguments = [self._ranks(place) for place in range(width)]
+        return in_order([keys[:, width + 1], predicate, *arguments, times[keys[:, width]]])
+
+    def _ranks(self, place: int) -> Any:
+        found = [
+            self._names.ranks(part.rows[:, place]) if place < part.rows.shape[1] else np.zeros(len(part), np.int64)
+            for part in self.parts
+        ]
+        return np.concatenate(found)
+
+    def tables(self) -> list[Any]:
+        return [self.table()]
+
+    def table(self) -> Any:
+        """Their lines in order."""
+        whole = self.grid.discrete
+        pa = pyarrow()
+        like, order = self._times[0], self._order
+        keys, forms = self._keys[order], self._forms_of()[order]
+        width = keys.shape[1] - 2
+        # All that hangs on the time alone, and what is the same for all.
+        base = answers_table(like, whole).take(pa.array(keys[:, width]))
+        self._names.make(self._keys[:, :width].ravel())
+        named = (self._names.at, self._names.bytes, *self._others(None))
+        write = Pieces()
+        answer, key, bindings = FormTexts(), FormTexts(), FormTexts()
+        titles: list[list[str]] = []
+        for part in self.parts:
+            answer.add([self._atom(write, SHOWN, part, WHEN)])
+            key.add([self._atom(write, SHOWN, part, KEY)])
+            places = binding_places(part.query)
+            bindings.add([[(PLAIN, place, 0)] for _, place in places])
+            titles.append([title for title, _ in places])
+        written = [lines.write(keys, forms, *each.arrays(), write.array(), *named) for each in (answer, key, bindings)]
+        now = answers_table([Answer(step, "confirmed", "p", (), {}, time=0) for step in self.steps], whole).column(
+            "now"
+        )
+        names = pa.array([title for own in titles for title in own], pa.string())
+        firsts = np.cumsum([0, *map(len, titles)])
+        counts = np.diff(written[2][0])
+        within = np.arange(int(written[2][0][-1])) - np.repeat(written[2][0][:-1], counts)
+        named_by = names.take(pa.array(np.repeat(firsts[forms], counts) + within))
+        kind = base.schema.field("bindings").type
+        columns = {
+            "now": now.take(pa.array(keys[:, width + 1])),
+            "answer": texts_column(*written[0][1:]),
+            "key": texts_column(*written[1][1:]),
+            "bindings": pa.MapArray.from_arrays(pa.array(written[2][0]), named_by, texts_column(*written[2][1:]), kind),
+        }
+        for name, column in columns.items():
+            base = base.set_column(base.schema.get_field_index(name), base.schema.field(name), column)
+        return base
+
+    def json_lines(self, moments: Moments | None) -> Any:
+        """Their lines in JSON, in order, as bytes; nothing where they must be made one by one."""
+        if moments is not None and moments.places:
+            return None
+        keys, order = self._keys, self._order
+        self._names.make(keys[:, :-2].ravel())
+        write, texts = Pieces(), FormTexts()
+        width = keys.shape[1] - 2
+        for part in self.parts:
+            bindings: list[Piece] = []
+            for index, (title, place) in enumerate(binding_places(part.query)):
+                comma = ", " if index else ""
+                bindings += [write.bytes(f"{comma}{json.dumps(title, ensure_ascii=False)}: "), (IN_JSON, place, 0)]
+            line = [
+                write.bytes('{"now": '), (STEP, width + 1, 0), write.bytes(', "status": "confirmed", "answer": "'),
+                *self._atom(write, QUOTED, part, WHEN), write.bytes('", "key": "'),
+                *self._atom(write, QUOTED, part, KEY), write.bytes('", "bindings": {'), *bindings,
+                write.bytes("}, "), (FIELDS, width, 0), write.bytes("}\n"),
+            ]  # fmt: skip
+            texts.add([line])
+        named = (self._names.at, self._names.bytes, *self._others(moments))
+        _, _, data = lines.write(keys[order], self._forms_of()[order], *texts.arrays(), write.array(), *named)
+        return data
+
+    def _forms_of(self) -> Any:
+        return np.repeat(np.arange(len(self.parts)), [len(part) for part in self.parts])
+
+    def _atom(self, write: Pieces, names: int, part: Entailed, when: int) -> list[Piece]:
+        pieces: list[Piece] = []
+        text = shown_name(part.query.atom.predicate)
+        for place in range(part.rows.shape[1]):
+            pieces += [write.bytes(text + (", " if place else "(")), (names, place, 0)]
+            text = ""
+        if part.rows.shape[1]:
+            text = ")"
+        return [*pieces, write.bytes(text), (when, self._keys.shape[1] - 2, 0)]
+
+    def _others(self, moments: Moments | None) -> tuple[Any, Any]:
+        """What is said of times and steps, in words."""
+
+        def shown(answer: Answer) -> dict[str, Any]:
+            return answer.to_json() if moments is None else moments.line(answer.to_json())
+
+        said = [shown(answer) for answer in self._times[0]]
+        fields = []
+        for line in said:
+            rest = {
+                name: value
+                for name, value in line.items()
+                if name not in ("now", "status", "answer", "key", "bindings")
+            }
+            fields.append(json.dumps(rest, ensure_ascii=False)[1:-1])
+        steps = [shown(Answer(step, "confirmed", "p", (), {}, time=0))["now"] for step in self.steps]
+        return others(
+            [
+                [line["answer"][1:] for line in said],
+                [line["key"][1:] for line in said],
+                fields,
+                [json.dumps(step, ensure_ascii=False) for step in steps],
+            ]
+        )
+
+
+def _at_step(step: Number) -> Answer:
+    return Answer(step, "confirmed", "p", (), {}, time=0)
+
+
+def _plain(value: Value | Variable) -> Value:
+    return value.name if isinstance(value, Variable) else value
+
+
+def _answer(
+    name: str, arguments: Any, bindings: dict[str, Value], grid: Grid, low: int, high: int, now: Number
+) -> Answer:
+    if low == high and (time := grid.point(low)) is not None:
+        return Answer(now, "confirmed", name, arguments, bindings, time)
+    span = grid.span(low, high)
+    bounds = ("[" if span.closed_low else "(") + ("]" if span.closed_high else ")")
+    return Answer(now, "confirmed", name, arguments, bindings, start=span.low, end=span.high, bounds=bounds)

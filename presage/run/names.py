@@ -1,0 +1,113 @@
+"""Names by numbers, as bytes: what the kernel that writes lines puts in their places."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from json.encoder import encode_basestring
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from presage.answers import json_value
+from presage.kernels import lines
+from presage.kernels.numbering import distinct
+from presage.model.printer import show_number, show_term
+from presage.model.terms import Constant
+from presage.model.values import Value
+
+Ints = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+
+SHOWN, PLAIN, QUOTED, IN_JSON = range(lines.NAMES, lines.NAMES + 4)
+"""A constant as programs show it, as plain text, as programs show it within a text in JSON, and as a value in JSON."""
+KINDS = 4
+OTHERS = lines.NAMES + KINDS
+"""The first kind of other names."""
+
+
+def quoted(text: str) -> str:
+    """A text as it stands between the quotes of JSON."""
+    return encode_basestring(text)[1:-1]
+
+
+def in_json(value: Value) -> str:
+    """A constant as JSON has it."""
+    return encode_basestring(value) if isinstance(value, str) else json.dumps(json_value(value))
+
+
+class ConstantNames:
+    """The names of constants by their numbers; each is made when it is first asked for."""
+
+    def __init__(self, values: list[Value | None], numbers: dict[Value, int] | None = None) -> None:
+        """`numbers` are those of the values, where they are not those of the engine's symbols."""
+        self.values, self.numbers = values, numbers
+        self.known = np.zeros(16, bool)
+        self.at = np.zeros((KINDS, 16, 2), np.int64)
+        self.bytes = np.zeros(256, np.uint8)
+        self.used = 0
+        self.order: Ints | None = None
+
+    def make(self, numbers: Any) -> None:
+        if len(self.values) > len(self.known):
+            size = 2 * len(self.values)
+            self.known = _grown(self.known, size)
+            at = np.zeros((KINDS, size, 2), np.int64)
+            at[:, : self.at.shape[1]] = self.at
+            self.at = at
+        missing = numbers[~self.known[numbers]]
+        if not len(missing):
+            return
+        missing, _ = distinct(missing)
+        self.known[missing] = True
+        self.order = None
+        given: list[Any] = [self.values[each] for each in missing.tolist()]
+        shown = [show_term(Constant(value)) for value in given]
+        self._add(SHOWN, missing, shown)
+        self._add(PLAIN, missing, [value if isinstance(value, str) else show_number(value) for value in given])
+        self._add(QUOTED, missing, [quoted(text) for text in shown])
+        self._add(IN_JSON, missing, [in_json(value) for value in given])
+
+    def _add(self, kind: int, numbers: Ints, texts: list[str]) -> None:
+        coded = [text.encode("utf-8", "surrogatepass") for text in texts]
+        ends = self.used + np.cumsum([len(each) for each in coded])
+        begin, end = self.used, int(ends[-1])
+        if end + lines.SPARE > len(self.bytes):
+            self.bytes = _grown(self.bytes, 2 * end + lines.SPARE)
+        self.bytes[begin:end] = np.frombuffer(b"".join(coded), np.uint8)
+        self.at[kind - lines.NAMES, numbers, 0] = [begin, *ends[:-1].tolist()]
+        self.at[kind - lines.NAMES, numbers, 1] = ends
+        self.used = end
+
+    def ranks(self, numbers: Any) -> Any:
+        """Numbers by which names are in the order of their texts. What follows a name in a text, a comma or a
+        parenthesis, comes before whatever a longer name goes on with: texts of several names go by these too."""
+        self.make(numbers.reshape(-1))
+        if self.order is None:
+            known = np.flatnonzero(self.known)
+            begins, ends = self.at[SHOWN - lines.NAMES, known].T.tolist()
+            data = self.bytes[: self.used].tobytes()
+            texts = [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
+            self.order = np.zeros(len(self.known), np.int64)
+            self.order[known[sorted(range(len(texts)), key=texts.__getitem__)]] = np.arange(len(known))
+        return self.order[numbers]
+
+
+def others(kinds: Sequence[Sequence[str]]) -> tuple[Ints, Bytes]:
+    """Other names, by kind and number, as the kernel wants them."""
+    coded = [text.encode("utf-8", "surrogatepass") for texts in kinds for text in texts]
+    ends = np.cumsum([0, *(len(each) for each in coded)])
+    at = np.zeros((len(kinds), max((len(texts) for texts in kinds), default=0), 2), np.int64)
+    place = 0
+    for kind, texts in enumerate(kinds):
+        at[kind, : len(texts), 0] = ends[place : place + len(texts)]
+        at[kind, : len(texts), 1] = ends[place + 1 : place + len(texts) + 1]
+        place += len(texts)
+    return at, np.frombuffer(b"".join(coded) + bytes(lines.SPARE), np.uint8)
+
+
+def _grown(array: Any, size: int) -> Any:
+    larger = np.zeros((size, *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger

@@ -1,0 +1,111 @@
+"""A reasoner takes passages of time: what is late is left out, and the engine that is at work takes the steps.
+
+Where it cannot, as it stands, the same steps are taken one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from presage.answers import NONE, Answers
+from presage.answers.schema import answers_table
+from presage.io.facts import Fact
+from presage.io.tables import Columns, pyarrow
+from presage.model.terms import Number
+from presage.run.confirmed_rows import ConfirmedRows
+from presage.run.passages import Passage, PassageEngine
+from presage.run.stratified import StratifiedEngine
+from presage.time.cells import Grid
+
+
+def takes_passages(engine: StratifiedEngine) -> bool:
+    """Whether compiled code can take the steps of this engine, as it stands."""
+    if engine._beside:
+        return False
+    confirming = None if engine._behind else engine._confirming
+    if engine.supposing is None:
+        return confirming is not None and confirming.takes_passages
+    supposing = engine.supposing
+    if engine._only_confirmed or not isinstance(supposing, PassageEngine) or not supposing.takes_passages:
+        return False
+    return confirming is None or confirming.takes_passages
+
+
+def through(engine: StratifiedEngine, passage: Passage, end: Number | None = None) -> Answers | None:
+    """The answers of the steps of a passage; of a run that ends, what is said of intervals up to its `end`. Nothing,
+    and nothing has changed, where one step after the other must be taken."""
+    if not takes_passages(engine) or not isinstance(passage.until, int) or not _are_countable(engine, passage):
+        return None
+    late: list[tuple[int, Fact]] = []
+    kept = Passage(passage.steps, [_in_time(engine, passage, each, late) for each in passage.parts], passage.until)
+    found = engine.supposing.through(kept) if isinstance(engine.supposing, PassageEngine) else None
+    if not engine._behind and engine._confirming is not None:
+        entailed = engine._confirming.through(kept, end)
+        found = entailed if found is None else found
+    assert found is not None
+    late.sort(key=lambda each: each[0])
+    engine.late.extend(fact for _, fact in late)
+    engine.now = passage.until
+    return found
+
+
+def of_last_step(found: Answers) -> Answers:
+    """What the last step of a passage told; what is by columns otherwise is asked of its engine."""
+    return found.columns.of_last_step() if isinstance(found.columns, ConfirmedRows) else found
+
+
+def _are_countable(engine: StratifiedEngine, passage: Passage) -> bool:
+    """Whether all times are such as the engine counts; and then reckons with them. Otherwise the step that is not says
+    so."""
+    grid = Grid(engine.subject.discrete) if engine._confirming is None else engine._confirming.engine.grid
+    times = [int(columns.times.max()) for columns, _ in passage.parts if len(columns)]
+    farthest = max([engine.farthest, passage.until, *times])
+    if not grid.holds(farthest):
+        return False
+    engine.farthest = farthest
+    return True
+
+
+def _in_time(
+    engine: StratifiedEngine, passage: Passage, part: tuple[Columns, Any], late: list[tuple[int, Fact]]
+) -> tuple[Columns, Any]:
+    """The facts of a part that are not late; those that are go to the list, with their steps."""
+    columns, begins = part
+    now = passage.now(begins)
+    too_late = columns.late(engine.subject.predicates[columns.predicate], now)
+    if too_late is None:
+        return part
+    late.extend(zip(now[too_late].tolist(), columns.chosen(too_late).facts(), strict=True))
+    return columns.chosen(~too_late), np.concatenate([[0], np.cumsum(~too_late)])[begins]
+
+
+class JoinedColumns:
+    """The answers of several steps, one after the other, by columns."""
+
+    def __init__(self, parts: Sequence[Answers], whole_times: bool) -> None:
+        self.parts, self.whole_times = parts, whole_times
+
+    def tables(self) -> list[Any]:
+        return [self.table()]
+
+    def table(self) -> Any:
+        found = [part.with_times(self.whole_times).table for part in self.parts]
+        if not found:
+            return answers_table([], self.whole_times)
+        return pyarrow().concat_tables(found, promote_options="default")
+
+    def json_lines(self, moments: Any) -> Any:
+        return None
+
+
+def joined(parts: Sequence[Answers], whole_times: bool) -> Answers:
+    """The answers of several steps as one."""
+    told = [part for part in parts if len(part)]
+    if len(told) <= 1:
+        return (told[0] if told else NONE).with_times(whole_times)
+    columns = JoinedColumns(told, whole_times)
+    return Answers(sum(map(len, told)), lambda: list(chain.from_iterable(told)), columns, (), whole_times)
