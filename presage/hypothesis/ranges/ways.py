@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any, NamedTuple
 
 from presage.hypothesis.literals import Open
-from presage.hypothesis.ranges.patterns import Moment, Need, at_most, inside, same
+from presage.hypothesis.ranges.covering import Pair, arranged, equal, is_kin, placed
 from presage.hypothesis.ranges.pieces import Piece, canonical, merged
 from presage.hypothesis.ranges.ranking import evidence_ranks
 from presage.hypothesis.texts import MIRRORED, Clause, show_clause
@@ -22,7 +21,7 @@ from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable
 from presage.model.values import is_true, value_of
 from presage.time.sameness import as_set, distinct, mapping, mark
 from presage.time.stretches import Line, Stretch, minus, union
-from presage.time.zones import ANSWER, Constraint, Zone, joined
+from presage.time.zones import ANSWER, Zone, joined
 
 
 class Outcome(NamedTuple):
@@ -127,77 +126,20 @@ def _beaten(piece: Piece, other: Piece, is_preferred: bool, answered: frozenset[
     both = piece.zone.extended(size + other.zone.size - 2).within(other.zone.placed(places))
     if both.empty:
         return
-    needs = [_placed(each, places) for each in other.needs]
-    options = [[each for each in piece.needs if _is_kin(need, each)] for need in needs]
-    for chosen in product(*options):
-        pairs = list(zip(needs, chosen, strict=True))
+    needs = [placed(each, places) for each in other.needs]
+    for part, pairs in arranged(both, needs, piece.needs, is_kin):
         if not _agree(piece, other, pairs, answered):
             continue
-        part = both.within(each for need, have in pairs for each in _among(need, have))
-        if part.empty:
-            continue
-        region = part.kept(range(1, size))
-        rest = [region]
+        rest = [part]
         if not is_preferred:
             # Where it needs the same, it is none the better.
-            for equal in _equal(part, piece, pairs):
-                rest = [left for each in rest for left in each.without(equal.kept(range(1, size)))]
-        yield from rest
+            for same in equal(part, piece.needs, pairs):
+                rest = [left for each in rest for left in each.without(same)]
+        for each in rest:
+            yield each.kept(range(1, size))
 
 
-def _is_kin(need: Need, have: Need) -> bool:
-    """Whether one premise may be among another: of so many, if there are as many and nothing else is asked of them."""
-    if (have.predicate, have.positive) != (need.predicate, need.positive):
-        return False
-    if need.amount is None or have.amount is None:
-        return need.amount is None and have.amount is None
-    if (need.amount.words, need.amount.differ) != (have.amount.words, have.amount.differ):
-        return False
-    more, less = (have, need) if need.positive else (need, have)
-    if not set(need.amount.limits) <= set(have.amount.limits) or (not need.positive and need.amount != have.amount):
-        return False
-    return more.amount.value >= less.amount.value  # type: ignore[union-attr]
-
-
-def _equal(zone: Zone, piece: Piece, pairs: list[tuple[Need, Need]]) -> Iterator[Zone]:
-    """Where premises that are all among a piece's are all of them: each of those is among the others in turn."""
-    for chosen in product(*([need for need, have in pairs if _alike(have, each)] for each in piece.needs)):
-        equal = zone.within(
-            constraint for need, have in zip(chosen, piece.needs, strict=True) for constraint in _among(have, need)
-        )
-        if not equal.empty:
-            yield equal
-
-
-def _alike(one: Need, other: Need) -> bool:
-    """Whether two premises are about the same, at whatever times."""
-    atoms = (one.predicate, one.positive, one.arguments) == (other.predicate, other.positive, other.arguments)
-    return atoms and one.amount == other.amount
-
-
-def _placed(need: Need, places: list[int]) -> Need:
-    def put(moment: Moment) -> Moment:
-        return moment if moment.base == 0 else Moment(places[moment.base - 1], moment.offset)
-
-    return replace(need, low=put(need.low), high=put(need.high))
-
-
-def _among(need: Need, have: Need) -> Iterator[Constraint]:
-    """What makes the times of one premise times of another; of so many of something, those among which the other
-    chooses."""
-    if need.amount is not None:
-        yield at_most(need.low, have.low, (0, -1 if have.closed_low and not need.closed_low else 0))
-        yield at_most(have.high, need.high, (0, -1 if have.closed_high and not need.closed_high else 0))
-    elif not have.throughout:
-        yield from (*same(need.low, have.low), *same(need.high, have.high))
-    elif not need.throughout:
-        yield from inside(need.low, have)
-    else:
-        yield at_most(have.low, need.low, (0, -1 if need.closed_low and not have.closed_low else 0))
-        yield at_most(need.high, have.high, (0, -1 if need.closed_high and not have.closed_high else 0))
-
-
-def _agree(piece: Piece, other: Piece, pairs: Sequence[tuple[Need, Need]], answered: frozenset[Open]) -> bool:
+def _agree(piece: Piece, other: Piece, pairs: Sequence[Pair], answered: frozenset[Open]) -> bool:
     """Whether the open data variables of another piece can be what makes its premises premises of this one; those of
     the answer are what they are."""
     values: dict[Open, object] = {each: each for each in answered}

@@ -1,0 +1,133 @@
+"""Where the premises of one way are among those of another.
+
+A premise is among others if each of its times is a time of one of them. For a stretch these may be several that follow
+each other without a gap: where times are open, whether they do is a matter of zones as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from presage.hypothesis.literals import Open
+from presage.hypothesis.ranges.patterns import Moment, Need, at_most, inside, same
+from presage.time.zones import Constraint, Zone
+
+Pair = tuple[Need, Need]
+"""A premise, and one that it is among, or a part of it is."""
+
+
+def placed(need: Need, places: Sequence[int]) -> Need:
+    """A premise with other names for its times."""
+
+    def put(moment: Moment) -> Moment:
+        return moment if moment.base == 0 else Moment(places[moment.base - 1], moment.offset)
+
+    return replace(need, low=put(need.low), high=put(need.high))
+
+
+def arranged(
+    zone: Zone, needs: Sequence[Need], haves: Sequence[Need], are_kin: Callable[[Need, Need], bool]
+) -> Iterator[tuple[Zone, list[Pair]]]:
+    """Where premises are all among others, and which among which."""
+    if not needs:
+        yield zone, []
+        return
+    first, *rest = needs
+    for part, chosen in _covered(zone, first, [each for each in haves if are_kin(first, each)]):
+        for last, pairs in arranged(part, rest, haves, are_kin):
+            yield last, [*((first, have) for have in chosen), *pairs]
+
+
+def is_kin(need: Need, have: Need) -> bool:
+    """Whether one premise may be among another: of so many, if there are as many and nothing else is asked of them."""
+    if (have.predicate, have.positive) != (need.predicate, need.positive):
+        return False
+    if any(
+        not isinstance(want, Open) and want != has for want, has in zip(need.arguments, have.arguments, strict=True)
+    ):
+        return False
+    if need.amount is None or have.amount is None:
+        return need.amount is None and have.amount is None
+    if (need.amount.words, need.amount.differ) != (have.amount.words, have.amount.differ):
+        return False
+    more, less = (have, need) if need.positive else (need, have)
+    if not set(need.amount.limits) <= set(have.amount.limits) or (not need.positive and need.amount != have.amount):
+        return False
+    return more.amount.value >= less.amount.value  # type: ignore[union-attr]
+
+
+def equal(zone: Zone, needs: Sequence[Need], pairs: Sequence[Pair]) -> Iterator[Zone]:
+    """Where premises that are all among some needs are all of them: each of those is among the premises in turn."""
+
+    def are_kin(have: Need, need: Need) -> bool:
+        return any(other is need and _alike(each, have) for other, each in pairs)
+
+    found: list[Need] = []
+    for need, _ in pairs:
+        if not any(each is need for each in found):
+            found.append(need)
+    for part, _ in arranged(zone, needs, found, are_kin):
+        yield part
+
+
+def _alike(one: Need, other: Need) -> bool:
+    """Whether two premises are about the same, at whatever times."""
+    atoms = (one.predicate, one.positive, one.arguments) == (other.predicate, other.positive, other.arguments)
+    return atoms and one.amount == other.amount
+
+
+def _covered(zone: Zone, need: Need, haves: Sequence[Need]) -> Iterator[tuple[Zone, tuple[Need, ...]]]:
+    """Where the times of a premise are among those of another, or of several that follow each other."""
+    for have in haves:
+        part = zone.within(_among(need, have))
+        if not part.empty:
+            yield part, (have,)
+    if need.throughout and need.amount is None and len(haves) > 1:
+        for have in haves:
+            part = zone.within([_begins(need, have)])
+            if not part.empty:
+                yield from _followed(part, need, (have,), [each for each in haves if each is not have])
+
+
+def _followed(
+    zone: Zone, need: Need, chain: tuple[Need, ...], rest: Sequence[Need]
+) -> Iterator[tuple[Zone, tuple[Need, ...]]]:
+    """Where more premises follow the last one without a gap, up to the end of a stretch."""
+    last = chain[-1]
+    for each in rest:
+        if each.arguments != last.arguments:
+            continue
+        gap = (1, 0) if zone.whole else (0, 0 if last.closed_high or each.closed_low else -1)
+        part = zone.within([at_most(each.low, last.high, gap)])
+        if part.empty:
+            continue
+        whole = part.within([_ends(need, each)])
+        if not whole.empty:
+            yield whole, (*chain, each)
+        yield from _followed(part, need, (*chain, each), [other for other in rest if other is not each])
+
+
+def _among(need: Need, have: Need) -> Iterator[Constraint]:
+    """What makes the times of one premise times of another; of so many of something, those among which the other
+    chooses."""
+    if need.amount is not None:
+        yield at_most(need.low, have.low, (0, -1 if have.closed_low and not need.closed_low else 0))
+        yield at_most(have.high, need.high, (0, -1 if have.closed_high and not need.closed_high else 0))
+    elif not have.throughout:
+        yield from (*same(need.low, have.low), *same(need.high, have.high))
+    elif not need.throughout:
+        yield from inside(need.low, have)
+    else:
+        yield _begins(need, have)
+        yield _ends(need, have)
+
+
+def _begins(need: Need, have: Need) -> Constraint:
+    """A stretch does not begin before another premise."""
+    return at_most(have.low, need.low, (0, -1 if need.closed_low and not have.closed_low else 0))
+
+
+def _ends(need: Need, have: Need) -> Constraint:
+    """A stretch does not end after another premise."""
+    return at_most(need.high, have.high, (0, -1 if need.closed_high and not have.closed_high else 0))

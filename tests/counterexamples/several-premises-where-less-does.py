@@ -1,0 +1,18 @@
+"""What a derived atom and an operator ask for overlaps by times that are open: of ways that need more nothing is told."""
+
+PROGRAM = """
+timeline discrete.
+input p(x) delay 2.
+input e(x, y) delay 2.
+d(X) :- historically[0,2] e(b, X), (historically[1,1] once[0,0] p(X) or e(X, X)).
+h(X) :- eventually[0,1] always[0,1] e(b, X), always[0,1] (d(X) or d(a)).
+query h(b).
+"""
+FACTS = [
+    (("e", ("b", "b"), 0), 2),
+]
+TOLD = [
+    "2: possible h(b)@2",
+    "  because e(b, b)@0; needs e(b, b)@[1,3]",
+    "3: refuted h(b)@2",
+]
