@@ -1,4 +1,4 @@
-"""What a derived atom and an operator ask for overlaps by times that are open: of ways that need more nothing is told."""
+"""What a derived atom and an operator ask for overlaps by open times: ways that need more than others are not told."""
 
 PROGRAM = """
 timeline discrete.
