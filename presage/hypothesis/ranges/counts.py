@@ -191,9 +191,10 @@ class Counts:
         need = counted.need
         delay = self.world.delays.of(need.predicate, self.sets.given(counted, state.slots))
         cut = number(self.now - delay)
+        enough = self._enough(counted, cell.found, bound, more) if coming and counted.is_positive else cell.found
         evidence = {
             (need.predicate, each.row, each.fact)
-            for each in cell.found
+            for each in enough
             if counted.function == "count" or each.values[0] != 0
         }
         if counted.is_positive or counted.operator == "=":
@@ -234,6 +235,14 @@ class Counts:
             yield from self._lacking(seen.but(zone=zone), counted, cell, rest, cut, choices)
             return
         yield self._needing(seen.but(zone=zone), counted, cell, Amount(words, rest), cut, choices)
+
+    def _enough(self, counted: Counted, found: Sequence[Found], bound: Number, more: Number) -> Sequence[Found]:
+        """As much of what is there as is needed beside what other premises add: the first of it, which is the most."""
+        for size in range(len(found) + 1):
+            worth = number(self._worth(counted, found[:size]) + more)
+            if is_true(counted.operator, worth, bound):
+                return found[:size]
+        return found
 
     def _lacking(
         self, state: Partial, counted: Counted, cell: Cell, lacking: Number, cut: Number, choices: Choices | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from presage.hypothesis.patterns import Fixed
@@ -10,9 +11,15 @@ from presage.hypothesis.ranges.counted_sets import Cell, CountedSets, Found, out
 from presage.hypothesis.ranges.partial import Partial
 from presage.hypothesis.ranges.patterns import OWN, Counted, Moment, Need, same
 from presage.hypothesis.ranges.patterns import inside as within
-from presage.model.terms import Variable, number
+from presage.model.terms import Number, Variable, number
 from presage.model.values import value_of
 from presage.time.zones import START, Zone
+
+MOST_TIMES = 16
+"""A stretch of more times is not taken apart to see which of them are counted."""
+
+Case = tuple[Cell, tuple[tuple[Any, ...], ...]]
+"""A cell, and what other premises add there."""
 
 
 class PremisesInside:
@@ -21,17 +28,28 @@ class PremisesInside:
     def __init__(self, sets: CountedSets) -> None:
         self.sets, self.pattern = sets, sets.pattern
 
-    def cases(self, state: Partial, counted: Counted, cell: Cell) -> Iterator[tuple[Cell, tuple[tuple[Any, ...], ...]]]:
+    def cases(self, state: Partial, counted: Counted, cell: Cell) -> Iterator[Case]:
         """A cell by which other premises fall inside, with what they add."""
-        cases: list[tuple[Cell, tuple[tuple[Any, ...], ...]]] = [(cell, ())]
+        cases: list[Case] = [(cell, ())]
         for premise in state.needs:
-            if premise.predicate != counted.need.predicate or premise.amount is not None or premise.throughout:
-                continue
+            if premise.predicate == counted.need.predicate and premise.amount is None:
+                cases = [
+                    case
+                    for part, coming in cases
+                    for each, points in _single(premise, part)
+                    for case in self._with(state, counted, points, (each, coming))
+                ]
+        yield from cases
+
+    def _with(self, state: Partial, counted: Counted, premises: Iterable[Need], case: Case) -> list[Case]:
+        """A case by which of some premises, each at one time, fall inside."""
+        cases = [case]
+        for premise in premises:
             adds = self._added(state, counted, premise)
-            if adds is None or adds in {each.values for each in cell.found}:
+            if adds is None or adds in {each.values for each in case[0].found}:
                 continue
             inside = within(premise.low, counted.need)
-            following: list[tuple[Cell, tuple[tuple[Any, ...], ...]]] = []
+            following: list[Case] = []
             for part, coming in cases:
                 zone = part.zone.within(inside)
                 if not zone.empty:
@@ -49,7 +67,7 @@ class PremisesInside:
                         following.append((each, more))
                 following += [(each, coming) for each in outside(part, inside)]
             cases = following
-        yield from cases
+        return cases
 
     def _added(self, state: Partial, counted: Counted, premise: Need) -> tuple[Any, ...] | None:
         """What a premise adds if it falls inside, with a moment for its time; `None` if that is not known."""
@@ -87,6 +105,36 @@ class PremisesInside:
             ):
                 return True
         return False
+
+
+def _single(premise: Need, cell: Cell) -> Iterator[tuple[Cell, list[Need]]]:
+    """A premise as one for each of its times, by how many these are."""
+    if not premise.throughout:
+        yield cell, [premise]
+        return
+    least, most = (_length(premise, cell.zone, longest) for longest in (False, True))
+    if not cell.zone.whole or least is None or most is None or most >= MOST_TIMES:
+        yield cell, []
+        return
+    for length in range(int(least), int(most) + 1):
+        fixed = same(premise.low.later(length), premise.high)
+        zone = cell.zone.within(fixed)
+        if not zone.empty:
+            times = (premise.low.later(step) for step in range(length + 1))
+            points = [replace(premise, low=each, high=each, throughout=False) for each in times]
+            yield Cell(zone, cell.free.within(fixed), cell.found), points
+
+
+def _length(premise: Need, zone: Zone, longest: bool) -> Number | None:
+    """How far the end of a stretch is from its beginning, at least or at most."""
+    away = premise.high.offset - premise.low.offset
+    if premise.low.base == premise.high.base:
+        return away
+    first, last = premise.low.base, premise.high.base
+    bound = zone.bound(last, first) if longest else zone.bound(first, last)
+    if bound is None:
+        return None
+    return number(away + bound[0] if longest else away - bound[0])
 
 
 def _moment_in(adds: Sequence[Any]) -> Moment:

@@ -76,8 +76,8 @@ def _minimal(pieces: list[Piece], answered: frozenset[Open]) -> list[Piece]:
         pieces,
         key=lambda each: (
             each.has_evidence,
-            not each.grounded,
             len(each.because) + len(each.settled),
+            not each.grounded,
             len(each.needs),
             evidence_ranks(each.because),
             [need.order for need in each.settled],
