@@ -59,6 +59,10 @@ CASES = {
     "one": Case("q(D) :- count { T : window(2) p(D, V)@T } >= 1.", one(5), 1),
     "with a trigger": Case("q(D) :- p(D, W), count { T : window(3) p(D, V)@T } >= 3.", one(5)),
     "with a late trigger": Case("q(D) :- p(D, W), count { T : window(3) p(D, V)@T } >= 2.", one(5), 1),
+    "with a stretch": Case("q(D) :- historically[1,2] p(D, 1), count { T : window(2) p(D, V)@T } >= 2.", one(5), 2),
+    "exactly, with a stretch": Case(
+        "q(D) :- window(1, ahead 1) all p(D, 1), count { T : window(1) p(D, V)@T } = 1.", one(5), 1, grows=False
+    ),
     "before a trigger": Case("q(D) :- p(D, W), count { T : window(3) p(D, V)@T, T < now } >= 2.", one(5), 1),
     "around an event": Case(
         "q(D) :- e(D), count { T : window(1, ahead 2) p(D, V)@T } >= 2.",
@@ -322,6 +326,17 @@ def test_ways_are_what_makes_it_true(name: str) -> None:
 LOCKED = (
     "timeline discrete.\ninput failed(u).\nlocked(U) :- count { T : window(9) failed(U)@T } >= 3.\nquery locked(U)."
 )
+
+
+def test_evidence_is_what_other_premises_leave_to_count() -> None:
+    program = "timeline discrete. input r(x). g(X) :- r(X), count { T : window(2) r(X)@T } >= 2. query g(X)."
+    reasoner = presage.Reasoner(presage.parse(program))
+    reasoner.push([("r", ("b",), 0)], now=0)
+    (answer,) = (each for each in reasoner.push([("r", ("b",), 1)], now=1) if each.status == "possible")
+    assert {(way["because"], way["needs"]) for way in answer.ways} == {
+        (("r(b)@0",), ("r(b)@2",)),
+        (("r(b)@1",), ("r(b)@3",)),
+    }
 
 
 def test_explanations_say_what_counts_and_what_made_the_difference() -> None:

@@ -4,15 +4,15 @@ PROGRAM = """
 timeline discrete.
 input p(x) delay 2.
 input r(x).
-h(X) :- p(X), eventually[0,2] p(X), eventually[0,1] (r(a) or p(a)).
-query h(X).
+d(X) :- p(X), eventually[0,2] p(X), eventually[0,1] (r(a) or p(a)).
+query d(X).
 """
 FACTS = [
     (("p", ("a",), 3), 3),
     (("p", ("b",), 3), 3),
 ]
 TOLD = [
-    "3: possible h(X)@T",
+    "3: possible d(X)@T",
     "  because p(a)@3; needs p(X)@T; unless T < 2, T > 3",
-    "5: unsupported h(X)@T",
+    "5: unsupported d(X)@T",
 ]

@@ -4,15 +4,15 @@ PROGRAM = """
 timeline discrete.
 input p(x) delay 2.
 input e(x, y) delay 2.
-d(X) :- historically[0,2] e(b, X), (historically[1,1] once[0,0] p(X) or e(X, X)).
-h(X) :- eventually[0,1] always[0,1] e(b, X), always[0,1] (d(X) or d(a)).
-query h(b).
+c(X) :- historically[0,2] e(b, X), (historically[1,1] once[0,0] p(X) or e(X, X)).
+d(X) :- eventually[0,1] always[0,1] e(b, X), always[0,1] (c(X) or c(a)).
+query d(b).
 """
 FACTS = [
     (("e", ("b", "b"), 0), 2),
 ]
 TOLD = [
-    "2: possible h(b)@2",
+    "2: possible d(b)@2",
     "  because e(b, b)@0; needs e(b, b)@[1,3]",
-    "3: refuted h(b)@2",
+    "3: refuted d(b)@2",
 ]
