@@ -20,8 +20,6 @@ METRIC_ALIASES: Final = {
     "diamondplus": "eventually",
     "boxplus": "always",
 }
-PAST_METRIC: Final = ("once", "historically", "since")
-FUTURE_METRIC: Final = ("eventually", "always", "until")
 HEAD_METRIC: Final = ("always", "historically")
 
 # Operators that move to a neighbouring time.

@@ -84,7 +84,7 @@ def weak_acyclicity(subject: Subject) -> Acyclicity:
     moves: Moves = {
         (Position(body.predicate, i), Position(head.predicate, j), special): rule
         for rule in subject.program.rules
-        for (body, _), i, (head, _), j, special in _moves(rule, subject)
+        for (body, _), i, (head, _), j, special in _moves(rule)
     }
     return _judge(moves)
 
@@ -102,7 +102,7 @@ def temporal_weak_acyclicity(subject: Subject, horizon: int = DEFAULT_HORIZON) -
         relaxed = relax(rule, horizon)
         if not relaxed.bounds.check():
             continue
-        for (body, early), i, (head, late), j, special in _moves(rule, subject, relaxed):
+        for (body, early), i, (head, late), j, special in _moves(rule, relaxed):
             for t, u in _pairs(relaxed.bounds, early, late, horizon):
                 moves.setdefault((Position(body.predicate, i, t), Position(head.predicate, j, u), special), rule)
     return _judge(moves)
@@ -218,7 +218,7 @@ def _whole(value: object) -> int:
 
 
 def _moves(
-    rule: Rule, subject: Subject, relaxed: Relaxed | None = None
+    rule: Rule, relaxed: Relaxed | None = None
 ) -> Iterator[tuple[tuple[Atom, str], int, tuple[Atom, str], int, bool]]:
     """Where a rule can carry or invent values: (body atom, argument, head atom, argument, invented)."""
     if rule.head is None or not rule.body:

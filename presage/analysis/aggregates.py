@@ -161,10 +161,6 @@ def in_rule(rule: Rule) -> Iterator[tuple[Comparison, Aggregate]]:
                 yield from ((node, each) for each in aggregates(node))
 
 
-def uses_aggregates(rule: Rule) -> bool:
-    return next(in_rule(rule), None) is not None
-
-
 def check_aggregates(program: Program) -> list[Diagnostic]:
     """Sets that cannot be finite, and what looks like a slip."""
     problems: list[Diagnostic] = []

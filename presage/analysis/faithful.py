@@ -43,8 +43,6 @@ class Faithful:
     acyclic: bool
     rule: Rule | None = None
     """The rule whose values led to another value of the same kind."""
-    with_time: bool = False
-    """Whether it is so only over the horizon."""
 
 
 class _TooLong(Exception):
@@ -68,7 +66,7 @@ def faithful_acyclicity(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Fai
         except _TooLong:
             pass
         else:
-            return Faithful(True, with_time=last > 0)
+            return Faithful(True)
     return Faithful(False, found)
 
 

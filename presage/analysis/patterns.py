@@ -417,10 +417,6 @@ def minimal(patterns: list[Pattern]) -> list[Pattern]:
     return kept
 
 
-def general_atom(subject: Subject, name: str) -> Atom:
-    return Atom(name, tuple(Variable(f"A{index}") for index in range(subject.predicates[name].arity)))
-
-
 def shape(atom: Atom) -> Atom:
     """The atom with fresh variables in place of its own, so that renamings are the same goal."""
     names: dict[str, Term] = {}

@@ -225,7 +225,7 @@ def _check_rule(rule: Rule) -> tuple[frozenset[str], list[Diagnostic]]:
     invented = {variable.name for variable in rule.head.exists} if rule.head else set()
     problems: list[Diagnostic] = []
     if rule.head:
-        problems.extend(_check_invented(rule, bound, invented))
+        problems.extend(_check_invented(rule, invented))
     unbound: dict[str, tuple[str, Span]] = {}
     for code, variable in needing(rule):
         if variable.name not in bound and variable.name not in invented:
@@ -241,7 +241,7 @@ def _check_rule(rule: Rule) -> tuple[frozenset[str], list[Diagnostic]]:
     return (open_variables if not problems else frozenset()), problems
 
 
-def _check_invented(rule: Rule, bound: set[str], invented: set[str]) -> Iterator[Diagnostic]:
+def _check_invented(rule: Rule, invented: set[str]) -> Iterator[Diagnostic]:
     assert rule.head is not None
     used = {variable.name for atom in rule.head.atoms for variable in variables(atom)}
     in_body = {variable.name for literal in rule.body for variable in variables(literal)}

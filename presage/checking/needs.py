@@ -26,7 +26,7 @@ def needs(report: Report) -> Iterator[tuple[str, list[str]]]:
     yield "watches", list(_watched(report)) or ["no input: the program knows everything itself"]
     yield (
         "tells",
-        [_told(found, each.query, each.hypothetical.possible, each.hypothetical.reason) for each in found.queries],
+        [_told(each.query, each.hypothetical.possible, each.hypothetical.reason) for each in found.queries],
     )
     yield "settled", list(dict.fromkeys(_settled(found)))
     yield "remembers", [_remembered(found)]
@@ -70,7 +70,7 @@ def _watched(report: Report) -> Iterator[str]:
             yield shown + ("" if each.is_declared else ", which nothing declares")
 
 
-def _told(found: Findings, query: Query, possible: bool, reason: str) -> str:
+def _told(query: Query, possible: bool, reason: str) -> str:
     said = f"{show_query(query)}{_TOLD[query.tone or '']}"
     return (
         f"{said}: what may come true, and what did"

@@ -32,26 +32,36 @@ example:
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
+    pipeline_arguments(command, "say what is wrong with the file, and do not start Spark")
+
+
+def pipeline_arguments(command: argparse.ArgumentParser, check: str) -> None:
     command.add_argument("file", type=Path, metavar="FILE", help="a pipeline file (.toml)")
     set_argument(command)
-    command.add_argument("--check", action="store_true", help="say what is wrong with the file, and do not start Spark")
+    command.add_argument("--check", action="store_true", help=check)
     command.add_argument("--json", action="store_true", help="JSON lines on a terminal too (the default when piped)")
 
 
 def run(options: argparse.Namespace) -> int:
-    from presage.pipeline.checking import check_pipeline
-
-    checked = check_pipeline(options.file, os.environ, params=params_of(options))
-    if checked.problems:
-        print(checked.text(), file=sys.stderr)
-    if options.check:
-        tell_checked(checked, options.json or not sys.stdout.isatty())
+    checked = checked_pipeline(options)
     if not checked.ok:
         return WRONG_INPUT
     return FINE if options.check else run_checked(checked, as_json=options.json)
 
 
-def tell_checked(checked: Checked, as_json: bool) -> None:
+def checked_pipeline(options: argparse.Namespace, live: bool = False) -> Checked:
+    """The pipeline of a file, after what is wrong with it was said; with `--check`, also that it is fine."""
+    from presage.pipeline.checking import check_pipeline
+
+    checked = check_pipeline(options.file, os.environ, live=live, params=params_of(options))
+    if checked.problems:
+        print(checked.text(), file=sys.stderr)
+    if options.check:
+        _tell_checked(checked, options.json or not sys.stdout.isatty())
+    return checked
+
+
+def _tell_checked(checked: Checked, as_json: bool) -> None:
     if as_json:
         print(json.dumps(checked.to_json(), ensure_ascii=False))
     elif checked.ok:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 from presage.cli import FINE, WRONG_INPUT
-from presage.cli.options import params_of, set_argument
-from presage.cli.pipeline import Stopped, show_lines, tell_checked
+from presage.cli.pipeline import Stopped, checked_pipeline, pipeline_arguments, show_lines
 
 SUMMARY = "run sources, a program and sinks in one process, live and durable"
 DESCRIPTION = """\
@@ -26,25 +23,16 @@ example:
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("file", type=Path, metavar="FILE", help="a pipeline file (.toml)")
-    set_argument(command)
+    pipeline_arguments(command, "say what is wrong with the file, and do not start")
     command.add_argument(
         "--backfill",
         action="store_true",
         help="where rules have changed, queries that are new begin with the history that the checkpoint's log has",
     )
-    command.add_argument("--check", action="store_true", help="say what is wrong with the file, and do not start")
-    command.add_argument("--json", action="store_true", help="JSON lines on a terminal too (the default when piped)")
 
 
 def run(options: argparse.Namespace) -> int:
-    from presage.pipeline.checking import check_pipeline
-
-    checked = check_pipeline(options.file, os.environ, live=True, params=params_of(options))
-    if checked.problems:
-        print(checked.text(), file=sys.stderr)
-    if options.check:
-        tell_checked(checked, options.json or not sys.stdout.isatty())
+    checked = checked_pipeline(options, live=True)
     if not checked.ok:
         return WRONG_INPUT
     if options.check:

@@ -67,20 +67,18 @@ def make_engine(
     subject: Subject,
     prepared: Planned | None = None,
     *,
-    per_unit: int = 1,
-    symbols: Symbols | None = None,
     chase_limit: int | None = None,
 ) -> Engine:
-    """An engine on a grid of 1/`per_unit`, or finer where the program needs it."""
+    """An engine on a grid that is as fine as the program needs."""
     prepared = prepared or planned(subject)
     plan, horizon, lags = prepared.plan, prepared.horizon, prepared.lags
-    grid = Grid(True)
+    grid, per_unit = Grid(True), 1
     if not subject.discrete:
         asked = (at for query in subject.queries if (at := fixed_time(query)) is not None)
         for time in (*numbers_of(plan), *asked):
             per_unit = math.lcm(per_unit, Fraction(time).denominator)
         grid = Grid(False, per_unit)
     watched = {query.atom.predicate for query in subject.queries}
-    engine = Engine(plan, lags, symbols or Symbols(), grid, horizon, watched, chase_limit)
+    engine = Engine(plan, lags, Symbols(), grid, horizon, watched, chase_limit)
     engine.begin(plan.known)
     return engine

@@ -169,7 +169,7 @@ class Compiler:
         whole = Join(node.head, columns, (Literal(node.source, columns),))
         places = self._path(trigger, whole, 0, [])
         wanted = tuple((0, BIND, places[column.name]) for column in columns)
-        self._found(trigger, wanted or ((0, CONSTANT, 0),), Reach(0, 0), None, whole, 0)
+        self._found(wanted or ((0, CONSTANT, 0),), Reach(0, 0), None, whole, 0)
 
     # Joins.
 
@@ -209,10 +209,10 @@ class Compiler:
             if outside:
                 # All variables, in their order; computed ones get their values later.
                 wanted = tuple((0, BIND, columns[name]) if name in given else (0, CONSTANT, 0) for name in names)
-                self._found(trigger, wanted or ((0, CONSTANT, 0),), Reach(0, 0), None, node, begin)
+                self._found(wanted or ((0, CONSTANT, 0),), Reach(0, 0), None, node, begin)
             else:
                 head = tuple(self._spec(each, columns) for each in node.arguments)
-                self._found(trigger, head or ((0, CONSTANT, 0),), node.head_reach, node.head_at, node, begin)
+                self._found(head or ((0, CONSTANT, 0),), node.head_reach, node.head_at, node, begin)
 
     def _outside(
         self,
@@ -304,9 +304,7 @@ class Compiler:
         self.values = max(self.values, values)
         return bound
 
-    def _found(
-        self, trigger: Trigger, columns: tuple[Spec, ...], reach: Reach, at: object, node: Join, begin: int
-    ) -> None:
+    def _found(self, columns: tuple[Spec, ...], reach: Reach, at: object, node: Join, begin: int) -> None:
         near, far = distances(reach, self.grid)
         self.end.found.append(
             (

@@ -181,7 +181,7 @@ class Failing:
             lit = matcher.lit(absence, piece.slots, piece.times)
             parts = self.judge.absence(replace(piece, sure=0, open=0), index, absence)
             if not parts:
-                failed.append(self._true(lit, absence))
+                failed.append(self._true(lit))
             elif all(part.sure for part in parts):
                 sure |= 1 << index
             else:
@@ -213,7 +213,7 @@ class Failing:
         beside = f", apart from {', '.join(seen[:3])}{' and others' if len(seen) > 3 else ''}," if seen else ""
         return _Failed(lit, chance, "late", f"no {text}{but}{beside} arrived by {by}", between=between)
 
-    def _true(self, lit: Lit, absence: Premise) -> _Failed:
+    def _true(self, lit: Lit) -> _Failed:
         if isinstance(lit.time, Open) or lit.time < 0:
             reason = f"{lit} speaks of a time before the start of the stream"
             return _Failed(lit, 0, "start", reason)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from presage.hypothesis.edges import Edge
 from presage.model.statements import Rule
@@ -163,3 +164,9 @@ def fill(slots: list[Value | None], arguments: Sequence[Argument], values: Seque
         elif slots[argument] != value:
             return False
     return True
+
+
+def with_values(slots: Sequence[Any], arguments: Sequence[Argument], values: Sequence[Value]) -> list[Any] | None:
+    """The slots with the values of some arguments, if these fit."""
+    found = list(slots)
+    return found if fill(found, arguments, values) else None

@@ -24,7 +24,6 @@ class Standing:
     def __init__(self, name: str, patterns: list[Pattern], delays: Delays, statics: Statics, discrete: bool) -> None:
         self.name = name
         self.matchers = [Matcher(pattern, delays, statics, discrete) for pattern in patterns]
-        self.negates = any(pattern.absences for pattern in patterns)
         # Records by the time and the arguments of their answer; those with open arguments or time apart.
         self.live: dict[Number, dict[Values, dict[Record, None]]] = {}
         self.loose: dict[Number | None, dict[Record, None]] = {}

@@ -5,14 +5,14 @@ A clause is a tuple of comparisons that must not all be true.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from presage.hypothesis.literals import Open
 from presage.hypothesis.patterns import Condition, Time
 from presage.hypothesis.records import Matcher
 from presage.model.formulas import Comparison
 from presage.model.printer import show_term
-from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable, term_variables
+from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, term_variables
 from presage.model.values import Value, value_of
 
 OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -43,34 +43,31 @@ def condition_clause(
     condition: Condition, matcher: Matcher, slots: Sequence[Value | None], times: Sequence[Number | None]
 ) -> Clause:
     """The opposite of a condition that is still open, with what is known put in."""
-    operator = OPPOSITES[condition.operator] if condition.wanted else condition.operator
 
     def shown(term: Term) -> Term:
-        match term:
-            case Variable(name=name):
-                place = matcher.pattern.terms.get(name)
-                if isinstance(place, Time):
-                    at = matcher.time(place, times)
-                    if at is not None:
-                        return Constant(at)
-                    base = Variable(matcher.pattern.time_names[place.base])
-                    return Arithmetic("+", base, Constant(place.offset)) if place.offset else base
-                if place is None:
-                    return term
-                value = slots[place]
-                if value is None or isinstance(value, Open):
-                    return Variable(matcher.pattern.names[place] if value is None else value.name)
-                return Constant(value)
-            case Negative(term=inner):
-                return Negative(shown(inner))
-            case Arithmetic(operator=sign, left=left, right=right):
-                return Arithmetic(sign, shown(left), shown(right))
-            case _:
-                return term
+        place = matcher.pattern.terms.get(term.name) if isinstance(term, Variable) else None
+        if place is None:
+            return term
+        if isinstance(place, Time):
+            at = matcher.time(place, times)
+            if at is not None:
+                return Constant(at)
+            base = Variable(matcher.pattern.time_names[place.base])
+            return Arithmetic("+", base, Constant(place.offset)) if place.offset else base
+        value = slots[place]
+        if value is None or isinstance(value, Open):
+            return Variable(matcher.pattern.names[place] if value is None else value.name)
+        return Constant(value)
 
-    left, right = _worked_out(shown(condition.left)), _worked_out(shown(condition.right))
+    return opposite(condition, shown)
+
+
+def opposite(condition: Condition, shown: Callable[[Term], Term]) -> Clause:
+    """The opposite of a condition, its terms passed through `shown`; what is open stands on the left, as people write
+    it."""
+    operator = OPPOSITES[condition.operator] if condition.wanted else condition.operator
+    left, right = (_worked_out(map_term(term, shown)) for term in (condition.left, condition.right))
     if isinstance(left, Constant) and not isinstance(right, Constant):
-        # What is open stands on the left, as people write it.
         return (Comparison(MIRRORED[operator], right, left),)
     return (Comparison(operator, left, right),)
 

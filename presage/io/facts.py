@@ -13,7 +13,7 @@ from numbers import Integral
 from typing import Any
 
 from presage.analysis.predicates import Predicate, delay_of, fits, is_within
-from presage.answers import Value
+from presage.answers import Value, show_answer_atom
 from presage.errors import PresageError, nearest
 from presage.io.unknown import HINT, Unknown
 from presage.model.numerals import MOST_DIGITS
@@ -58,6 +58,16 @@ class Fact:
     def last(self) -> Number:
         """How far a run goes for it: to its arrival, or to the end of its interval if that is later."""
         return self.arrival if self.high is None else max(self.arrival, self.high)
+
+
+def show_fact(fact: Fact) -> str:
+    """A fact with its time in the language's own spelling."""
+    atom = show_answer_atom(fact.predicate, fact.arguments)
+    assert fact.low is not None
+    if fact.low == fact.high:
+        return f"{atom}@{show_number(fact.low)}"
+    high = "inf" if fact.high is None else show_number(fact.high)
+    return f"{atom}@{'[' if fact.closed_low else '('}{show_number(fact.low)},{high}{']' if fact.closed_high else ')'}"
 
 
 class Checker:

@@ -13,6 +13,7 @@ from typing import Any
 from presage.answers import INCONSISTENT, Answer, LateFact, inconsistent
 from presage.errors import PresageError
 from presage.io.facts import Fact, exact, exact_float
+from presage.model.printer import show_number
 from presage.model.terms import Number, Variable
 
 STATUSES = ("possible", "unsupported", "holds", "confirmed", "refuted", INCONSISTENT)
@@ -116,6 +117,18 @@ def static_saved(fact: Fact) -> list[Any]:
 def static_again(given: Any) -> Fact:
     name, arguments = given
     return Fact(str(name), tuple(map(read, arguments)), None, None)
+
+
+def fact_saved(fact: Fact) -> list[Any]:
+    """A fact in JSON, with its times."""
+    times = [None if time is None else show_number(time) for time in (fact.low, fact.high, fact.arrives)]
+    return [fact.predicate, [written(value) for value in fact.arguments], times, fact.closed_low, fact.closed_high]
+
+
+def fact_again(given: list[Any]) -> Fact:
+    name, arguments, times, closed_low, closed_high = given
+    low, high, arrives = (None if time is None else exact(time) for time in times)
+    return Fact(name, tuple(map(read, arguments)), low, high, closed_low, closed_high, arrives)
 
 
 def written(value: Any) -> Any:

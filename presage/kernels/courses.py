@@ -45,48 +45,42 @@ def rehash(slots, keys, used, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def find_rows(slots, keys, wanted, found):  # type: ignore[no-untyped-def]
-    """The individuals with the keys wanted; −1 where there is none."""
+def _slot_of(slots, keys, wanted, place):  # type: ignore[no-untyped-def]
+    """The slot of the individual with a key, or the empty one that it would get."""
     mask = len(slots) - 1
     width = keys.shape[1]
-    for place in range(len(wanted)):
-        at = _code_of(wanted, place, width) & mask
-        found[place] = -1
-        while slots[at] != EMPTY:
-            row = slots[at]
-            same = True
-            for column in range(width):
-                if keys[row, column] != wanted[place, column]:
-                    same = False
-                    break
-            if same:
-                found[place] = row
+    at = _code_of(wanted, place, width) & mask
+    while slots[at] != EMPTY:
+        row = slots[at]
+        same = True
+        for column in range(width):
+            if keys[row, column] != wanted[place, column]:
+                same = False
                 break
-            at = (at + 1) & mask
+        if same:
+            break
+        at = (at + 1) & mask
+    return at
+
+
+@kernel
+def find_rows(slots, keys, wanted, found):  # type: ignore[no-untyped-def]
+    """The individuals with the keys wanted; −1 where there is none."""
+    for place in range(len(wanted)):
+        found[place] = slots[_slot_of(slots, keys, wanted, place)]
 
 
 @kernel
 def add_rows(slots, keys, wanted, found, rows):  # type: ignore[no-untyped-def]
     """Gives those who are not known a row of `rows`; how many were given."""
-    mask = len(slots) - 1
     width = keys.shape[1]
     given = 0
     for place in range(len(wanted)):
         if found[place] >= 0:
             continue
-        at = _code_of(wanted, place, width) & mask
-        while slots[at] != EMPTY:
-            row = slots[at]
-            same = True
-            for column in range(width):
-                if keys[row, column] != wanted[place, column]:
-                    same = False
-                    break
-            if same:
-                found[place] = row
-                break
-            at = (at + 1) & mask
-        if found[place] >= 0:
+        at = _slot_of(slots, keys, wanted, place)
+        if slots[at] != EMPTY:
+            found[place] = slots[at]
             continue
         row = rows[given]
         given += 1

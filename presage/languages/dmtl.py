@@ -35,8 +35,8 @@ def read(text: str, name: str) -> Parsed:
     source = Source.of(text.removeprefix("\ufeff"), name)
     scanner = Scanner(source, GRAMMAR)
     rules: list[Rule] = []
-    while scanner.piece.kind != "end":
-        line = source.place(scanner.piece.start)[0]
+    while scanner.token.kind != "end":
+        line = source.place(scanner.token.start)[0]
         try:
             rules.append(_rule(scanner))
         except Unreadable as found:
@@ -49,7 +49,7 @@ def read(text: str, name: str) -> Parsed:
 
 def _to_next_line(c: Scanner, line: int) -> None:
     line = max(line, c.source.place(c.before.start)[0])
-    while c.piece.kind != "end" and c.source.place(c.piece.start)[0] <= line:
+    while c.token.kind != "end" and c.source.place(c.token.start)[0] <= line:
         c.take()
 
 
@@ -79,7 +79,7 @@ def _queries(rules: list[Rule]) -> list[Query]:
 
 
 def _rule(c: Scanner) -> Rule:
-    start = c.piece.start
+    start = c.token.start
     head = None
     if not (c.is_at(NOTHING) and c.ahead().text == ":-"):
         head = _head(c)
@@ -106,11 +106,11 @@ def _rule(c: Scanner) -> Rule:
 
 def _goes_on(c: Scanner) -> bool:
     """Whether the line does: a rule is one line, unless something is still open at its end."""
-    return c.piece.kind != "end" and c.source.place(c.piece.start)[0] == c.source.place(c.before.start)[0]
+    return c.token.kind != "end" and c.source.place(c.token.start)[0] == c.source.place(c.before.start)[0]
 
 
 def _head(c: Scanner) -> Head:
-    start = c.piece.start
+    start = c.token.start
     found = _formula(c)
     parts = found.parts if isinstance(found, And) else (found,)
     for part in parts:
@@ -130,7 +130,7 @@ def _head(c: Scanner) -> Head:
 
 
 def _formula(c: Scanner) -> Formula:
-    start = c.piece.start
+    start = c.token.start
     left = _unary(c)
     word = c.accept("Since", "Until")
     if word is None:
@@ -140,7 +140,7 @@ def _formula(c: Scanner) -> Formula:
     right = _unary(c)
     if c.is_at("Since", "Until"):
         hint = "write (A Since[a,b] B) Since[c,d] C"
-        raise Unreadable("P210", "a chain of `Since` and `Until` needs parentheses", c.piece.span, hint)
+        raise Unreadable("P210", "a chain of `Since` and `Until` needs parentheses", c.token.span, hint)
     operator = BINARY[word.text.lower()]
     parts: tuple[Formula, ...] = tuple(
         BinaryMetric(BACKWARDS[operator] if past else operator, reach, left, right, span=c.since(start))
@@ -150,8 +150,8 @@ def _formula(c: Scanner) -> Formula:
 
 
 def _unary(c: Scanner) -> Formula:
-    start = c.piece.start
-    word = c.piece
+    start = c.token.start
+    word = c.token
     if word.kind == "word" and word.text.lower() in UNARY and c.ahead().text in ("[", "("):
         if c.ahead().text == "[" or _is_interval(c):
             c.take()
@@ -177,7 +177,7 @@ def _unary(c: Scanner) -> Formula:
     if c.is_at(EVERYTHING) and c.ahead().text != "(":
         return Top(span=c.take().span)
     if c.is_at(NOTHING) and c.ahead().text != "(":
-        return Not(Top(span=c.piece.span), span=c.take().span)
+        return Not(Top(span=c.token.span), span=c.take().span)
     return _atom(c)
 
 
@@ -185,8 +185,8 @@ def _is_interval(c: Scanner) -> bool:
     """Whether a bracket after an operator's name opens an interval: two bounds, and not the arguments of an atom."""
     at = c.at + 2
     inside = []
-    while at < len(c.pieces) and c.pieces[at].text not in (")", "]", "end"):
-        inside.append(c.pieces[at].text.lower())
+    while at < len(c.tokens) and c.tokens[at].text not in (")", "]", "end"):
+        inside.append(c.tokens[at].text.lower())
         at += 1
     return "," in inside and all(each in ",-+/" or each == "inf" or each[0].isdigit() for each in inside)
 
@@ -206,20 +206,20 @@ def _atom(c: Scanner) -> Atom:
 
 
 def _argument(c: Scanner) -> Term:
-    piece = c.piece
-    if piece.kind == "string":
-        return Constant(unquoted(c.take().text), span=piece.span)
-    if piece.kind == "number" or piece.text == "-":
-        return Constant(c.number("an argument"), span=c.since(piece.start))
+    token = c.token
+    if token.kind == "string":
+        return Constant(unquoted(c.take().text), span=token.span)
+    if token.kind == "number" or token.text == "-":
+        return Constant(c.number("an argument"), span=c.since(token.start))
     c.kind("word", "an argument: a constant or a variable")
-    if piece.text[0].isupper() or piece.text[0] == "_":
-        return Variable(piece.text, span=piece.span)
-    return Constant(piece.text, span=piece.span)
+    if token.text[0].isupper() or token.text[0] == "_":
+        return Variable(token.text, span=token.span)
+    return Constant(token.text, span=token.span)
 
 
 def _reaches(c: Scanner, signed: bool) -> list[tuple[bool, Interval]]:
     """The interval of an operator, as reaches into the past (`True`) and the future."""
-    start = c.piece.start
+    start = c.token.start
     opening = c.accept("[", "(")
     if opening is None:
         raise c.unexpected("an interval, such as [0,2]")

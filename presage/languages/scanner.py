@@ -9,26 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import NamedTuple
 
 from presage.errors import Diagnostic, Source, Span, nearest
 from presage.model.terms import Number, number
-from presage.parser.lexer import MAX_CHARACTERS, MAX_DEPTH, Comment
+from presage.parser.lexer import MAX_CHARACTERS, MAX_DEPTH, Comment, Token
 
 MOST_DIGITS = 60
-
-
-class Piece(NamedTuple):
-    """A token: `kind` is `word`, `number`, `string`, `sign` or `end`."""
-
-    kind: str
-    text: str
-    start: int
-    end: int
-
-    @property
-    def span(self) -> Span:
-        return Span(self.start, self.end)
 
 
 class Unreadable(Exception):
@@ -53,11 +39,11 @@ class Grammar:
 
 
 class Scanner:
-    """The tokens of a text, and where reading stands."""
+    """The tokens of a text, and where reading stands. Their kinds are `word`, `number`, `string`, `sign` and `end`."""
 
     def __init__(self, source: Source, grammar: Grammar, start: int = 0, end: int | None = None) -> None:
         self.source = source
-        self.pieces: list[Piece] = []
+        self.tokens: list[Token] = []
         self.comments: list[Comment] = []
         self.problems: list[Diagnostic] = []
         self.at = 0
@@ -88,43 +74,43 @@ class Scanner:
             elif kind == "number" and len(found.group()) > MOST_DIGITS:
                 message = f"a number of {len(found.group())} digits is too long"
                 self.problems.append(Diagnostic("P102", message, Span(at, found.end())))
-                self.pieces.append(Piece("number", "0", at, found.end()))
+                self.tokens.append(Token("number", "0", at, found.end()))
             elif kind != "space":
-                self.pieces.append(Piece(kind, found.group(), at, found.end()))
+                self.tokens.append(Token(kind, found.group(), at, found.end()))
             at = found.end()
-        self.pieces.append(Piece("end", "", end, end))
+        self.tokens.append(Token("end", "", end, end))
 
     @property
-    def piece(self) -> Piece:
-        return self.pieces[self.at]
+    def token(self) -> Token:
+        return self.tokens[self.at]
 
     @property
-    def before(self) -> Piece:
-        return self.pieces[max(0, self.at - 1)]
+    def before(self) -> Token:
+        return self.tokens[max(0, self.at - 1)]
 
-    def ahead(self, distance: int = 1) -> Piece:
-        return self.pieces[min(self.at + distance, len(self.pieces) - 1)]
+    def ahead(self, distance: int = 1) -> Token:
+        return self.tokens[min(self.at + distance, len(self.tokens) - 1)]
 
     def is_at(self, *texts: str) -> bool:
         """Whether one of these signs or words comes next, in any case."""
-        return self.piece.kind in ("sign", "word") and self.piece.text.lower() in {each.lower() for each in texts}
+        return self.token.kind in ("sign", "word") and self.token.text.lower() in {each.lower() for each in texts}
 
-    def take(self) -> Piece:
-        piece = self.piece
-        if piece.kind != "end":
+    def take(self) -> Token:
+        token = self.token
+        if token.kind != "end":
             self.at += 1
-        return piece
+        return token
 
-    def accept(self, *texts: str) -> Piece | None:
+    def accept(self, *texts: str) -> Token | None:
         return self.take() if self.is_at(*texts) else None
 
-    def expect(self, text: str, what: str = "", hint: str = "") -> Piece:
+    def expect(self, text: str, what: str = "", hint: str = "") -> Token:
         if self.is_at(text):
             return self.take()
         raise self.unexpected(what or f"`{text}`", hint)
 
-    def kind(self, kind: str, what: str, hint: str = "") -> Piece:
-        if self.piece.kind == kind:
+    def kind(self, kind: str, what: str, hint: str = "") -> Token:
+        if self.token.kind == kind:
             return self.take()
         raise self.unexpected(what, hint)
 
@@ -132,20 +118,20 @@ class Scanner:
         return Span(start, max(start + 1, self.before.end))
 
     def unexpected(self, what: str, hint: str = "", words: Iterable[str] = ()) -> Unreadable:
-        piece = self.piece
-        if piece.kind == "end":
-            last = self.before if self.at else piece
+        token = self.token
+        if token.kind == "end":
+            last = self.before if self.at else token
             where = Span(max(0, last.end - 1), last.end)
             return Unreadable("P201", f"expected {what}, and the text ends", where, hint)
-        close = nearest(piece.text, words) if piece.kind == "word" else None
+        close = nearest(token.text, words) if token.kind == "word" else None
         hint = f"did you mean `{close}`?" if close else hint
-        return Unreadable("P201", f"expected {what}, found `{piece.text[:40]}`", piece.span, hint)
+        return Unreadable("P201", f"expected {what}, found `{token.text[:40]}`", token.span, hint)
 
     def deeper(self) -> None:
         """Guards the machine's stack: what is nested too deeply is refused with a message."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise Unreadable("P102", f"brackets and operators are nested more than {MAX_DEPTH} deep", self.piece.span)
+            raise Unreadable("P102", f"brackets and operators are nested more than {MAX_DEPTH} deep", self.token.span)
 
     def shallower(self) -> None:
         self.depth -= 1

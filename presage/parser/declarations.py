@@ -92,7 +92,7 @@ def _query(c: Cursor) -> Declaration:
         raise c.failure("P201", "a query asks for an atom, not for its absence", c.token.span, hint)
     atom = pattern(c)
     sign = c.accept("@")
-    pin = read_pin(c, sign) if sign else None
+    pin = read_pin(c) if sign else None
     tone = c.take().text if c.kind == "name" and c.token.text in TONES else None
     return Query(atom, pin, tone, span=c.since(word.start))
 

@@ -128,16 +128,16 @@ def comparable(bound: TimeLiteral) -> Fraction | None:
 
 def pinned(c: Cursor, formula: Formula, start: int) -> Formula:
     """The `@…` after a formula."""
-    sign = c.expect("@", "`@`")
+    c.expect("@", "`@`")
     if c.kind in ("[", "("):
         if c.kind == "(" and c.tokens[min(c.at + 1, len(c.tokens) - 1)].kind in ("variable", "now"):
             raise c.failure("P208", "a pin is written without parentheses", c.token.span, "write `@T+1`")
         return Over(formula, interval(c, time_literal), span=c.since(start))
-    pin = read_pin(c, sign)
+    pin = read_pin(c)
     return Pinned(formula, pin, span=c.since(start))
 
 
-def read_pin(c: Cursor, sign: Token) -> Pin:
+def read_pin(c: Cursor) -> Pin:
     token = c.token
     if token.kind == "variable" or token.kind == "now":
         c.take()

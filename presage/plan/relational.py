@@ -114,7 +114,7 @@ def _early(plan: Plan) -> frozenset[str]:
             node.head
             for node in plan.nodes
             if not is_predicate(plan, node.head)
-            and (_is_early(node, found) if isinstance(node, Join) else _moves_back(node, plan, found))
+            and (_is_early(node, found) if isinstance(node, Join) else _moves_back(node, found))
         }
         if more <= found:
             return frozenset(found)
@@ -128,7 +128,7 @@ def _is_early(node: Join, early: frozenset[str] | set[str]) -> bool:
     return all(each.at is not None or each.relation in early or each.offset > 0 for each in node.literals)
 
 
-def _moves_back(node: Node, plan: Plan, early: set[str]) -> bool:
+def _moves_back(node: Node, early: set[str]) -> bool:
     reach = getattr(node, "reach", None)
     back = reach is not None and (reach.near is None or reach.near < 0)
     return any(name in early or back for name, _ in reads(node))

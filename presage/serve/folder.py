@@ -22,7 +22,6 @@ FORMAT = 1
 IDENTITY = "presage.json"
 SNAPSHOT = b"presage snapshot 1\n"
 _SIZES = struct.Struct("<QQI")
-KEPT_SNAPSHOTS = 3
 
 
 class Folder:

@@ -25,7 +25,6 @@ TOGETHER = 4 << 20
 class Waiting:
     entry: Entry
     message: Message | None
-    came: float = field(default_factory=time.monotonic)
     logged: threading.Event = field(default_factory=threading.Event)
     number: int = 0
     size: int = 0

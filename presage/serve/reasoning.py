@@ -13,14 +13,13 @@ from typing import Any
 from presage.analysis.predicates import Predicate
 from presage.answers import INCONSISTENT, Answer, Answers, json_value
 from presage.checking import Report, check_program
-from presage.io.facts import ISO, TICKS, Checker, Fact, exact
+from presage.io.facts import ISO, TICKS, Checker, Fact, exact, show_fact
 from presage.io.line_texts import json_texts
 from presage.io.moments import Moments, zone_called
-from presage.io.told import read, written
+from presage.io.told import fact_again, fact_saved
 from presage.io.unknown import Unknown
-from presage.model.formulas import Atom
-from presage.model.printer import show_atom, show_number
-from presage.model.terms import Constant, Number
+from presage.model.printer import show_number
+from presage.model.terms import Number
 from presage.run.arrivals import Incoming
 from presage.run.changed_queries import QueryChange
 from presage.run.layers import Layer
@@ -205,7 +204,7 @@ class Reasoning:
                 found.append(Line.of(self.told, self._shown(answer.to_json()), ANSWER, answer))
         if self.reasoner.late:
             self.late += len(self.reasoner.late)
-            for fact in sorted(self.reasoner.late, key=_fact_text):
+            for fact in sorted(self.reasoner.late, key=show_fact):
                 self.told += 1
                 found.append(Line.of(self.told, self._shown(_late_line(fact, now)), LATE))
             self.reasoner.late.clear()
@@ -257,7 +256,7 @@ class Reasoning:
         waiting = [
             [
                 show_number(time),
-                [_written(fact) for fact in facts] + [_written(f) for table in tables for f in table.facts()],
+                [fact_saved(fact) for fact in facts] + [fact_saved(f) for table in tables for f in table.facts()],
             ]
             for time, (facts, tables) in sorted(incoming.waiting.items())
         ]
@@ -297,7 +296,7 @@ class Reasoning:
         incoming.complete = head["complete"]
         incoming.last = exact(head["last"]) or 0
         for time, facts in head["waiting"]:
-            incoming._at(exact(time) or 0)[0].extend(map(_read, facts))
+            incoming._at(exact(time) or 0)[0].extend(map(fact_again, facts))
         return found
 
 
@@ -310,20 +309,11 @@ def _order(answer: Answer) -> tuple[str, str]:
     return ("", "") if answer.status == INCONSISTENT else (answer.answer, answer.status)
 
 
-def _fact_text(fact: Fact) -> str:
-    atom = show_atom(Atom(fact.predicate, tuple(Constant(value) for value in fact.arguments)))
-    assert fact.low is not None
-    if fact.low == fact.high:
-        return f"{atom}@{show_number(fact.low)}"
-    high = "inf" if fact.high is None else show_number(fact.high)
-    return f"{atom}@{'[' if fact.closed_low else '('}{show_number(fact.low)},{high}{']' if fact.closed_high else ')'}"
-
-
 def _late_line(fact: Fact, now: Number) -> dict[str, Any]:
     assert fact.low is not None
     line: dict[str, Any] = {
         "now": json_value(now), "pred": fact.predicate, "args": [json_value(value) for value in fact.arguments],
-        "fact": _fact_text(fact),
+        "fact": show_fact(fact),
     }  # fmt: skip
     if fact.low == fact.high:
         return line | {"time": json_value(fact.low)}
@@ -333,14 +323,3 @@ def _late_line(fact: Fact, now: Number) -> dict[str, Any]:
         "to": None if fact.high is None else json_value(fact.high),
         "bounds": bounds,
     }
-
-
-def _written(fact: Fact) -> list[Any]:
-    times = [None if time is None else show_number(time) for time in (fact.low, fact.high, fact.arrives)]
-    return [fact.predicate, [written(value) for value in fact.arguments], times, fact.closed_low, fact.closed_high]
-
-
-def _read(saved: list[Any]) -> Fact:
-    name, arguments, times, closed_low, closed_high = saved
-    low, high, arrives = (None if time is None else exact(time) for time in times)
-    return Fact(name, tuple(map(read, arguments)), low, high, closed_low, closed_high, arrives)

@@ -53,7 +53,6 @@ class Web:
         self._room = asyncio.Semaphore(AT_ONCE)
         self._server: Any = None
         self._thread = threading.Thread(target=self._run, name="web", daemon=True)
-        self._page: ASGIApp | None = None
 
     @property
     def address(self) -> str:

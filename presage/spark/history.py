@@ -42,7 +42,7 @@ def leave(job: Job, shard: int, clock: Number, live: Live) -> None:
     system.move(beside, path)
 
 
-def left(job: Job, shard: int, kind: type[Live] = Live) -> tuple[Number, Live]:
+def left(job: Job, shard: int) -> tuple[Number, Live]:
     """The clock and the reasoner of a shard as history left them."""
     system, folder = _folder(job)
     path = f"{folder}/{_name(shard)}"
@@ -65,7 +65,7 @@ def left(job: Job, shard: int, kind: type[Live] = Live) -> tuple[Number, Live]:
         )
     job.must_be_same(header["of"], f"what is in {job.state}")
     with reading(f"{job.state}: {_name(shard)}"):
-        return time_of(header["clock"]), kind.restore(job, shard, body, unsealed=format == 1)
+        return time_of(header["clock"]), Live.restore(job, shard, body, unsealed=format == 1)
 
 
 def _folder(job: Job) -> tuple[Any, str]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from presage.answers import Answer
 from presage.io.facts import Fact
-from presage.io.told import read, written
+from presage.io.told import fact_again, fact_saved
 from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.run.reasoner import Reasoner
@@ -73,7 +73,7 @@ class Live:
         for time in sorted(self.waiting):
             for part in self.waiting[time]:
                 if isinstance(part, list):
-                    facts.append([show_number(time), [_written(fact) for fact in part]])
+                    facts.append([show_number(time), [fact_saved(fact) for fact in part]])
                 else:
                     bodies.append(to_bytes(part[1]))
                     tables.append([show_number(time), part[0], len(bodies[-1])])
@@ -87,24 +87,13 @@ class Live:
         live.job, live.shard, live.token = job, shard, header["token"]
         live.waiting = {}
         for time, facts in header["facts"]:
-            live.waiting.setdefault(time_of(time), []).append([_read(fact) for fact in facts])
+            live.waiting.setdefault(time_of(time), []).append([fact_again(fact) for fact in facts])
         at = 0
         for time, source, size in header["tables"]:
             live.waiting.setdefault(time_of(time), []).append((source, from_bytes(body[at : at + size])))
             at += size
         live.reasoner = Reasoner.restore(job.report.program, body[at:], job.choice)
         return live
-
-
-def _written(fact: Fact) -> list[Any]:
-    times = [None if time is None else show_number(time) for time in (fact.low, fact.high, fact.arrives)]
-    return [fact.predicate, [written(value) for value in fact.arguments], times, fact.closed_low, fact.closed_high]
-
-
-def _read(saved: list[Any]) -> Fact:
-    name, arguments, times, closed_low, closed_high = saved
-    low, high, arrives = (None if time is None else time_of(time) for time in times)
-    return Fact(name, tuple(map(read, arguments)), low, high, closed_low, closed_high, arrives)
 
 
 _kept: OrderedDict[tuple[Any, ...], Live] = OrderedDict()

@@ -51,7 +51,6 @@ ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvide
 def stream_rows(
     job: Job,
     frames: list[tuple[Source, DataFrame]],
-    kind: type[Live] = Live,
     clock: DataFrame | None = None,
     tables: list[tuple[int, Source, DataFrame]] | None = None,
 ) -> DataFrame:
@@ -66,7 +65,7 @@ def stream_rows(
     if tables:
         packs = beside_tables(job, packs, tables)
     found = packs.groupBy("shard").transformWithState(
-        statefulProcessor=Shard(job, kind),
+        statefulProcessor=Shard(job),
         outputStructType=f"payload binary, {PULSE}",
         outputMode="Append",
         timeMode="None",
@@ -103,8 +102,8 @@ def _unpack(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
 class Shard(StatefulProcessor):
     """What Spark calls for each shard and micro-batch."""
 
-    def __init__(self, job: Job, kind: type[Live] = Live) -> None:
-        self.job, self.kind = job, kind
+    def __init__(self, job: Job) -> None:
+        self.job = job
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.meta = handle.getValueState("meta", "json string")
@@ -120,7 +119,7 @@ class Shard(StatefulProcessor):
         before = None if meta["clock"] is None else time_of(meta["clock"])
         live = None
         if self.job.state is not None and not meta["version"]:
-            before, live = left(self.job, shard, self.kind)
+            before, live = left(self.job, shard)
         packs = list(rows)
         clock = max(time_of(pack["last"]) for pack in packs)
         payloads = tuple(
@@ -185,9 +184,9 @@ class Shard(StatefulProcessor):
                 drop(live)
             elif meta["parts"]:
                 parts = [_only(self.snapshot.getValue((part,))) for part in range(meta["parts"])]
-                live = self.kind.restore(self.job, shard, b"".join(parts), unsealed)
+                live = Live.restore(self.job, shard, b"".join(parts), unsealed)
             else:
-                live = self.kind(self.job, shard)
+                live = Live(self.job, shard)
             for delivery in log:
                 live.catch_up(delivery)
         return live

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from presage.answers import INCONSISTENT, Answer
-from presage.io.facts import Fact, FactError, exact
+from presage.io.facts import FactError, exact, show_fact
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number, show_term
 from presage.model.terms import Constant, Number, Variable
@@ -266,7 +266,7 @@ class _Judge:
         wanted = fact_of(self.run.stepper, self.case, GivenFact(expected.line, expected.literal, None))
         if any(fact.arrival == at and replace(fact, arrives=None) == wanted for fact in self.run.late):
             return None
-        told = [f"+ {show_number(fact.arrival)}: late {_fact_in_words(fact)}" for fact in self.run.late[:MOST_SHOWN]]
+        told = [f"+ {show_number(fact.arrival)}: late {show_fact(fact)}" for fact in self.run.late[:MOST_SHOWN]]
         return [f"- {expected}", *(told or ["+ nothing was late"])]
 
     def _unexpected(self, only: Expectation) -> list[str] | None:
@@ -309,15 +309,6 @@ class _Judge:
 def _atom_of(answer: Answer) -> str:
     terms = tuple(each if isinstance(each, Variable) else Constant(each) for each in answer.arguments)
     return show_atom(Atom(answer.predicate, terms))
-
-
-def _fact_in_words(fact: Fact) -> str:
-    atom = show_atom(Atom(fact.predicate, tuple(Constant(each) for each in fact.arguments)))
-    assert fact.low is not None
-    if fact.low == fact.high:
-        return f"{atom}@{show_number(fact.low)}"
-    high = "inf" if fact.high is None else show_number(fact.high)
-    return f"{atom}@{'[' if fact.closed_low else '('}{show_number(fact.low)},{high}{']' if fact.closed_high else ')'}"
 
 
 def _same_text(answer: Answer, text: str) -> bool:

@@ -115,24 +115,20 @@ class Line:
 
     def later(self, times: Times, by: Times) -> Times:
         """All t + d, for t in the set and distances d of an interval."""
-        if not by:
-            return NEVER
-        near, near_closed, far, far_closed = self.ends(by[0])
-        found = []
-        for each in times:
-            low, closed_low, high, closed_high = self.ends(each)
-            found.append(self.piece(low + near, high + far, closed_low and near_closed, closed_high and far_closed))
-        return union(found)
+        return self._moved(times, *self.ends(by[0])) if by else NEVER
 
     def earlier(self, times: Times, by: Times) -> Times:
         """All t − d."""
         if not by:
             return NEVER
         near, near_closed, far, far_closed = self.ends(by[0])
+        return self._moved(times, -far, far_closed, -near, near_closed)
+
+    def _moved(self, times: Times, least: Bound, least_closed: bool, most: Bound, most_closed: bool) -> Times:
         found = []
         for each in times:
             low, closed_low, high, closed_high = self.ends(each)
-            found.append(self.piece(low - far, high - near, closed_low and far_closed, closed_high and near_closed))
+            found.append(self.piece(low + least, high + most, closed_low and least_closed, closed_high and most_closed))
         return union(found)
 
     def shifted(self, times: Times, by: Bound) -> Times:

@@ -8,9 +8,8 @@ from typing import Any
 from presage.analysis.differences import linear
 from presage.hypothesis.patterns import Condition
 from presage.hypothesis.ranges.patterns import Moment, RangePattern, difference
-from presage.hypothesis.texts import MIRRORED, OPPOSITES, Clause
-from presage.model.formulas import Comparison
-from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable, number, term_variables
+from presage.hypothesis.texts import Clause, opposite
+from presage.model.terms import Constant, Term, Variable, number, term_variables
 from presage.model.values import Value, is_hopeless, is_true, value_of
 from presage.time.zones import START, Constraint, Zone
 
@@ -98,35 +97,17 @@ class Comparing:
 
     def clause(self, condition: Condition, slots: Sequence[Any], zone: Zone) -> Clause:
         """The opposite of a condition that is still open, with what is known put in."""
-        operator = OPPOSITES[condition.operator] if condition.wanted else condition.operator
         known = self.known(slots, zone)
 
         def shown(term: Term) -> Term:
-            match term:
-                case Variable(name=name):
-                    value = known(name)
-                    place = self.pattern.terms.get(name)
-                    if value is not None:
-                        return Constant(value)
-                    return Variable(self.pattern.names[place]) if isinstance(place, int) else term
-                case Negative(term=inner):
-                    return Negative(shown(inner))
-                case Arithmetic(operator=sign, left=left, right=right):
-                    return Arithmetic(sign, shown(left), shown(right))
-                case _:
-                    return term
+            if not isinstance(term, Variable):
+                return term
+            value, place = known(term.name), self.pattern.terms.get(term.name)
+            if value is not None:
+                return Constant(value)
+            return Variable(self.pattern.names[place]) if isinstance(place, int) else term
 
-        left, right = _worked_out(shown(condition.left)), _worked_out(shown(condition.right))
-        if isinstance(left, Constant) and not isinstance(right, Constant):
-            return (Comparison(MIRRORED[operator], right, left),)
-        return (Comparison(operator, left, right),)
-
-
-def _worked_out(term: Term) -> Term:
-    if isinstance(term, Constant) or any(True for _ in _names_in(term)):
-        return term
-    value = value_of(term, lambda name: None)
-    return term if value is None else Constant(value)
+        return opposite(condition, shown)
 
 
 def _names_in(term: Term) -> Iterator[str]:

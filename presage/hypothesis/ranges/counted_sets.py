@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from presage.hypothesis.patterns import Fixed
+from presage.hypothesis.patterns import Fixed, with_values
 from presage.hypothesis.ranges.memory import near
 from presage.hypothesis.ranges.patterns import OWN, Counted, Moment, RangePattern
 from presage.hypothesis.ranges.world import Values, World
@@ -62,18 +62,6 @@ class CountedSets:
             for each in counted.need.arguments
         ]
 
-    def filled(self, slots: Sequence[Any], arguments: Iterable[Any], row: Sequence[Value]) -> list[Any] | None:
-        filled = list(slots)
-        for argument, value in zip(arguments, row, strict=True):
-            if isinstance(argument, Fixed):
-                if argument.value != value:
-                    return None
-            elif filled[argument] is None:
-                filled[argument] = value
-            elif filled[argument] != value:
-                return None
-        return filled
-
     def bare(self, counted: Counted, slots: Sequence[Any]) -> list[Any]:
         return [None if each in counted.locals else value for each, value in enumerate(slots)]
 
@@ -108,7 +96,7 @@ class CountedSets:
         things: dict[tuple[Value, ...], list[Found]] = {}
         for row in memory.rows(need.predicate, self.given(counted, slots)):
             times = near(memory.times(need.predicate, row), reach)
-            filled = self.filled(bare, need.arguments, row) if times else None
+            filled = with_values(bare, need.arguments, row) if times else None
             if filled is None:
                 continue
             for values in self.looked_up(counted, filled):
@@ -147,7 +135,7 @@ class CountedSets:
                 given = [part.value if isinstance(part, Fixed) else each[part] for part in lookup.arguments]
                 rows = self.world.statics(lookup.predicate, given)
                 if lookup.positive:
-                    filled = (self.filled(each, lookup.arguments, row) for row in rows)
+                    filled = (with_values(each, lookup.arguments, row) for row in rows)
                     following += [found for found in filled if found is not None]
                 elif not any(True for _ in rows):
                     following.append(each)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import ceil, floor
 from typing import Any
 
-from presage.hypothesis.patterns import Fixed
+from presage.hypothesis.patterns import Fixed, with_values
 from presage.hypothesis.ranges.counted_sets import MOST_POINTS, Cell, Choices, CountedSets, Found, outside
 from presage.hypothesis.ranges.memory import near
 from presage.hypothesis.ranges.partial import Partial, bits
@@ -97,7 +97,7 @@ class Counts:
         known: dict[tuple[Value, ...], None] = {}
         memory, reach = self.world.memory, reach_of(self.line, state.zone, need)
         for row in memory.rows(need.predicate, self.sets.given(counted, state.slots)):
-            filled = self.sets.filled(state.slots, need.arguments, row)
+            filled = with_values(state.slots, need.arguments, row)
             if filled is not None and near(memory.times(need.predicate, row), reach):
                 known[tuple(filled[each] for each in missing)] = None
         excluded: list[Clause] = []

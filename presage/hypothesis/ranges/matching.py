@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from presage.hypothesis.literals import Argument, Open
-from presage.hypothesis.patterns import Fixed
+from presage.hypothesis.patterns import Fixed, with_values
 from presage.hypothesis.ranges.absences import MOST_TIMES, Absences
 from presage.hypothesis.ranges.comparing import Comparing
 from presage.hypothesis.ranges.counts import Counts
@@ -66,7 +66,7 @@ class Matching:
             states = [found for each in states for found in self.absences.judged(each, absence, now)]
         for each in states:
             for part in self._timed(each):
-                yield from self._piece(part, arguments)
+                yield from self._piece(part)
 
     def _counted(self, state: Partial, counted: Counted, barred: frozenset[int]) -> Iterator[Partial]:
         def settle(bound: Partial) -> Iterator[Partial]:
@@ -77,7 +77,7 @@ class Matching:
 
     def touched(self, literal: Need, row: Values, times: Stretch, now: Number) -> Iterator[tuple[Argument, ...]]:
         """The arguments of the answers that a fact concerns, as that premise or absence."""
-        slots = self._filled([None] * len(self.pattern.names), literal, row)
+        slots = with_values([None] * len(self.pattern.names), literal.arguments, row)
         if slots is None:
             return
         counted = next((each for each in self.pattern.counted if each.need is literal), None)
@@ -149,18 +149,6 @@ class Matching:
         # What is decided is looked at no more, which is nothing that was told.
         return None if zone.empty else (Partial(slots, zone, self.pattern.zone), frozenset(barred))
 
-    def _filled(self, slots: Sequence[Any], literal: Need, row: Values) -> list[Any] | None:
-        filled = list(slots)
-        for argument, value in zip(literal.arguments, row, strict=True):
-            if isinstance(argument, Fixed):
-                if argument.value != value:
-                    return None
-            elif filled[argument] is None:
-                filled[argument] = value
-            elif filled[argument] != value:
-                return None
-        return filled
-
     def _settled(self, state: Partial, barred: frozenset[int]) -> Iterator[Partial]:
         """The state with all that follows from the values bound so far: by comparisons, and by static facts."""
         found = self._compared(state, barred)
@@ -172,7 +160,7 @@ class Matching:
             if found.done & bit or all(each is None for each in given):
                 continue
             for row in self.world.statics(lookup.predicate, given):
-                slots = self._filled(found.slots, lookup, row)  # type: ignore[arg-type]
+                slots = with_values(found.slots, lookup.arguments, row)
                 if slots is None or any(slots[each] is not None for each in barred):
                     continue
                 grounded = found.grounded | bits(lookup.arguments)
@@ -188,7 +176,7 @@ class Matching:
                 continue
             given = [each.value if isinstance(each, Fixed) else state.slots[each] for each in lookup.arguments]
             for row in self.world.statics(lookup.predicate, given):
-                slots = self._filled(state.slots, lookup, row)  # type: ignore[arg-type]
+                slots = with_values(state.slots, lookup.arguments, row)
                 if slots is None or any(slots[each] is not None for each in barred):
                     continue
                 chosen = state.but(slots=slots, done=state.done | bit, grounded=state.grounded | bits(lookup.arguments))
@@ -253,7 +241,7 @@ class Matching:
             times = near(memory.times(premise.predicate, row), reach)
             if not times:
                 continue
-            slots = self._filled(state.slots, premise, row)
+            slots = with_values(state.slots, premise.arguments, row)
             if slots is None or (barred and any(slots[each] is not None for each in barred)):
                 continue
             grounded = state.grounded | bits(premise.arguments)
@@ -292,7 +280,7 @@ class Matching:
             return
         for row in memory.rows(premise.predicate, given):
             times = near(memory.times(premise.predicate, row), reach)
-            slots = self._filled(state.slots, premise, row) if times else None
+            slots = with_values(state.slots, premise.arguments, row) if times else None
             if slots is None or any(slots[each] is not None for each in barred):
                 continue
             bound = state.but(slots=slots, grounded=state.grounded | bits(premise.arguments))
@@ -375,7 +363,7 @@ class Matching:
             return
         yield state
 
-    def _piece(self, state: Partial, arguments: Sequence[Argument]) -> Iterator[Piece]:
+    def _piece(self, state: Partial) -> Iterator[Piece]:
         def put(need: Need) -> Need:
             return replace(need, arguments=tuple(self._value(each, state.slots) for each in need.arguments))
 

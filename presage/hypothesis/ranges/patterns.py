@@ -18,7 +18,6 @@ from presage.hypothesis.patterns import Argument, Condition, Fixed, Lookup
 from presage.hypothesis.ranges.ranking import ranks
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Number, Term, Variable, number
-from presage.model.values import Value
 from presage.time.zones import ANSWER, START, Bound, Constraint, Zone
 
 MOST_FACTORS = 64
@@ -308,6 +307,3 @@ def _without(pattern: RangePattern, place: int, values: dict[int, Argument]) -> 
             for each in pattern.counted
         ),
     )
-
-
-Slots = tuple[Value | None, ...]

@@ -62,9 +62,9 @@ class Scope:
             if found:
                 return found[0]
             scope = scope.outer
-        raise self.unknown(node, table, name)
+        raise self.unknown(node, table)
 
-    def unknown(self, node: exp.Column, table: str, name: str) -> Wrong:
+    def unknown(self, node: exp.Column, table: str) -> Wrong:
         if table and table not in {each.alias for each in self.sources}:
             aliases = [each.alias for each in self.sources]
             near = nearest(table, aliases)

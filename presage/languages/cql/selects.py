@@ -285,7 +285,7 @@ class Select:
         if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
             sources = [each for each in scope.sources if each.alias == node.table.lower()]
             if not sources:
-                raise scope.unknown(node, node.table.lower(), "*")
+                raise scope.unknown(node, node.table.lower())
             return list(sources[0].columns)
         inner = node.this if isinstance(node, exp.Alias) else node
         term, kind = read.term(inner)

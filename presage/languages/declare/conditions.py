@@ -98,10 +98,10 @@ def _value(of: Attribute | Value, activation: Data, target: Data) -> object:
 
 def read_condition(c: Scanner) -> Condition:
     """Reads all that the scanner has; nothing is no condition."""
-    if c.piece.kind == "end":
+    if c.token.kind == "end":
         return ALWAYS
     found = _either(c)
-    if c.piece.kind != "end":
+    if c.token.kind != "end":
         raise c.unexpected("`and`, `or` or the end of the condition")
     return found
 
@@ -142,7 +142,7 @@ def _single(c: Scanner) -> Condition:
 
 
 def _comparison(c: Scanner) -> Condition:
-    first = c.piece.span
+    first = c.token.span
     found = _compared(c)
     if isinstance(found, Compare) and not any(isinstance(side, Attribute) for side in (found.left, found.right)):
         hint = "A. is the activation, T. the target: write A.amount"
@@ -184,14 +184,14 @@ def _attribute(c: Scanner) -> Attribute:
 
 
 def _operand(c: Scanner) -> Attribute | Value:
-    if c.piece.kind == "word" and c.piece.text.startswith(("A.", "T.")):
+    if c.token.kind == "word" and c.token.text.startswith(("A.", "T.")):
         return _attribute(c)
     return _constant(c)
 
 
 def _constant(c: Scanner) -> Value:
-    if c.piece.kind == "string":
+    if c.token.kind == "string":
         return unquoted(c.take().text)
-    if c.piece.kind == "number" or c.is_at("-"):
+    if c.token.kind == "number" or c.is_at("-"):
         return c.number("a value")
     return c.kind("word", "a value or an attribute").text

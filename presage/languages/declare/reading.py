@@ -15,7 +15,6 @@ from presage.model.terms import Number, number
 from presage.parser.lexer import Comment
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "": 1}
-COUNTED = ("existence", "absence", "exactly")
 _CONSTRAINT = re.compile(r"\s*(?P<name>[^\[\]|]*?)\s*\[(?P<activities>[^\]]*)\](?P<rest>.*)")
 _BOUND = re.compile(
     r"\s*(?P<low>[0-9]+(?:\.[0-9]+)?)\s*,\s*(?P<high>[0-9]+(?:\.[0-9]+)?)\s*(?:,\s*(?P<unit>[A-Za-z]*)\s*)?"

@@ -25,10 +25,10 @@ from presage.languages.etalis.patterns import (
     parts,
     variables,
 )
-from presage.languages.scanner import Grammar, Piece, Scanner, Unreadable, unquoted
+from presage.languages.scanner import Grammar, Scanner, Unreadable, unquoted
 from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable, number, term_variables
-from presage.parser.lexer import Comment
+from presage.parser.lexer import Comment, Token
 
 GRAMMAR = Grammar(
     ("<-", "=<", "<=", ">=", "\\=", "!=", "=:=", "=\\=", "==", "=", "<", ">", "(", ")", "[", "]", ",", ".", "/", "+",
@@ -59,8 +59,8 @@ def read_rules(source: Source) -> EventRules:
     c = Scanner(source, GRAMMAR)
     rules: list[EventRule] = []
     triggers: list[tuple[str, int, Span]] = []
-    while c.piece.kind != "end":
-        start = c.piece
+    while c.token.kind != "end":
+        start = c.token
         try:
             if start.text == TRIGGER and c.ahead().text == "(":
                 triggers.append(_trigger(c))
@@ -73,8 +73,8 @@ def read_rules(source: Source) -> EventRules:
     return EventRules(tuple(rules), tuple(triggers), tuple(c.comments), tuple(c.problems))
 
 
-def _to_next(c: Scanner, start: Piece) -> None:
-    while c.piece.kind != "end" and not (c.before.text == "." and c.before.start > start.start):
+def _to_next(c: Scanner, start: Token) -> None:
+    while c.token.kind != "end" and not (c.before.text == "." and c.before.start > start.start):
         c.take()
 
 
@@ -85,8 +85,8 @@ def _trigger(c: Scanner) -> tuple[str, int, Span]:
     arity = ANY
     if name.text not in (ANY, "all_defined_events") or c.is_at("/"):
         c.expect("/", "`/` and the number of arguments")
-        arity = ANY if c.piece.text == ANY else c.kind("number", "the number of arguments").text
-        if c.piece.text == ANY:
+        arity = ANY if c.token.text == ANY else c.kind("number", "the number of arguments").text
+        if c.token.text == ANY:
             c.take()
     c.expect(")")
     c.expect(".", "`.` at the end")
@@ -95,7 +95,7 @@ def _trigger(c: Scanner) -> tuple[str, int, Span]:
 
 
 def _rule(c: Scanner) -> EventRule:
-    start = c.piece.start
+    start = c.token.start
     head = _atom(c)
     c.expect("<-", "`<-` after the head of a rule", "an event rule is head <- pattern.")
     pattern = _pattern(c)
@@ -130,14 +130,14 @@ def bound(pattern: Pattern) -> set[str]:
 
 def _pattern(c: Scanner) -> Pattern:
     c.deeper()
-    start = c.piece.start
+    start = c.token.start
     found = _joined(c, LOOSE)
     while True:
         if _accept(c, "within"):
-            piece = c.piece
+            token = c.token
             length = c.number("how long the pattern may last")
             if length < 0:
-                raise Unreadable("P207", "a length of time is not negative", piece.span)
+                raise Unreadable("P207", "a length of time is not negative", token.span)
             found = Within(found, length, c.since(start))
         elif _accept(c, "where"):
             found = _where(c, found, start)
@@ -168,9 +168,9 @@ def _where(c: Scanner, pattern: Pattern, start: int) -> Pattern:
 
 
 def _condition(c: Scanner) -> Comparison:
-    start = c.piece.start
+    start = c.token.start
     left = _sum(c)
-    sign = c.piece
+    sign = c.token
     operator = COMPARISONS.get(sign.text.lower())
     if operator is None:
         raise c.unexpected("a comparison: < =< > >= = \\=")
@@ -179,7 +179,7 @@ def _condition(c: Scanner) -> Comparison:
 
 
 def _sum(c: Scanner) -> Term:
-    start = c.piece.start
+    start = c.token.start
     left = _product(c)
     while sign := c.accept("+", "-"):
         left = Arithmetic(sign.text, left, _product(c), span=c.since(start))
@@ -187,7 +187,7 @@ def _sum(c: Scanner) -> Term:
 
 
 def _product(c: Scanner) -> Term:
-    start = c.piece.start
+    start = c.token.start
     left = _factor(c)
     while sign := c.accept("*", "/"):
         left = Arithmetic(sign.text, left, _factor(c), span=c.since(start))
@@ -195,7 +195,7 @@ def _product(c: Scanner) -> Term:
 
 
 def _factor(c: Scanner) -> Term:
-    start = c.piece.start
+    start = c.token.start
     if c.accept("("):
         c.deeper()
         found = _sum(c)
@@ -209,9 +209,9 @@ def _factor(c: Scanner) -> Term:
 
 def _operator(c: Scanner) -> str:
     """The operator that comes next, quoted or not."""
-    piece = c.piece
-    text = unquoted(piece.text) if piece.kind == "string" and piece.text[0] == "'" else piece.text
-    return text.lower() if piece.kind in ("word", "string") and c.ahead().text != "<-" else ""
+    token = c.token
+    text = unquoted(token.text) if token.kind == "string" and token.text[0] == "'" else token.text
+    return text.lower() if token.kind in ("word", "string") and c.ahead().text != "<-" else ""
 
 
 def _accept(c: Scanner, *words: str) -> str:
@@ -223,7 +223,7 @@ def _accept(c: Scanner, *words: str) -> str:
 
 
 def _joined(c: Scanner, words: tuple[str, ...]) -> Pattern:
-    start = c.piece.start
+    start = c.token.start
     deeper = {LOOSE: MIDDLE, MIDDLE: TIGHT}.get(words)
 
     def operand() -> Pattern:
@@ -242,7 +242,7 @@ def _joined(c: Scanner, words: tuple[str, ...]) -> Pattern:
 
 
 def _single(c: Scanner) -> Pattern:
-    start = c.piece.start
+    start = c.token.start
     if _operator(c) == "not" and c.ahead().text == "(":
         c.take()
         c.expect("(")
@@ -278,8 +278,8 @@ def _refuse_loose_sides(pattern: Pattern) -> None:
 
 
 def _atom(c: Scanner) -> Atom:
-    if c.piece.kind == "word" and c.piece.text.lower() in WORDS and c.ahead().text not in ("(", "<-", "."):
-        raise c.unexpected("an event", f"`{c.piece.text}` is an operator")
+    if c.token.kind == "word" and c.token.text.lower() in WORDS and c.ahead().text not in ("(", "<-", "."):
+        raise c.unexpected("an event", f"`{c.token.text}` is an operator")
     name = c.kind("word", "an event")
     arguments: list[Term] = []
     if c.accept("("):
@@ -291,15 +291,15 @@ def _atom(c: Scanner) -> Atom:
 
 
 def _argument(c: Scanner) -> Term:
-    piece = c.piece
-    if piece.kind == "string":
-        return Constant(unquoted(c.take().text), span=piece.span)
-    if piece.kind == "number" or c.is_at("-"):
+    token = c.token
+    if token.kind == "string":
+        return Constant(unquoted(c.take().text), span=token.span)
+    if token.kind == "number" or c.is_at("-"):
         negative = c.accept("-")
         value = c.kind("number", "a number")
         amount = number(Fraction(value.text))
-        return Constant(-amount if negative else amount, span=c.since(piece.start))
+        return Constant(-amount if negative else amount, span=c.since(token.start))
     c.kind("word", "an argument: a constant or a variable")
-    if piece.text[0].isupper() or piece.text[0] == "_":
-        return Variable(piece.text, span=piece.span)
-    return Constant(piece.text, span=piece.span)
+    if token.text[0].isupper() or token.text[0] == "_":
+        return Variable(token.text, span=token.span)
+    return Constant(token.text, span=token.span)

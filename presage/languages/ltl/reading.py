@@ -51,7 +51,7 @@ def read_properties(source: Source) -> Properties:
         scanner = Scanner(source, GRAMMAR, start, end)
         comments += scanner.comments
         problems += scanner.problems
-        if scanner.piece.kind == "end" or scanner.problems:
+        if scanner.token.kind == "end" or scanner.problems:
             continue
         try:
             made = _property(scanner)
@@ -71,9 +71,9 @@ def _property(c: Scanner) -> Property:
         raise Unreadable("P204", f"`{name.text}` is reserved and cannot name a property", name.span, hint)
     c.expect(":", "`:` after the name of a property", hint)
     reader = _Formula(c)
-    first = c.piece.start
+    first = c.token.start
     formula = reader.whole()
-    if c.piece.kind != "end":
+    if c.token.kind != "end":
         raise c.unexpected("an operator or the end of the line")
     span = Span(name.start, c.before.end)
     return Property(name.text, c.source.text[first : c.before.end], formula, span, tuple(reader.atoms))
@@ -118,7 +118,7 @@ class _Formula:
 
     def _is(self, *operators: str) -> bool:
         """Operators are letters, in capitals, that no bracket with arguments follows."""
-        return self.c.piece.kind == "word" and self.c.piece.text in operators
+        return self.c.token.kind == "word" and self.c.token.text in operators
 
     def _lasting(self) -> Formula:
         left = self._unary()
@@ -129,7 +129,7 @@ class _Formula:
         right = self._unary()
         if self._is("U", "R", "W", "S"):
             hint = "write (a U b) U c, or a U (b U c)"
-            raise Unreadable("P210", "a chain of `U`, `R`, `W` and `S` needs parentheses", self.c.piece.span, hint)
+            raise Unreadable("P210", "a chain of `U`, `R`, `W` and `S` needs parentheses", self.c.token.span, hint)
         if word == "W":
             always = Lasting(False, True, 0, high, FALSE, left)
             return either(Lasting(False, False, low, high, left, right), always)
@@ -166,11 +166,11 @@ class _Formula:
     def _no_bounds(self, word: str) -> None:
         if self.c.is_at("["):
             other = "F[n,n]" if word == "X" else "O[n,n]"
-            raise Unreadable("P207", f"`{word}` has no bounds", self.c.piece.span, f"write {other} for n positions")
+            raise Unreadable("P207", f"`{word}` has no bounds", self.c.token.span, f"write {other} for n positions")
 
     def _bounds(self) -> tuple[int, int | None]:
         c = self.c
-        start = c.piece.start
+        start = c.token.start
         opening = c.accept("[") or (c.accept("(") if self._opens_bounds() else None)
         if opening is None:
             return 0, None
@@ -195,15 +195,15 @@ class _Formula:
         return self.c.is_at("(") and self.c.ahead(1).kind == "number" and self.c.ahead(2).text == ","
 
     def _whole_number(self) -> int:
-        piece = self.c.piece
+        token = self.c.token
         value = self.c.number("a whole number")
         if not isinstance(value, int) or value < 0:
-            raise Unreadable("P207", "bounds count positions: whole numbers from 0 up", piece.span)
+            raise Unreadable("P207", "bounds count positions: whole numbers from 0 up", token.span)
         return value
 
     def _atom(self) -> Formula:
         c = self.c
-        start = c.piece
+        start = c.token
         if start.kind == "word" and start.text in OPERATORS:
             raise c.unexpected("a formula", f"`{start.text}` is an operator, and no predicate")
         word = c.kind("word", "a formula")
@@ -223,13 +223,13 @@ class _Formula:
 
     def _argument(self) -> object:
         c = self.c
-        piece = c.piece
-        if piece.kind == "string":
+        token = c.token
+        if token.kind == "string":
             return unquoted(c.take().text)
-        if piece.kind == "number" or c.is_at("-"):
+        if token.kind == "number" or c.is_at("-"):
             return c.number("an argument")
         c.kind("word", "an argument: a constant")
-        if piece.text[0].isupper() or piece.text[0] == "_":
-            hint = f'a property speaks of single facts: write a constant, or "{piece.text}" in quotes'
-            raise Unreadable("P206", f"`{piece.text}` is a variable", piece.span, hint)
-        return piece.text
+        if token.text[0].isupper() or token.text[0] == "_":
+            hint = f'a property speaks of single facts: write a constant, or "{token.text}" in quotes'
+            raise Unreadable("P206", f"`{token.text}` is a variable", token.span, hint)
+        return token.text

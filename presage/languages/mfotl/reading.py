@@ -77,7 +77,7 @@ def read_formula(source: Source) -> Reading:
         try:
             formula = reader.formula()
             c.accept(".")
-            if c.piece.kind != "end":
+            if c.token.kind != "end":
                 raise c.unexpected("an operator or the end of the formula", words=WORDS)
         except Unreadable as wrong:
             c.problems.append(wrong.diagnostic)
@@ -91,7 +91,7 @@ class _Reader:
         self.fresh = count(1)
 
     def _is(self, *words: str) -> bool:
-        return self.c.piece.kind in ("word", "sign") and self.c.piece.text in words
+        return self.c.token.kind in ("word", "sign") and self.c.token.text in words
 
     def _accept(self, *words: str) -> str:
         return self.c.take().text if self._is(*words) else ""
@@ -99,7 +99,7 @@ class _Reader:
     def formula(self) -> Formula:
         c = self.c
         c.deeper()
-        start = c.piece.start
+        start = c.token.start
         left = self._prefixed()
         word = self._accept("SINCE", "UNTIL")
         if word:
@@ -115,7 +115,7 @@ class _Reader:
     def _prefix(self) -> Formula | None:
         """A temporal operator or quantifier takes all that binds more tightly than `SINCE`."""
         c = self.c
-        start = c.piece.start
+        start = c.token.start
         if self._is(*PREFIX):
             c.deeper()
             operator = PREFIX[c.take().text]
@@ -146,7 +146,7 @@ class _Reader:
             return self._let()
         for word, what in NOT_HERE.items():
             if self._is(word):
-                raise Unreadable("P205", f"`{word}`: {what} cannot be said here", c.piece.span)
+                raise Unreadable("P205", f"`{word}`: {what} cannot be said here", c.token.span)
         return None
 
     def _let(self) -> Formula:
@@ -169,7 +169,7 @@ class _Reader:
     def _binary(
         self, words: str, operand: Callable[[], Formula], join: Callable[[Formula, Formula, Span], Formula]
     ) -> Formula:
-        start = self.c.piece.start
+        start = self.c.token.start
         left = operand()
         while self._accept(words):
             left = join(left, operand(), self.c.since(start))
@@ -183,7 +183,7 @@ class _Reader:
 
     def _implication(self) -> Formula:
         c = self.c
-        start = c.piece.start
+        start = c.token.start
         left = self._alternatives()
         if self._accept("IMPLIES"):
             c.deeper()
@@ -203,7 +203,7 @@ class _Reader:
         prefixed = self._prefix()
         if prefixed is not None:
             return prefixed
-        start = c.piece.start
+        start = c.token.start
         if self._accept("NOT"):
             c.deeper()
             inner = self._single()
@@ -213,9 +213,9 @@ class _Reader:
             return Truth(True, c.since(start))
         if self._accept("FALSE"):
             return Truth(False, c.since(start))
-        if c.piece.kind == "word" and c.ahead().text == "<-":
+        if c.token.kind == "word" and c.ahead().text == "<-":
             return self._aggregate()
-        if c.piece.kind == "word" and c.ahead().text == "(" and c.piece.text not in FUNCTIONS:
+        if c.token.kind == "word" and c.ahead().text == "(" and c.token.text not in FUNCTIONS:
             return self._atom()
         if c.is_at("("):
             # A bracket may hold a formula, or a term of a comparison.
@@ -239,7 +239,7 @@ class _Reader:
 
     def _aggregate(self) -> Formula:
         c = self.c
-        start = c.piece.start
+        start = c.token.start
         result = self._name()
         c.expect("<-")
         function = self._accept(*AGGREGATES)
@@ -283,7 +283,7 @@ class _Reader:
 
     def _comparison(self) -> Formula:
         c = self.c
-        start = c.piece.start
+        start = c.token.start
         left = self._term()
         if self._accept("MATCHES"):
             return self._matches(left, start)
@@ -296,8 +296,8 @@ class _Reader:
 
     def _matches(self, text: Term, start: int) -> Formula:
         c = self.c
-        at = c.piece
-        if not (c.piece.text == "r" and c.ahead().kind == "string"):
+        at = c.token
+        if not (c.token.text == "r" and c.ahead().kind == "string"):
             hint = 'write it out: x MATCHES r"ab"'
             raise Unreadable("P205", "regular expressions as values cannot be said here", at.span, hint)
         c.take()
@@ -306,7 +306,7 @@ class _Reader:
         groups: list[Term | None] = []
         if c.accept("("):
             while not c.is_at(")"):
-                name = c.piece.text
+                name = c.token.text
                 term = self._term()
                 groups.append(None if name == "_" else term)
                 if not c.accept(","):
@@ -315,14 +315,14 @@ class _Reader:
         return Matches(text, pattern, tuple(groups), c.since(start))
 
     def _term(self) -> Term:
-        start = self.c.piece.start
+        start = self.c.token.start
         left = self._product()
         while sign := self._accept("+", "-"):
             left = Apply(sign, (left, self._product()), self.c.since(start))
         return left
 
     def _product(self) -> Term:
-        start = self.c.piece.start
+        start = self.c.token.start
         left = self._factor()
         while sign := self._accept("*", "/", "MOD"):
             left = Apply(sign, (left, self._factor()), self.c.since(start))
@@ -330,7 +330,7 @@ class _Reader:
 
     def _factor(self) -> Term:
         c = self.c
-        piece = c.piece
+        token = c.token
         c.deeper()
         try:
             if c.accept("("):
@@ -342,31 +342,31 @@ class _Reader:
                 if isinstance(inner, Apply) and inner.operator == "i2f" and isinstance(inner.terms[0], Literal):
                     value = inner.terms[0].value
                     if not isinstance(value, str):
-                        return Apply("i2f", (Literal(-value),), c.since(piece.start))
+                        return Apply("i2f", (Literal(-value),), c.since(token.start))
                 if isinstance(inner, Literal) and not isinstance(inner.value, str):
-                    return Literal(-inner.value, c.since(piece.start))
-                return Apply("-", (Literal(0), inner), c.since(piece.start))
+                    return Literal(-inner.value, c.since(token.start))
+                return Apply("-", (Literal(0), inner), c.since(token.start))
             if self._is(*FUNCTIONS) and c.ahead().text == "(":
                 c.take()
                 c.expect("(")
                 inner = self._term()
                 c.expect(")")
-                return Apply(piece.text, (inner,), c.since(piece.start))
-            if piece.kind == "string":
-                return Literal(unquoted(c.take().text), piece.span)
-            if piece.kind == "number":
-                written = Literal(c.number(), c.since(piece.start))
-                return Apply("i2f", (written,), written.span) if "." in piece.text else written
-            return Name(self._name(), c.since(piece.start))
+                return Apply(token.text, (inner,), c.since(token.start))
+            if token.kind == "string":
+                return Literal(unquoted(c.take().text), token.span)
+            if token.kind == "number":
+                written = Literal(c.number(), c.since(token.start))
+                return Apply("i2f", (written,), written.span) if "." in token.text else written
+            return Name(self._name(), c.since(token.start))
         finally:
             c.shallower()
 
     def _name(self) -> str:
-        piece = self.c.piece
-        if piece.kind == "word" and piece.text in NOT_HERE:
-            raise Unreadable("P205", f"`{piece.text}`: {NOT_HERE[piece.text]} cannot be said here", piece.span)
-        if piece.kind == "word" and piece.text in WORDS:
-            raise self.c.unexpected("a variable", f"`{piece.text}` is an operator")
+        token = self.c.token
+        if token.kind == "word" and token.text in NOT_HERE:
+            raise Unreadable("P205", f"`{token.text}`: {NOT_HERE[token.text]} cannot be said here", token.span)
+        if token.kind == "word" and token.text in WORDS:
+            raise self.c.unexpected("a variable", f"`{token.text}` is an operator")
         text = self.c.kind("word", "a formula or a variable").text.lstrip("?")
         return f"_{next(self.fresh)}" if text == "_" else text
 
@@ -375,10 +375,10 @@ class _Reader:
         opens = c.is_at("[") or (c.is_at("(") and self._is_interval())
         if not opens:
             return Reach()
-        start = c.piece.start
+        start = c.token.start
         opening = c.take().text
         if c.is_at("-"):
-            raise Unreadable("P207", "bounds are not negative", c.piece.span, "PREVIOUS, ONCE and SINCE look back")
+            raise Unreadable("P207", "bounds are not negative", c.token.span, "PREVIOUS, ONCE and SINCE look back")
         low = self._length()
         c.expect(",", "`,` and the upper bound")
         high: Number | None = None
@@ -400,11 +400,11 @@ class _Reader:
 
     def _length(self) -> Number:
         c = self.c
-        piece = c.piece
-        if piece.kind == "word" and piece.text[0].isdigit():
+        token = c.token
+        if token.kind == "word" and token.text[0].isdigit():
             c.take()
-            unit = piece.text[-1]
+            unit = token.text[-1]
             if unit not in UNITS:
-                raise Unreadable("P207", f"there is no unit `{unit}`", piece.span, "units are s, m, h and d")
-            return int(piece.text[:-1]) * UNITS[unit]
+                raise Unreadable("P207", f"there is no unit `{unit}`", token.span, "units are s, m, h and d")
+            return int(token.text[:-1]) * UNITS[unit]
         return c.number("a bound: a number of time units, or such as 7d")

@@ -31,7 +31,7 @@ def read_signature(source: Source) -> tuple[Signature, list[Diagnostic]]:
     c = Scanner(source, GRAMMAR)
     found: Signature = {}
     try:
-        while c.piece.kind != "end":
+        while c.token.kind != "end":
             name = c.kind("word", "a predicate, such as publish(r:int)")
             c.expect("(")
             columns: list[Column] = []

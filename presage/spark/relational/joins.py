@@ -161,7 +161,7 @@ def _joined(parts: list[Bindings], names: dict[str, str], first: int | None) -> 
     return chosen
 
 
-def _beside(other: Bindings, names: dict[str, str]) -> DataFrame:
+def _beside(other: Bindings) -> DataFrame:
     """The other side of a join, with names of its own."""
     return other.frame.select(*(F.col(name).alias(f"r_{name}") for name in other.frame.columns))
 
@@ -181,7 +181,7 @@ def _pair(left: Bindings, right: Bindings, names: dict[str, str]) -> Bindings:
         shape = Shape.POINTS if Shape.POINTS in (left.shape, right.shape) else Shape.SPANS
         return Bindings(found, left.variables | right.variables, shape)
     on = _alike(shared, names) + _meets(left.shape, right.shape)
-    joined = left.frame.join(_beside(right, names), _all(on))
+    joined = left.frame.join(_beside(right), _all(on))
     low, high = F.col("low"), F.col("high")
     other_low, other_high = F.col("r_low"), F.col("r_high")
     shape = left.shape
@@ -211,7 +211,7 @@ def _without(body: Bindings, held: Held, literal: Literal, names: dict[str, str]
     fixed = absent.shape is Shape.ALWAYS or literal.at is not None
     if fixed or (body.shape is Shape.POINTS and (absent.shape is Shape.POINTS or not absent.variables)):
         on = _all(_alike(absent.variables, names) + _meets(body.shape, absent.shape))
-        return Bindings(body.frame.join(_beside(absent, names), on, "left_anti"), body.variables, body.shape)
+        return Bindings(body.frame.join(_beside(absent), on, "left_anti"), body.variables, body.shape)
     shape = Shape.POINTS if body.shape is Shape.POINTS else Shape.SPANS
     found = uncovered(body.frame, absent.frame, sorted(names[name] for name in absent.variables))
     return Bindings(found, body.variables, shape)
