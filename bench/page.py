@@ -24,9 +24,9 @@ import uvicorn
 import presage
 from presage.answers import Answer
 from presage.web.details import Details
-from presage.web.replay import Replay, Step
+from presage.web.replay import Replay, ReplayStep
 from presage.web.server import application
-from presage.web.stage import Run, Stage
+from presage.web.stage import Stage, StagedRun
 
 ROOT = Path(__file__).parent.parent
 STEPS_A_SECOND = 10
@@ -41,12 +41,12 @@ GAPS = """(seconds) => new Promise((done) => {
 })"""
 
 
-def made_up_steps(open_answers: int, changes_a_step: int, steps: int) -> Iterator[Step]:
+def made_up_steps(open_answers: int, changes_a_step: int, steps: int) -> Iterator[ReplayStep]:
     """At first all open at once; then at each step the oldest move on: half are told anew, a quarter is decided, and
     as many new ones take their place. Some devices have many answers, at different times."""
     devices = max(1, open_answers // 10)
     waiting = [(f"d{each % devices}", each // devices) for each in range(open_answers)]
-    yield Step(0, [_possible(name, born, 0) for name, born in waiting], facts=open_answers)
+    yield ReplayStep(0, [_possible(name, born, 0) for name, born in waiting], facts=open_answers)
     made = facts = open_answers
     quarter = changes_a_step // 4
     for now in range(1, steps):
@@ -58,7 +58,7 @@ def made_up_steps(open_answers: int, changes_a_step: int, steps: int) -> Iterato
         for place, (name, born) in enumerate(ended):
             changes.append(_decided(name, born, now, "confirmed" if place % 2 else "refuted"))
         waiting += told + fresh
-        yield Step(now, changes, facts=facts)
+        yield ReplayStep(now, changes, facts=facts)
 
 
 def _possible(name: str, born: int, now: int) -> Answer:
@@ -104,7 +104,7 @@ def loaded_page(open_answers: int, changes_a_second: int, seconds: float) -> Ite
     source = made_up_steps(open_answers, changes_a_second // STEPS_A_SECOND, int(seconds * STEPS_A_SECOND))
     replay = Replay(source, speed=STEPS_A_SECOND)
     reasoner = presage.Reasoner(presage.load(str(ROOT / "presage/examples/turbines/turbines.psg")))
-    app = application(Stage(Run(replay, Details(reasoner, []))))
+    app = application(Stage(StagedRun(replay, Details(reasoner, []))))
     with served(app, replay) as address:
         yield address, replay
 

@@ -144,10 +144,10 @@ def ours(spark: Any, folder: Path, shards: int = SHARDS) -> Any:
 
 def passed_through(spark: Any, folder: Path, rows: int = 1) -> Any:
     """So many rows for each fact, by the same way."""
-    from presage.spark.job import Job, Source
-    from presage.spark.live import Live
+    from presage.spark.job import FrameSource, Job
     from presage.spark.packs import Delivery, framed, from_bytes, to_bytes
     from presage.spark.rows import row_schema
+    from presage.spark.shard_reasoner import Live
     from presage.spark.streaming import stream_rows
 
     class Nothing(Live):
@@ -165,7 +165,7 @@ def passed_through(spark: Any, folder: Path, rows: int = 1) -> Any:
         def catch_up(self, delivery: Delivery) -> None:
             self.token = delivery.token
 
-    source = Source("temp", 2, ("time",), (0,))
+    source = FrameSource("temp", 2, ("time",), (0,))
     job = Job(presage.parse(TURBINES, "turbines.psg"), "changes", shards=SHARDS, sources=(source,), late=False)
     frame = stream(spark, folder).selectExpr("device as c0", "level as c1", "time as c2")
     return stream_rows(job, [(source, frame)], Nothing)

@@ -13,7 +13,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from presage.editor.patterns import PATTERNS  # noqa: E402
+from presage.editor.grammar import PATTERNS  # noqa: E402
 
 GRAMMAR = ROOT / "editors" / "vscode" / "syntaxes" / "presage.tmLanguage.json"
 SCOPES = {

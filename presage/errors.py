@@ -119,7 +119,7 @@ class Diagnostic:
             raise ValueError(f"unknown diagnostic code {self.code}")
 
 
-class Part(NamedTuple):
+class IncludedFile(NamedTuple):
     """A file that a source has beside its own text: its name, and where in the source it begins."""
 
     name: str
@@ -134,7 +134,7 @@ class Source:
     name: str
     text: str
     line_starts: tuple[int, ...] = field(default=(), compare=False, repr=False)
-    included: tuple[Part, ...] = ()
+    included: tuple[IncludedFile, ...] = ()
 
     @staticmethod
     def of(text: str, name: str = "<program>") -> Source:
@@ -149,7 +149,7 @@ class Source:
         """The source with one more file behind all that it has."""
         start = len(self.text) + 1
         joined = Source.of(f"{self.text}\n{text}", self.name)
-        return Source(joined.name, joined.text, joined.line_starts, (*self.included, Part(name, start)))
+        return Source(joined.name, joined.text, joined.line_starts, (*self.included, IncludedFile(name, start)))
 
     @property
     def own_text(self) -> str:
@@ -160,9 +160,9 @@ class Source:
         """The name of the file in which an offset lies."""
         return self._part(offset).name
 
-    def _part(self, offset: int) -> Part:
+    def _part(self, offset: int) -> IncludedFile:
         found = bisect.bisect_right(self.included, offset, key=lambda part: part.start)
-        return self.included[found - 1] if found else Part(self.name, 0)
+        return self.included[found - 1] if found else IncludedFile(self.name, 0)
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset in its file, both from 1."""

@@ -14,10 +14,10 @@ import pytest
 
 import presage
 from presage.checking import check_text
-from presage.engine.collecting import Group, covered
+from presage.engine.collecting import PieceGroup, covered
 from presage.model import Program
 from presage.plan.builder import plan_of
-from presage.plan.parts import Unsupported
+from presage.plan.subformulas import Unsupported
 
 from .oracle.aggregates import Said
 from .oracle.lars import Stream, Structure
@@ -138,7 +138,7 @@ def test_what_no_relation_stands_for_is_left_to_the_models() -> None:
 def test_where_pieces_lie_one_upon_another() -> None:
     for seed in range(300):
         rng = random.Random(seed)
-        group, least, told = Group(), rng.randint(2, 4), set[int]()
+        group, least, told = PieceGroup(), rng.randint(2, 4), set[int]()
         pieces = [(low := rng.randint(0, 20), low + rng.randint(0, 8)) for _ in range(rng.randint(1, 12))]
         if seed % 2:
             pieces = sorted((low, low + 5) for low, _ in pieces)

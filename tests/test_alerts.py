@@ -8,7 +8,7 @@ from typing import Any
 import presage
 from presage.answers import Answer
 from presage.io.facts import Checker
-from presage.serve.alerts import Alerts, Rule
+from presage.serve.alerts import AlertRule, Alerts
 from tests.serving import LINES, LISTENING, TURBINES, Receiver, Served, hot
 from tests.test_cli import presage as command
 
@@ -20,7 +20,7 @@ def alerts(**said: Any) -> Alerts:
     assert findings is not None
     watched = findings.watched
     checker = Checker(watched.program, watched.predicates, True)
-    return Alerts([Rule.of("on", {"text": "{X} of {S} at {time}", **said}, checker)])
+    return Alerts([AlertRule.of("on", {"text": "{X} of {S} at {time}", **said}, checker)])
 
 
 def answer(status: str, at: int, x: str = "a", s: str = "west", **more: Any) -> Answer:

@@ -14,9 +14,9 @@ import presage
 from presage.answers import Answer, Answers
 from presage.answers.schema import answers_table
 from presage.io.lines import table_of
-from presage.plan.parts import Unsupported
+from presage.plan.subformulas import Unsupported
 from presage.run.choice import Choice
-from presage.run.packed import Told, pack
+from presage.run.packed import PackedAnswers, pack
 from tests.random_columns import Case, Fact, make_case
 
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
@@ -88,7 +88,7 @@ def sent(text: str, steps: list[Answers]) -> list[pyarrow.Table]:
     """The lines of answers that were packed here and are unpacked elsewhere."""
     supposing = presage.Reasoner(presage.parse(text)).supposing
     assert supposing is not None and supposing.teller is not None
-    told = [step.columns for step in steps if isinstance(step.columns, Told)]
+    told = [step.columns for step in steps if isinstance(step.columns, PackedAnswers)]
     return [table for packed in pack(told) for table in supposing.teller.unpack(packed)]
 
 

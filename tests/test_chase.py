@@ -22,7 +22,7 @@ from presage.errors import PresageError
 from presage.io.files import read_facts
 from presage.model.terms import Variable
 from presage.parser import parse
-from presage.plan.parts import Unsupported
+from presage.plan.subformulas import Unsupported
 from presage.run.reasoner import Reasoner
 from presage.run.schedule import steps
 from tests.oracle import evaluate

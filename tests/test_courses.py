@@ -17,8 +17,8 @@ import pytest
 import presage
 from presage.answers.schema import answers_table
 from presage.checking import check_program
-from presage.hypothesis.courses.grouping import grouping
-from presage.hypothesis.courses.symbols import Name, Trace, Untraceable
+from presage.hypothesis.courses.fitting import grouping
+from presage.hypothesis.courses.symbolic import SymbolName, Trace, Untraceable
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.ranges.building import Entangled, range_engine, ranges_of
 from presage.hypothesis.unfold import Unfolder
@@ -125,7 +125,7 @@ def test_what_is_asked_of_symbols_is_noted() -> None:
     with pytest.raises(Untraceable):
         _ = second / 2
     with pytest.raises(Untraceable):
-        _ = Name("one") < Name("other")
+        _ = SymbolName("one") < SymbolName("other")
 
 
 def test_sums_of_fractions_are_exact() -> None:

@@ -16,9 +16,9 @@ import presage
 from presage.checking import check_text
 from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.engine import Ranges
-from presage.hypothesis.ranges.pieces import Piece, canonical
+from presage.hypothesis.ranges.pieces import ZonePiece, canonical
 from presage.run.open_times import RangeSupposing, suppose
-from presage.time.stretches import Line, Stretch, common, union
+from presage.time.stretches import Stretch, TimeLine, common, union
 from presage.time.zones import ANSWER, START, Zone
 from tests.oracle import TooLarge, declared_delays
 from tests.oracle.dense import TRIED, DenseOutlook, Leaf, Leaves, Span
@@ -29,14 +29,14 @@ SEEDS = range(600) if LONG else range(30)
 SOMEBODY = "somebody"
 COARSE = 4
 """Open times of ways are compared at multiples of 1/4."""
-LINE = Line(whole=False)
+LINE = TimeLine(whole=False)
 
 
 def point(time: Any) -> Stretch:
     return LINE.point(time)
 
 
-def leaves_of(piece: Piece, outlook: DenseOutlook, values: dict[Open, Any]) -> Iterator[Leaves]:
+def leaves_of(piece: ZonePiece, outlook: DenseOutlook, values: dict[Open, Any]) -> Iterator[Leaves]:
     """The premise sets of a way, one for each choice of its open times among the points."""
     for zone in chosen_times(piece.zone, COARSE):
         at = {START: Fraction(0), **{place: zone.range(place).low or 0 for place in range(1, zone.size)}}
@@ -115,7 +115,7 @@ def check_answer(outlook: DenseOutlook, engine: Ranges, arguments: tuple[Any, ..
         assert set(expected) == written, (arguments, time, sorted(map(sorted, set(expected) ^ written))[:3])
 
 
-def at(piece: Piece, times: Stretch) -> Iterator[Piece]:
+def at(piece: ZonePiece, times: Stretch) -> Iterator[ZonePiece]:
     zone = piece.zone.within(times.within(ANSWER))
     if not zone.empty:
         yield canonical(replace(piece, zone=zone))
@@ -128,7 +128,7 @@ def is_coarse(leaf: Leaf, needs: Leaves, outlook: DenseOutlook) -> bool:
     return beside or cell % 2 == 1 or cell % (2 * outlook.fineness // COARSE) == 0
 
 
-def check_evidence(part: Piece, outlook: DenseOutlook, expected: set[Leaves]) -> None:
+def check_evidence(part: ZonePiece, outlook: DenseOutlook, expected: set[Leaves]) -> None:
     """The evidence is enough, and each fact of it is needed."""
     there = all_evidence(part.because, outlook)
     assert any(each <= there for each in expected)

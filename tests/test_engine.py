@@ -19,7 +19,7 @@ from presage.engine import compiling, relation, runtime, sweeping
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.parser import parse
-from presage.plan.parts import Unsupported
+from presage.plan.subformulas import Unsupported
 from presage.run.reasoner import Reasoner
 from presage.run.schedule import steps
 from tests.oracle import evaluate

@@ -11,7 +11,7 @@ import pytest
 
 import presage
 from presage.checking import check_text
-from presage.engine.runtime import Engine as IntervalEngine
+from presage.engine.runtime import IntervalEngine
 from presage.hypothesis.bulk.engine import Bulk
 from presage.hypothesis.grid.engine import Grids
 from presage.hypothesis.ranges.engine import Ranges

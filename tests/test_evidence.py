@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from presage.checking import check_text
-from presage.evidence.check import Rejected, check
+from presage.evidence.checker import Rejected, check
 from presage.evidence.proof import (
     Absent,
     AllOf,
@@ -29,7 +29,7 @@ from presage.evidence.proof import (
     InputFact,
     Known,
     Lasting,
-    OneOf,
+    OneSide,
     Pieces,
     Proof,
     Record,
@@ -45,7 +45,7 @@ from presage.model.formulas import Not
 from presage.model.terms import Constant, Number
 from presage.model.time import TimeSpan
 from presage.parser import parse
-from presage.plan.parts import Unsupported
+from presage.plan.subformulas import Unsupported
 from presage.run.reasoner import Reasoner
 from presage.run.schedule import steps
 from tests.oracle import Model, evaluate
@@ -260,7 +260,7 @@ def changed(step: Proof, rules: tuple[Any, ...]) -> Iterator[tuple[str, Proof]]:
             yield "a far witness", replace(step, witness=replace(witness, span=moved(witness.span)))
         case AllOf(premises=premises):
             yield "a part less", replace(step, premises=premises[1:])
-        case OneOf(side=side):
+        case OneSide(side=side):
             yield "no such side", replace(step, side=side + 100)
         case Pieces(premises=premises):
             yield "a piece less", replace(step, premises=premises[:-1])

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from presage.checking import check_text
-from presage.hypothesis.engine import State
+from presage.hypothesis.engine import AnswerState
 from presage.hypothesis.literals import Lit, Open
-from presage.hypothesis.why import AnswerCourse, Arrival, Why
+from presage.hypothesis.why import AnswerCourse, ArrivedFact, Why
 from presage.model.terms import Variable
 from presage.parser import parse_question
 from tests.oracle import Outlook, TooLarge, declared_delays
@@ -46,7 +46,7 @@ class Told:
         self.end = case.end + LOOK_AHEAD
         self.constants = {each for (_, values, _), _ in case.facts for each in values} | {0, 3}
         self.outlooks: dict[int, Outlook] = {}
-        arrivals = [Arrival(arrives, *fact) for fact, arrives in case.facts]  # type: ignore[arg-type]
+        arrivals = [ArrivedFact(arrives, *fact) for fact, arrives in case.facts]  # type: ignore[arg-type]
         self.why = Why(self.subject, case.statics, arrivals)  # type: ignore[arg-type]
 
     def outlook(self, now: int) -> Outlook:
@@ -143,7 +143,7 @@ def check(told: Told, answer, now: int, status: str, expected) -> str:  # type: 
     else:
         assert explanation.status == status, f"{where}, not {status}"
     if status == "possible":
-        state = State("possible", tuple(each.way for each in explanation.ways))
+        state = AnswerState("possible", tuple(each.way for each in explanation.ways))
         check_ways(outlook, answer, state, expected, now)
     for each in explanation.ways if status in ("possible", "unsupported") else ():
         assert each.rules or told.subject.predicates[name].is_input, where
@@ -255,7 +255,7 @@ def explained(text: str, answer: str, at: int, *facts: str, statics: Sequence[tu
     for fact in facts:
         written, _, late = fact.partition(" arrives ")
         name, values, time = atom(written)
-        arrivals.append(Arrival(int(late or time), name, values, time))
+        arrivals.append(ArrivedFact(int(late or time), name, values, time))
     name, values, time = atom(answer)
     return Why(subject, statics, arrivals).of(name, values, time, at)
 
@@ -389,7 +389,7 @@ def test_rules_that_have_no_proofs_have_ways(tmp_path: Path) -> None:
 def test_facts_over_an_interval_count_at_each_time() -> None:
     subject = check_text("timeline discrete.\ninput p(x).\na(X)@T :- p(X)@T, p(X)@T+2.\nquery a(X).\n").findings.subject  # type: ignore[union-attr]
     for length, status in ((1, "impossible"), (2, "confirmed"), (None, "confirmed")):
-        assert Why(subject, [], [Arrival(1, "p", ("c",), 1, length)]).of("a", ("c",), 1, 3).status in (
+        assert Why(subject, [], [ArrivedFact(1, "p", ("c",), 1, length)]).of("a", ("c",), 1, 3).status in (
             status,
             "refuted",
         )

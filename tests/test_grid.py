@@ -144,7 +144,7 @@ def test_a_state_of_individuals_goes_on_one_by_one_and_back() -> None:
 
 
 def test_answers_are_counted_without_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("presage.hypothesis.grid.engine.Change", lambda *given: pytest.fail("an answer was made"))
+    monkeypatch.setattr("presage.hypothesis.grid.engine.AnswerChange", lambda *given: pytest.fail("an answer was made"))
     reasoner = presage.Reasoner(presage.parse(HOSPITAL))
     for day, facts in enumerate(stream(5)):
         assert len(reasoner.push(facts, day)) >= 0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -176,13 +178,18 @@ ALLOWED: dict[str, set[str]] = {
 }
 # The checker of proofs trusts nobody: it knows programs and proofs, and has its own arithmetic.
 CHECKER = sorted((PACKAGE / "evidence").glob("check*.py"))
-CHECKER_MAY_IMPORT = ("presage.model", "presage.evidence.proof", "presage.evidence.check")
+CHECKER_MAY_IMPORT = ("presage.model", "presage.evidence.proof", "presage.evidence.check_")
 # What an author writes over times is known to what reads, prints, rewrites and analyses programs, and to that checker;
 # all that runs, and the prover, read core. Answers and proofs are shown to people as they would write them.
 OPERATORS = {"And", "Or", "Implies", "Metric", "BinaryMetric", "Beside", "Windowed", "Modal", "Reset", "TimeWindow"}
 OTHER_FORMULAS = {"Not", "Pinned", "Over", "Top"}
 KNOW_OPERATORS = {"model", "parser", "languages", "rewrite", "analysis"}
 SHOW_FORMULAS = KNOW_OPERATORS | {"explanations", "web"}
+# A public class name stands for one thing. What an author writes and what it means are both a negation, though, and the
+# model's names are the plain form of programs.
+TWICE = {"Not": ["presage/core/formulas.py", "presage/model/formulas.py"]}
+# A command has the name of the room that does its work, and so has a notebook's module of what it shows.
+NAMED_AFTER_ROOMS = ("cli", "notebook")
 HEAVY = {"numba", "numpy", "pyspark", "pyarrow", "pandas", "clingo", "rich", "starlette", "uvicorn", "pygls"}
 
 
@@ -260,6 +267,34 @@ def test_modules_say_why_they_exist(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     assert ast.get_docstring(tree), "a module opens with a paragraph on why it exists"
     assert len(path.read_text(encoding="utf-8").splitlines()) < 450, "a module fits a few screens"
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in modules():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(str(path.relative_to(ROOT)))
+    assert {name: paths for name, paths in found.items() if len(paths) > 1} == TWICE
+
+
+def test_modules_of_one_name_are_in_the_glossary() -> None:
+    found: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for path in modules():
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        parts = parts[:-1] if parts[-1] == "__init__" else parts
+        if parts and not (len(parts) == 2 and parts[0] in NAMED_AFTER_ROOMS and is_room_or_main(parts[1])):
+            found[parts[-1]].append(parts)
+    several = {name for name, places in found.items() if len(places) > 1}
+    text = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
+    table = text.split("| module | what it is, in every room |", 1)[1].split("\n\n", 1)[0]
+    explained = {name for row in re.findall(r"^\| ([a-z_, ]+) \|", table, re.MULTILINE) for name in row.split(", ")}
+    assert several == explained
+
+
+def is_room_or_main(name: str) -> bool:
+    """Whether a name is that of a room, or of the function that a room is there for."""
+    return name in ALLOWED or name == "explain"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from itertools import product
 import pytest
 
 from presage.checking import check_text
-from presage.hypothesis.engine import ANY_TIME, Hypotheses, State
+from presage.hypothesis.engine import ANY_TIME, AnswerState, Hypotheses
 from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.ways import Way
 from presage.model.values import is_true
@@ -105,12 +105,12 @@ def compare(case: Case) -> None:
                 continue  # it was decided before, and what it hangs on may be forgotten
             state = engine._state(engine.standings[name], arguments, time)  # type: ignore[arg-type]
             if engine.standings[name].decided.get(time, {}).get(arguments):  # type: ignore[call-overload]
-                state = State("confirmed")
+                state = AnswerState("confirmed")
             check(outlook, answer, state, expected, now)
             check_shown(engine, answer, state, now)
 
 
-def check_shown(engine: Hypotheses, answer, state: State, now: int) -> None:  # type: ignore[no-untyped-def]
+def check_shown(engine: Hypotheses, answer, state: AnswerState, now: int) -> None:  # type: ignore[no-untyped-def]
     """What was reported of a ground answer, by a line of its own or by one with open variables."""
     name, arguments, time = answer
     where = f"at {now}: {answer} is {state}"
@@ -139,7 +139,7 @@ def check_shown(engine: Hypotheses, answer, state: State, now: int) -> None:  # 
     raise AssertionError(f"{where}, and nothing was shown")
 
 
-def check(outlook: Outlook, answer, state: State, expected, now: int) -> None:  # type: ignore[no-untyped-def]
+def check(outlook: Outlook, answer, state: AnswerState, expected, now: int) -> None:  # type: ignore[no-untyped-def]
     where = f"at {now}: {answer} is {state}"
     if outlook.proved(answer):
         assert state.status == "confirmed", where

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from presage.answer_streams.streams import Facts, Stream
+from presage.answer_streams.streams import Facts, FiniteStream
 from presage.answer_streams.windows import select
 from presage.checking import check_text
 from presage.core import Only, Rows, Seen
@@ -58,7 +58,7 @@ def window_of(text: str, rows: list[Row], timeline: tuple[int, int], *at: int) -
     facts = Facts()
     for name, values, time in rows:
         facts.add((name, values), Times.at(time), counted=True)
-    whole = selected = Stream(*timeline, facts, facts)
+    whole = selected = FiniteStream(*timeline, facts, facts)
     formula = Lowering(discrete=True).formula(parse_question(f"{text} true").formula)
     while isinstance(formula, (Seen, Rows, Only)):
         selected = select(formula, selected, whole, at[0])

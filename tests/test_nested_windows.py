@@ -7,7 +7,7 @@ import random
 import pytest
 
 from presage.checking import check_text
-from presage.plan.parts import Unsupported
+from presage.plan.subformulas import Unsupported
 from presage.run.confirmed import Confirming
 from tests.random_programs import Case
 from tests.test_engine import LONG, compare

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from presage.errors import CODES, ProgramError, Source
 from presage.pipeline.checking import Checked, check_pipeline
 from presage.pipeline.keys import KEYS, NAMED
-from presage.pipeline.metrics import Measures, Shown
+from presage.pipeline.metrics import Measures, ShownMeasures
 from presage.pipeline.postgres import latest
 from presage.pipeline.toml import read_document
 from tests.test_cli import on_a_terminal, presage
@@ -309,7 +309,7 @@ def test_measures_in_the_format_of_prometheus(tmp_path: Path) -> None:
     import urllib.request
 
     measures = Measures('a "quoted" name')
-    shown = Shown(measures, 0, tmp_path / "m.prom")
+    shown = ShownMeasures(measures, 0, tmp_path / "m.prom")
     try:
         measures.answers["confirmed"], measures.lag_seconds = 3, 1.5
         shown.refresh()

@@ -11,7 +11,7 @@ import pytest
 
 from presage.cli import main
 from presage.errors import PresageError
-from presage.pipeline.holding import Held
+from presage.pipeline.holding import HeldCheckpoint
 from presage.pipeline.secrets import is_secret, masked
 
 FILE = """program = "p.psg"
@@ -91,15 +91,15 @@ def test_folders_of_killed_runs_are_swept(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_two_starts_on_one_checkpoint(tmp_path: Path) -> None:
-    first = Held(str(tmp_path / "checkpoint"))
+    first = HeldCheckpoint(str(tmp_path / "checkpoint"))
     with pytest.raises(PresageError, match=rf"is held by process {os.getpid()} on .*, since 20.*: stop that one first"):
-        Held(f"file://{tmp_path}/checkpoint/")
-    Held(str(tmp_path / "another")).let_go()
+        HeldCheckpoint(f"file://{tmp_path}/checkpoint/")
+    HeldCheckpoint(str(tmp_path / "another")).let_go()
     first.let_go()
-    Held(str(tmp_path / "checkpoint")).let_go()
+    HeldCheckpoint(str(tmp_path / "checkpoint")).let_go()
     # One that was killed holds nothing.
     folder = str(tmp_path / "checkpoint")
     script = f"from presage.pipeline.holding import Held; import os; held = Held({folder!r}); os._exit(9)"
     assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 9
-    Held(str(tmp_path / "checkpoint")).let_go()
-    Held("s3a://bucket/checkpoint").let_go()
+    HeldCheckpoint(str(tmp_path / "checkpoint")).let_go()
+    HeldCheckpoint("s3a://bucket/checkpoint").let_go()

@@ -48,12 +48,12 @@ def edit(farm: Path, *changes: tuple[str, str], more: str = "") -> None:
 
 def run(farm: Path, spark: Any, **environment: str) -> tuple[Any, list[dict[str, Any]]]:
     """Runs to the end; gives the pipeline that ran, and the lines it showed."""
-    from presage.spark.pipeline.running import Running
+    from presage.spark.pipeline.running import RunningPipeline
 
     checked = check_pipeline(farm / "pipeline.toml", environment)
     assert checked.ok, checked.text()
     shown: list[dict[str, Any]] = []
-    running = Running(checked, lambda part, lines: shown.extend(lines), spark=spark)
+    running = RunningPipeline(checked, lambda part, lines: shown.extend(lines), spark=spark)
     running.run(threading.Event())
     return running, shown
 

@@ -174,7 +174,7 @@ def test_a_table_that_changes_is_no_static_predicate(duty: Path) -> None:
 
 def run(duty: Path, spark: Any, *between: Callable[[], None], **environment: str) -> set[str]:
     """What a pipeline confirms up to its end; after each micro-batch it is done one of the things `between`."""
-    from presage.spark.pipeline.running import Running
+    from presage.spark.pipeline.running import RunningPipeline
 
     checked = check_pipeline(duty / "p.toml", environment)
     assert checked.ok, checked.text()
@@ -186,7 +186,7 @@ def run(duty: Path, spark: Any, *between: Callable[[], None], **environment: str
         if left:
             left.pop(0)()
 
-    Running(checked, show, spark=spark).run(threading.Event())
+    RunningPipeline(checked, show, spark=spark).run(threading.Event())
     assert not left
     return found
 

@@ -18,7 +18,7 @@ from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.ranges.building import Entangled, label, range_engine, ranges_of
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.patterns import Need
-from presage.hypothesis.ranges.pieces import Piece
+from presage.hypothesis.ranges.pieces import ZonePiece
 from presage.hypothesis.unfold import Unfolded
 from presage.time.stretches import Stretch, common
 from presage.time.zones import ANSWER
@@ -33,7 +33,7 @@ SEEDS = range(3000) if LONG else range(60)
 Leaves = frozenset[Literal]
 
 
-def written_out(piece: Piece, at: int, outlook: Outlook) -> Iterator[tuple[Leaves, Leaves]]:
+def written_out(piece: ZonePiece, at: int, outlook: Outlook) -> Iterator[tuple[Leaves, Leaves]]:
     """A way at one time of the answer, as premises and evidence: one for each choice of its open times."""
     times = [range(outlook.end + 1)] * (piece.zone.size - 2)
     constants = sorted(outlook.grounding.constants, key=repr)

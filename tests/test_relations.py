@@ -12,7 +12,7 @@ from presage.engine import relation
 from presage.engine.relation import Delta, Relation, Store
 from presage.engine.symbols import Symbols
 from presage.io.tables import Texts
-from presage.kernels import layout
+from presage.kernels import fields
 from presage.kernels.forgetting import forget, forget_news
 
 KEPT, LONGEST = 6, 4
@@ -29,7 +29,7 @@ def points(delta: Delta | None) -> Points:
 
 
 def by_number(table: Relation) -> bool:
-    return bool(table.table[layout.BY_NUMBER])
+    return bool(table.table[fields.BY_NUMBER])
 
 
 @pytest.mark.parametrize("seed", range(40))

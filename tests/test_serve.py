@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from presage.io.facts import Checker, FactError
-from presage.serve.log import Entry, Log
+from presage.serve.log import Log, LogEntry
 from presage.serve.messages import MessageReader
 from tests.serving import LINES, LISTENING, TURBINES, Receiver, Served, hot, lines_in
 from tests.test_cli import presage as command
@@ -258,7 +258,7 @@ def test_killed_at_any_moment_every_change_is_told_once(tmp_path: Path, receiver
 
 
 def test_a_log_cut_off_anywhere_keeps_what_was_whole(tmp_path: Path) -> None:
-    entries = [Entry("http", f"line {number}\n".encode() * number, {"at": number}) for number in range(5)]
+    entries = [LogEntry("http", f"line {number}\n".encode() * number, {"at": number}) for number in range(5)]
     log = Log(tmp_path)
     ends = []
     for entry in entries:
@@ -280,7 +280,7 @@ def test_damage_inside_a_log_is_told(tmp_path: Path) -> None:
     from presage.errors import PresageError
 
     log = Log(tmp_path)
-    log.append([Entry("http", b"a" * 50), Entry("http", b"b" * 50)])
+    log.append([LogEntry("http", b"a" * 50), LogEntry("http", b"b" * 50)])
     log.close()
     path = tmp_path / f"{1:016d}.log"
     whole = path.read_bytes()
@@ -310,7 +310,7 @@ def test_lines_by_the_column_are_those_of_their_answers(names: str) -> None:
         lines = [
             line
             for number, message in enumerate(messages, 1)
-            for step in reasoning.take(number, Entry("http", message.encode()))
+            for step in reasoning.take(number, LogEntry("http", message.encode()))
             for line in step
         ]
         found.append([(line.text, line.key, line.status) for line in lines])

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from presage.pipeline.reading import Part
-from presage.serve.folder import Folder
-from presage.serve.reasoning import ANSWER, Line
-from presage.serve.sinks import Refused, Running, TakenNever
+from presage.serve.folder import CheckpointFolder
+from presage.serve.reasoning import ANSWER, ToldLine
+from presage.serve.sinks import Refused, RunningSink, TakenNever
 
 
 class Picky:
@@ -24,7 +24,7 @@ class Picky:
     def told(self) -> int | None:
         return None
 
-    def write(self, lines: Sequence[Line]) -> None:
+    def write(self, lines: Sequence[ToldLine]) -> None:
         self.asked += 1
         if self.asked == 1:
             raise Refused("not now")
@@ -37,12 +37,12 @@ class Picky:
 
 
 def test_the_rest_is_written(tmp_path: Path) -> None:
-    folder, sink = Folder(tmp_path), Picky()
+    folder, sink = CheckpointFolder(tmp_path), Picky()
     failures: list[BaseException] = []
-    running = Running(Part("sinks", "out", {"format": "lines"}), sink, folder, failures.append)
+    running = RunningSink(Part("sinks", "out", {"format": "lines"}), sink, folder, failures.append)
     running.start()
     keys = ["a", "bad1", "b", "c", "bad2", "bad3", "d"]
-    lines = [Line.of(number, {"key": key, "status": "confirmed"}, ANSWER) for number, key in enumerate(keys, 1)]
+    lines = [ToldLine.of(number, {"key": key, "status": "confirmed"}, ANSWER) for number, key in enumerate(keys, 1)]
     running.put(len(lines), lines)
     running.finish(20)
     assert not failures and sink.taken == [1, 3, 4, 7]

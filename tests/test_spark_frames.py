@@ -15,7 +15,7 @@ import pytest
 
 import presage
 from presage.checking import check_text
-from presage.kernels.pieces import earliest, held_throughout, lasting, meeting, outside
+from presage.kernels.time_pieces import earliest, held_throughout, lasting, meeting, outside
 from presage.plan.relational import obstacles
 from tests import random_programs
 from tests.conftest import skip_without_spark

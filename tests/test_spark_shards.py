@@ -28,16 +28,16 @@ from presage.checking import check_text
 from presage.errors import PresageError
 from presage.io.facts import Fact, FactError
 from presage.io.rows import column_names
-from presage.plan.parts import Unsupported
+from presage.plan.subformulas import Unsupported
 from presage.run.choice import Choice
 from presage.run.schedule import default_end, steps
-from presage.spark import batch, history, live, streaming
+from presage.spark import batch, history, shard_reasoner, streaming
 from presage.spark.call import division_of
 from presage.spark.facts import mark
-from presage.spark.job import Job, Source
+from presage.spark.job import FrameSource, Job
 from presage.spark.packs import Delivery, clock_packer, packer
 from presage.spark.rows import unpacked
-from presage.time.stretches import Line, Stretch, union
+from presage.time.stretches import Stretch, TimeLine, union
 from tests import random_hypotheses, random_programs
 from tests.random_programs import Case
 
@@ -64,7 +64,9 @@ def job_of(case: Case, emit: str, shards: int, when: tuple[str, ...]) -> Job | N
     predicates = report.findings.subject.predicates
     inputs = [each for each in predicates.values() if each.is_input and not each.is_static]
     sources = tuple(
-        Source(each.name, each.arity, when, tuple(column_names(each).index(name) for name in key.get(each.name, [])))
+        FrameSource(
+            each.name, each.arity, when, tuple(column_names(each).index(name) for name in key.get(each.name, []))
+        )
         for each in inputs
     )
     static = tuple((name, row) for name, row in case.statics if name in predicates)
@@ -83,7 +85,7 @@ def job_of(case: Case, emit: str, shards: int, when: tuple[str, ...]) -> Job | N
     return job
 
 
-def tables(job: Job, given: Given) -> Iterator[tuple[int, Source, Any]]:
+def tables(job: Job, given: Given) -> Iterator[tuple[int, FrameSource, Any]]:
     """The facts as a table for each source, as Spark would hand them over."""
     for index, source in enumerate(job.sources):
         own = [fact for fact in given if fact[0] == source.predicate]
@@ -138,7 +140,7 @@ def in_batch(job: Job, given: Given) -> list[dict[str, Any]]:
         return []
     end = default_end(job.reasoner(), facts_of(job, given)) if job.state is None else max(arrivals)
     moments = () if job.discrete else tuple((time, batch.math.lcm(*arrivals[time])) for time in sorted(arrivals))
-    clock = batch.Clock(min(arrivals), end, moments, edges=(2, 5, 9))
+    clock = batch.BatchClock(min(arrivals), end, moments, edges=(2, 5, 9))
     alone = range(1 if job.state is None else job.shards)
     packs = [
         pa.record_batch([[shard], [-1], [-1], pa.array([None], pa.binary())], schema=batch._SCHEMA) for shard in alone
@@ -206,7 +208,7 @@ def in_stream(
     found: list[dict[str, Any]] = []
     for cut in cuts:
         found += to_stores(job, packs_of(job, cut), chance, stores)
-    live._kept.clear()
+    shard_reasoner._kept.clear()
     return found
 
 
@@ -227,7 +229,7 @@ def to_stores(job: Job, packs: list[Any], chance: random.Random, stores: list[St
         own = [pack for pack in packs if pack["shard"] == shard]
         for _ in range(chance.choice([1, 1, 2])):
             if chance.random() < 0.3:
-                live._kept.clear()
+                shard_reasoner._kept.clear()
             stores[shard].begin()
             processor = streaming.Shard(job)
             processor.init(stores[shard])  # type: ignore[arg-type]
@@ -275,7 +277,7 @@ def test_the_shards_of_a_batch_tell_what_one_reasoner_tells(seed: int, kind: str
 
 def covered(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[Stretch]]:
     """All times at which answers are confirmed, on dense time."""
-    line, found = Line(whole=False), dict[str, list[Stretch]]()
+    line, found = TimeLine(whole=False), dict[str, list[Stretch]]()
     for each in lines:
         assert each["status"] == "confirmed"
         time, low, high = (None if each.get(name) is None else Fraction(each[name]) for name in ("time", "from", "to"))
@@ -541,7 +543,7 @@ def test_late_facts_leave_only_where_they_are_asked_for(seed: int) -> None:
         stores: list[Store] = []
         to_stores(job, halves[0], random.Random(seed), stores)
         told.append(to_stores(later, halves[1], random.Random(seed), stores))
-        live._kept.clear()
+        shard_reasoner._kept.clear()
     both, only = told
     assert Counter(plain(row) for row in both if row["status"]) == Counter(map(plain, only))
     assert len(both) > len(only) and not any("late" in row for row in only)

@@ -21,9 +21,9 @@ from pyspark.errors import PySparkException
 
 import presage
 from presage.errors import PresageError
-from presage.spark.messages import own_words
 from presage.spark.packs import packer
 from presage.spark.tables import OVER_TIME, _table_packer
+from presage.spark.troubles import own_words
 from tests.conftest import skip_without_spark
 from tests.random_programs import Case
 from tests.test_spark_shards import FAR, Given, Store, confirmed, embedded, job_of, tables, to_stores

@@ -19,9 +19,9 @@ from presage.answers import Answer
 from presage.cli import main
 from presage.errors import PresageError
 from presage.io.output import open_output
-from presage.io.told import read_answers
+from presage.io.reading_back import read_answers
+from presage.web.elsewhere import NO_PROOF
 from presage.web.follow import answers_from, follow
-from presage.web.told import NO_PROOF
 from tests.conftest import ARTEFACTS
 from tests.watching import ROOT, TURBINE_FACTS, TURBINES, watching, watching_words
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from presage.cli.watch import prepare
-from presage.web.board import Entry
+from presage.web.board import BoardEntry
 from presage.web.details import TOO_LONG, Details
 from presage.web.replay import Replay
 
@@ -127,7 +127,7 @@ query s(X).
     while replay.tick() is not None:
         pass
 
-    def of(time: int) -> Entry:
+    def of(time: int) -> BoardEntry:
         return next(each for each in replay.board.rows.values() if time in (each.answer.time, each.answer.start))
 
     assert details.of(of(50))["proof"]

@@ -9,7 +9,7 @@ import pytest
 from presage.answers import Answer
 from presage.errors import PresageError
 from presage.web.board import Board
-from presage.web.replay import Feed, Replay, Step
+from presage.web.replay import Feed, Replay, ReplayStep
 
 
 class Clock:
@@ -25,9 +25,9 @@ def answer(name: str, status: str, now: int, needs: int = 0) -> Answer:
     return Answer(now, status, "malf", (name,), {"X": name}, time=0, needs=premises)
 
 
-def source(*times: int) -> Iterator[Step]:
+def source(*times: int) -> Iterator[ReplayStep]:
     for time in times:
-        yield Step(time, [answer(f"d{time}", "possible", time)], facts=time)
+        yield ReplayStep(time, [answer(f"d{time}", "possible", time)], facts=time)
 
 
 def ticks(replay: Replay) -> float | None:
@@ -97,10 +97,10 @@ def test_as_fast_as_possible() -> None:
 def test_a_slow_source_is_not_caught_up_with_in_haste() -> None:
     clock = Clock()
 
-    def slow() -> Iterator[Step]:
+    def slow() -> Iterator[ReplayStep]:
         for time in range(4):
             clock.seconds += 10
-            yield Step(time, [answer(f"d{time}", "possible", time)])
+            yield ReplayStep(time, [answer(f"d{time}", "possible", time)])
 
     replay = Replay(slow(), speed=1.0, clock=clock)
     replay.play()
@@ -122,8 +122,8 @@ def test_time_never_runs_beyond_what_is_shown() -> None:
 
 
 def test_a_source_that_fails_ends_the_replay_with_its_message() -> None:
-    def failing() -> Iterator[Step]:
-        yield Step(0, [answer("a", "possible", 0)])
+    def failing() -> Iterator[ReplayStep]:
+        yield ReplayStep(0, [answer("a", "possible", 0)])
         raise PresageError("facts.jsonl:7: this is wrong")
 
     replay = Replay(failing(), speed=0.0, clock=Clock())
@@ -135,7 +135,7 @@ def test_a_source_that_fails_ends_the_replay_with_its_message() -> None:
 
 def test_rates_are_of_late() -> None:
     clock = Clock()
-    replay = Replay((Step(time, [], facts=time * 10) for time in range(100)), speed=0.0, clock=clock)
+    replay = Replay((ReplayStep(time, [], facts=time * 10) for time in range(100)), speed=0.0, clock=clock)
     replay.play()
     for _ in range(50):
         clock.seconds += 0.1
@@ -206,9 +206,9 @@ def test_a_feed_tells_how_things_stand_at_last() -> None:
     replay = Replay(
         iter(
             [
-                Step(0, [answer("a", "possible", 0), answer("b", "possible", 0)]),
-                Step(1, [answer("a", "possible", 1, needs=1)]),
-                Step(2, [answer("a", "confirmed", 2)]),
+                ReplayStep(0, [answer("a", "possible", 0), answer("b", "possible", 0)]),
+                ReplayStep(1, [answer("a", "possible", 1, needs=1)]),
+                ReplayStep(2, [answer("a", "confirmed", 2)]),
             ]
         ),
         speed=0.0,

@@ -57,7 +57,7 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class PositionEdge:
     start: Position
     end: Position
     special: bool
@@ -71,7 +71,7 @@ Moves = dict[tuple[Position, Position, bool], Rule]
 @dataclass(frozen=True, slots=True)
 class Acyclicity:
     acyclic: bool
-    cycle: tuple[Edge, ...] = ()
+    cycle: tuple[PositionEdge, ...] = ()
 
 
 def invents(subject: Subject) -> bool:
@@ -109,7 +109,7 @@ def temporal_weak_acyclicity(subject: Subject, horizon: int = DEFAULT_HORIZON) -
 
 
 def _judge(moves: Moves) -> Acyclicity:
-    edges = (Edge(*move, rule) for move, rule in moves.items())
+    edges = (PositionEdge(*move, rule) for move, rule in moves.items())
     ordered = sorted(edges, key=lambda edge: (edge.start.order, edge.end.order, edge.special))
     successors: dict[Position, list[Position]] = {}
     for edge in ordered:

@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from presage.analysis.differences import INF, Bound
-from presage.analysis.patterns import TOO_MANY, NoPatterns, Unfolding, shape
+from presage.analysis.patterns import TOO_MANY, NoOutline, Unfolding, shape
 from presage.analysis.subject import Subject
 from presage.model.formulas import Atom
 from presage.model.statements import Query
@@ -29,7 +29,7 @@ from presage.model.terms import Number, number
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class DelayAndWindow:
     """Delay and window of a query; `None` where there is none."""
 
     delay: Number | None
@@ -58,15 +58,15 @@ class Horizons:
     def by_graph(self) -> dict[str, Extent]:
         return _by_graph(self.subject)
 
-    def reach(self, query: Query) -> Reach:
+    def reach(self, query: Query) -> DelayAndWindow:
         try:
             low, high = _by_patterns(self.unfolding, query.atom)
-        except NoPatterns:
+        except NoOutline:
             low, high = self.by_graph.get(query.atom.predicate, NOTHING)
         if low > high:
-            return Reach(0, 0)
+            return DelayAndWindow(0, 0)
         delay = max(high, 0)
-        return Reach(_finite(delay), _finite(delay - low) if delay != INF else None)
+        return DelayAndWindow(_finite(delay), _finite(delay - low) if delay != INF else None)
 
 
 def _join(first: Extent, second: Extent) -> Extent:
@@ -86,7 +86,7 @@ def _by_patterns(unfolding: Unfolding, atom: Atom) -> Extent:
         if goal in below:
             continue
         if len(below) >= MOST_GOALS:
-            raise NoPatterns(TOO_MANY)
+            raise NoOutline(TOO_MANY)
         below[goal] = NOTHING
         for pattern in unfolding.patterns(goal):
             for premise in pattern.premises:

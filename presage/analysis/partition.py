@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from presage.analysis.aggregates import needs_a_tuple
-from presage.analysis.engine import CLINGO, Route
 from presage.analysis.graph import reachable
+from presage.analysis.route import CLINGO, Route
 from presage.analysis.strata import Stratification
 from presage.analysis.subject import Subject
 from presage.analysis.timing import Occurrence, RuleTiming

@@ -48,7 +48,7 @@ MOST_RETURNS = 12
 MOST_RECURSIVE = 40
 
 
-class NoPatterns(Exception):
+class NoOutline(Exception):
     """Unfolding does not end, or not within reason, or meets what cannot be unfolded."""
 
     def __init__(self, reason: str, rules: tuple[RuleTiming, ...] = ()) -> None:
@@ -61,7 +61,7 @@ TOO_MANY = "there are too many premise patterns to keep track of"
 
 
 @dataclass(frozen=True, slots=True)
-class Premise:
+class OutlinePremise:
     """A literal, between `low` and `high` after the query's time; at `every` time of that range, or at some."""
 
     atom: Atom
@@ -72,11 +72,11 @@ class Premise:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class OutlinePattern:
     """The query's arguments, as far as the pattern fixes them, and its premises."""
 
     arguments: tuple[Term, ...]
-    premises: frozenset[Premise]
+    premises: frozenset[OutlinePremise]
     conditional: bool = False
     """Whether more must hold than the premises say: comparisons, static facts, fixed times. Such a pattern
     cannot make another superfluous, nor can its own premises be thinned out."""
@@ -180,7 +180,7 @@ class Unfolding:
         self.subject = subject
         self.numbers = count(1)
         self.goals = self.all_goals = 0
-        self.known: dict[Atom, list[Pattern] | NoPatterns] = {}
+        self.known: dict[Atom, list[OutlinePattern] | NoOutline] = {}
         self.conditions: dict[int, bool] = {}
         self.defining: dict[str, list[tuple[RuleTiming, int]]] = {}
         for timing in subject.timings:
@@ -188,36 +188,36 @@ class Unfolding:
                 for index, head in enumerate(alternative.heads):
                     self.defining.setdefault(head.atom.predicate, []).append((alternative, index))
 
-    def patterns(self, atom: Atom) -> list[Pattern]:
-        """The minimal patterns of an atom; raises `NoPatterns`. Renamings of an atom are looked up."""
+    def patterns(self, atom: Atom) -> list[OutlinePattern]:
+        """The minimal patterns of an atom; raises `NoOutline`. Renamings of an atom are looked up."""
         goal = shape(atom)
         if goal not in self.known:
             self.goals = 0
             try:
                 self.known[goal] = self._unfold(goal)
-            except NoPatterns as reason:
+            except NoOutline as reason:
                 self.known[goal] = reason
         known = self.known[goal]
-        if isinstance(known, NoPatterns):
+        if isinstance(known, NoOutline):
             raise known
         return known
 
-    def _unfold(self, atom: Atom) -> list[Pattern]:
-        found: dict[Pattern, None] = {}
-        goal = Premise(atom, 0, 0)
+    def _unfold(self, atom: Atom) -> list[OutlinePattern]:
+        found: dict[OutlinePattern, None] = {}
+        goal = OutlinePremise(atom, 0, 0)
         for bindings, premises, conditional in self._solve([(goal, ())]):
             arguments = tuple(resolve(argument, bindings) for argument in atom.arguments)
-            found.setdefault(_canonical(Pattern(arguments, _applied(premises, bindings), conditional)))
+            found.setdefault(_canonical(OutlinePattern(arguments, _applied(premises, bindings), conditional)))
             if len(found) > MOST_PATTERNS:
-                raise NoPatterns(TOO_MANY)
+                raise NoOutline(TOO_MANY)
         return minimal(list(found))
 
     def _solve(
-        self, start: list[tuple[Premise, tuple[tuple[Premise, RuleTiming], ...]]]
-    ) -> Iterator[tuple[Substitution, frozenset[Premise], bool]]:
+        self, start: list[tuple[OutlinePremise, tuple[tuple[OutlinePremise, RuleTiming], ...]]]
+    ) -> Iterator[tuple[Substitution, frozenset[OutlinePremise], bool]]:
         # Depth-first over an explicit stack: unfolding may be deeper than Python's.
         nothing: Substitution = {}
-        stack = [(start, nothing, frozenset[Premise](), False)]
+        stack = [(start, nothing, frozenset[OutlinePremise](), False)]
         while stack:
             goals, bindings, premises, conditional = stack.pop()
             if not goals:
@@ -226,7 +226,7 @@ class Unfolding:
             self.goals += 1
             self.all_goals += 1
             if self.goals > MOST_GOALS or self.all_goals > MOST_GOALS_IN_ALL:
-                raise NoPatterns(TOO_MANY)
+                raise NoOutline(TOO_MANY)
             (goal, ancestors), *rest = goals
             name = goal.atom.predicate
             known = self.subject.predicates[name]
@@ -244,7 +244,7 @@ class Unfolding:
             deep = name in self.subject.recursive_predicates and len(ancestors) > MOST_RECURSIVE
             if len(returns) > MOST_RETURNS or deep:
                 rules = tuple(dict.fromkeys(timing for _, timing in (returns or ancestors)[-2:]))
-                raise NoPatterns("a recursive rule gives ever new premises", rules)
+                raise NoOutline("a recursive rule gives ever new premises", rules)
             for timing, index in self.defining.get(name, ()):
                 following = self._apply(timing, index, goal, bindings, ancestors)
                 if following is not None:
@@ -262,13 +262,13 @@ class Unfolding:
         self,
         timing: RuleTiming,
         index: int,
-        goal: Premise,
+        goal: OutlinePremise,
         bindings: Substitution,
-        ancestors: tuple[tuple[Premise, RuleTiming], ...],
-    ) -> tuple[Substitution, list[tuple[Premise, tuple[tuple[Premise, RuleTiming], ...]]]] | None:
+        ancestors: tuple[tuple[OutlinePremise, RuleTiming], ...],
+    ) -> tuple[Substitution, list[tuple[OutlinePremise, tuple[tuple[OutlinePremise, RuleTiming], ...]]]] | None:
         steps = followable(timing)
         if steps is None or (timing.rule.head is not None and timing.rule.head.choice):
-            raise NoPatterns("the body is not a conjunction of atoms and negated atoms", (timing,))
+            raise NoOutline("the body is not a conjunction of atoms and negated atoms", (timing,))
         mark = next(self.numbers)
         head = timing.heads[index]
         unified = unify(goal.atom.arguments, _renamed(head.atom, mark).arguments, bindings)
@@ -285,7 +285,7 @@ class Unfolding:
             atom = _renamed(step.occurrence.atom, mark)
             low, high = goal.low + reach[0], goal.high + reach[1]
             every = (goal.every or step.every) and low != high
-            following.append((Premise(atom, low, high, not step.occurrence.negative, every), chain))
+            following.append((OutlinePremise(atom, low, high, not step.occurrence.negative, every), chain))
         return unified, following
 
 
@@ -323,21 +323,23 @@ def _renamed(atom: Atom, mark: int) -> Atom:
     )
 
 
-def _applied_premise(premise: Premise, bindings: Substitution) -> Premise:
+def _applied_premise(premise: OutlinePremise, bindings: Substitution) -> OutlinePremise:
     arguments = tuple(resolve(argument, bindings) for argument in premise.atom.arguments)
-    return Premise(Atom(premise.atom.predicate, arguments), premise.low, premise.high, premise.positive, premise.every)
+    return OutlinePremise(
+        Atom(premise.atom.predicate, arguments), premise.low, premise.high, premise.positive, premise.every
+    )
 
 
-def _applied(premises: frozenset[Premise], bindings: Substitution) -> frozenset[Premise]:
+def _applied(premises: frozenset[OutlinePremise], bindings: Substitution) -> frozenset[OutlinePremise]:
     return frozenset(_applied_premise(premise, bindings) for premise in premises)
 
 
-def _key(premise: Premise) -> tuple[str, float, float, bool, bool, str]:
+def _key(premise: OutlinePremise) -> tuple[str, float, float, bool, bool, str]:
     shape = ",".join(repr(each.value) if isinstance(each, Constant) else "?" for each in premise.atom.arguments)
     return premise.atom.predicate, float(premise.low), float(premise.high), premise.positive, premise.every, shape
 
 
-def _canonical(pattern: Pattern) -> Pattern:
+def _canonical(pattern: OutlinePattern) -> OutlinePattern:
     """Variables renamed by first occurrence, so that most renamings of a pattern are the same."""
     names: dict[str, Term] = {}
 
@@ -347,14 +349,14 @@ def _canonical(pattern: Pattern) -> Pattern:
         return term
 
     arguments = tuple(rename(argument) for argument in pattern.arguments)
-    premises: list[Premise] = []
+    premises: list[OutlinePremise] = []
     for premise in sorted(pattern.premises, key=_key):
         atom = Atom(premise.atom.predicate, tuple(rename(argument) for argument in premise.atom.arguments))
-        premises.append(Premise(atom, premise.low, premise.high, premise.positive, premise.every))
-    return Pattern(arguments, frozenset(premises), pattern.conditional)
+        premises.append(OutlinePremise(atom, premise.low, premise.high, premise.positive, premise.every))
+    return OutlinePattern(arguments, frozenset(premises), pattern.conditional)
 
 
-def subsumes(general: Pattern, special: Pattern) -> bool:
+def subsumes(general: OutlinePattern, special: OutlinePattern) -> bool:
     """Whether wherever `special` is met, `general` is: a mapping of its premises into the other's."""
     start = _match(general.arguments, special.arguments, {})
     if start is None or general.conditional:
@@ -370,11 +372,11 @@ def subsumes(general: Pattern, special: Pattern) -> bool:
     )
 
 
-def _as_atom(premise: Premise) -> tuple[tuple[str, bool], tuple[Term, ...]]:
+def _as_atom(premise: OutlinePremise) -> tuple[tuple[str, bool], tuple[Term, ...]]:
     return (premise.atom.predicate, premise.positive), premise.atom.arguments
 
 
-def _covers(wanted: Premise, offered: Premise) -> bool:
+def _covers(wanted: OutlinePremise, offered: OutlinePremise) -> bool:
     if (wanted.low, wanted.high, wanted.every) == (offered.low, offered.high, offered.every):
         return True
     if wanted.every:
@@ -393,23 +395,23 @@ def _match(general: tuple[Term, ...], special: tuple[Term, ...], bindings: Subst
     return bindings
 
 
-def condensed(pattern: Pattern) -> Pattern:
+def condensed(pattern: OutlinePattern) -> OutlinePattern:
     """Without premises that the others imply."""
     if pattern.conditional or len(pattern.premises) > MOST_ATOMS:
         return pattern
     current = pattern
     for premise in sorted(pattern.premises, key=_key):
-        smaller = Pattern(current.arguments, current.premises - {premise})
+        smaller = OutlinePattern(current.arguments, current.premises - {premise})
         if premise in current.premises and subsumes(current, smaller):
             current = smaller
     return current
 
 
-def minimal(patterns: list[Pattern]) -> list[Pattern]:
+def minimal(patterns: list[OutlinePattern]) -> list[OutlinePattern]:
     """The patterns no other makes superfluous."""
     reduced = list(dict.fromkeys(_canonical(condensed(pattern)) for pattern in patterns))
     reduced.sort(key=lambda pattern: len(pattern.premises))
-    kept: list[Pattern] = []
+    kept: list[OutlinePattern] = []
     for pattern in reduced:
         if not any(subsumes(other, pattern) for other in kept):
             kept = [other for other in kept if not subsumes(pattern, other)]

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from presage.analysis.engine import CLINGO, Route
-from presage.analysis.memory import MemoryBound
+from presage.analysis.memory_needed import MemoryBound
+from presage.analysis.route import CLINGO, Route
 from presage.analysis.subject import Subject
 from presage.model.formulas import Comparison, Formula, Not, atoms
 from presage.model.printer import show_formula

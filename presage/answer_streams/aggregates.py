@@ -11,7 +11,7 @@ from typing import Any
 
 from presage.analysis.aggregates import direction
 from presage.answer_streams.ordering import Ordering, unknown_of
-from presage.answer_streams.streams import Stream
+from presage.answer_streams.streams import FiniteStream
 from presage.answer_streams.values import Binding, Value, compares, solved, value_of
 from presage.core.formulas import All, Formula, Gathered, Measured
 from presage.model.aggregating import worth
@@ -20,19 +20,19 @@ from presage.model.values import NOW
 from presage.time.points import NEVER, Times
 
 Solution = tuple[dict[str, Value], Times]
-Solve = Callable[[Formula, Binding, Stream, Times], list[Solution]]
+Solve = Callable[[Formula, Binding, FiniteStream, Times], list[Solution]]
 Tuples = dict[tuple[Any, ...], Times]
 """The tuples of an aggregate's set, and when each is in it."""
 
 
-class Collector:
+class AggregateCompiler:
     def __init__(self, solve: Solve, ordering: Ordering) -> None:
         """`solve` finds with which values, and when, a formula holds in a part of the stream."""
         self.solve, self.ordering = solve, ordering
         # Formulas are known by identity, so those that were asked about must stay alive.
         self._bodies: dict[int, tuple[Formula, Gathered]] = {}
 
-    def compared(self, measured: Measured, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
+    def compared(self, measured: Measured, binding: Binding, stream: FiniteStream, when: Times) -> Iterator[Solution]:
         """With which values, and when, a comparison with aggregates is true."""
         for found, sets in self._grouped(list(measured.sets), dict(binding), stream, when):
             missing = set(self.ordering.names(measured)) - found.keys()
@@ -55,7 +55,7 @@ class Collector:
         return known[0]
 
     def _grouped(
-        self, rest: list[Gathered], binding: dict[str, Value], stream: Stream, when: Times
+        self, rest: list[Gathered], binding: dict[str, Value], stream: FiniteStream, when: Times
     ) -> Iterator[tuple[dict[str, Value], dict[str, Tuples]]]:
         """Each choice of the variables that aggregates range over, with the tuples of each aggregate."""
         if not rest:

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from presage.answer_streams.compiling import Compiler, Unsettled
+from presage.answer_streams.compiling import BodyCompiler, Unsettled
 from presage.answer_streams.expressions import Expression, some_of
 from presage.answer_streams.formulas import Evaluator, Solution
 from presage.answer_streams.grounding import bounds, ground_program
 from presage.answer_streams.ordering import Ordering
+from presage.answer_streams.program_world import ProgramWorld
 from presage.answer_streams.solving import consequences
 from presage.answer_streams.streams import Facts
 from presage.answer_streams.values import Value
-from presage.answer_streams.world import World
 from presage.core.formulas import Formula, times_named, uses_now
 from presage.model.formulas import variables
 from presage.model.statements import Question
@@ -41,10 +41,10 @@ def asked_variables(question: Question) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedQuestion:
     """A question over a world."""
 
-    world: World
+    world: ProgramWorld
     question: Question
 
     @cached_property
@@ -83,7 +83,7 @@ class Asked:
         """The answers that hold in all answer streams; none if there is none."""
         around = bounds(self.world, looks)
         possible = self.world.stream(around.possible)
-        compiler = Compiler(self.evaluator(around.certain), possible, around.unsettled)
+        compiler = BodyCompiler(self.evaluator(around.certain), possible, around.unsettled)
         asked, cases = asked_variables(self.question), dict[Reply, list[Expression]]()
         evaluator = self.evaluator(around.possible, around.certain, around.unsettled)
         for binding, times in self.solutions(evaluator, when):

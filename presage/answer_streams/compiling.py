@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from presage.answer_streams.expressions import FALSE, TRUE, Expression, Literal, all_of, negated, some_of
+from presage.answer_streams.expressions import FALSE, TRUE, Expression, GroundLiteral, all_of, negated, some_of
 from presage.answer_streams.formulas import Evaluator, arguments_of
-from presage.answer_streams.streams import Row, Stream, matched
+from presage.answer_streams.streams import FiniteStream, Row, matched
 from presage.answer_streams.values import Binding, Ground, Value, compares
 from presage.answer_streams.windows import Selecting, ends, length, select, visible
 from presage.core.formulas import (
@@ -45,11 +45,11 @@ MOST_CASES = 4_000
 
 
 @dataclass(frozen=True)
-class View:
+class StreamView:
     """A part of the stream: its certain facts, and those that may be there."""
 
-    certain: Stream
-    possible: Stream
+    certain: FiniteStream
+    possible: FiniteStream
 
 
 @dataclass(frozen=True)
@@ -68,16 +68,16 @@ class Unsettled:
 
 
 @dataclass
-class Compiler:
+class BodyCompiler:
     """Compiles bodies of rules. `certain` and `possible` are the least and the greatest that can hold."""
 
     certain: Evaluator
-    possible: Stream
+    possible: FiniteStream
     unsettled: Unsettled
     known: dict[tuple[object, ...], Expression] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.whole = View(self.certain.whole, self.possible)
+        self.whole = StreamView(self.certain.whole, self.possible)
         self._open: dict[int, bool] = {}
 
     def body(self, formula: Formula, binding: Binding, at: int) -> Expression:
@@ -91,7 +91,7 @@ class Compiler:
             self._open[id(formula)] = bool(names & self.unsettled.uncertain) or any(map(self.unsettled, windows))
         return self._open[id(formula)]
 
-    def _compile(self, formula: Formula, binding: Binding, view: View, at: int) -> Expression:
+    def _compile(self, formula: Formula, binding: Binding, view: StreamView, at: int) -> Expression:
         if not self.is_open(formula):
             return TRUE if self.certain.times(formula, binding, view.certain, Times.at(at)) else FALSE
         if view is not self.whole:
@@ -102,7 +102,7 @@ class Compiler:
             self.known[key] = self._expression(formula, binding, view, at)
         return self.known[key]
 
-    def _expression(self, formula: Formula, binding: Binding, view: View, at: int) -> Expression:
+    def _expression(self, formula: Formula, binding: Binding, view: StreamView, at: int) -> Expression:
         match formula:
             case Measured():
                 raise PresageError(f"an aggregate over {_names(formula)}, on which models may differ, is not evaluated")
@@ -142,14 +142,14 @@ class Compiler:
             case Whole(part=inner):
                 return self._compile(inner, binding, self.whole, at)
 
-    def _atom(self, ground: Ground, view: View, at: int) -> Expression:
+    def _atom(self, ground: Ground, view: StreamView, at: int) -> Expression:
         if at in self.certain.statics.times(*ground):
             return TRUE
         if view.certain.is_point or at not in view.certain.times:
             return FALSE
         if at in view.certain.facts.times(*ground):
             return TRUE
-        return Literal((ground, at)) if at in view.possible.facts.times(*ground) else FALSE
+        return GroundLiteral((ground, at)) if at in view.possible.facts.times(*ground) else FALSE
 
     # -- operators over time ---------------------------------------------------------------------------
 
@@ -176,7 +176,7 @@ class Compiler:
                     total += length(node.hop) if isinstance(node, Seen) and node.hop is not None else 0
         return total
 
-    def _lasting(self, formula: Lasts, binding: Binding, view: View, at: int) -> Expression:
+    def _lasting(self, formula: Lasts, binding: Binding, view: StreamView, at: int) -> Expression:
         """The right side at one of the times, the left side at all times strictly between."""
         step = -1 if formula.is_past else 1
         cases: list[Expression] = []
@@ -193,16 +193,20 @@ class Compiler:
 
     # -- windows ---------------------------------------------------------------------------------------
 
-    def _windows(self, window: Selecting, view: View, at: int) -> Iterator[tuple[tuple[Expression, ...], View]]:
+    def _windows(
+        self, window: Selecting, view: StreamView, at: int
+    ) -> Iterator[tuple[tuple[Expression, ...], StreamView]]:
         """What a window selects, with the conditions under which it does."""
         whole, inside = self.certain.whole, view.certain.times
         leaves_all = whole.low <= at <= whole.high and at not in inside
         if isinstance(window, Rows) and self.unsettled(window.window) and not leaves_all:
             yield from self._row_cases(window, view, at)
         else:
-            yield (), View(select(window, view.certain, whole, at), select(window, view.possible, whole, at))
+            yield (), StreamView(select(window, view.certain, whole, at), select(window, view.possible, whole, at))
 
-    def _row_cases(self, formula: Rows, view: View, at: int) -> Iterator[tuple[tuple[Expression, ...], View]]:
+    def _row_cases(
+        self, formula: Rows, view: StreamView, at: int
+    ) -> Iterator[tuple[tuple[Expression, ...], StreamView]]:
         """All cases of which uncertain rows are there, as far as they matter."""
         window = formula.window
         certain = set(visible(view.certain.facts.rows(), view.certain))
@@ -219,10 +223,12 @@ class Compiler:
                         "facts only (`reading every`, or `rows … by` an input), or shorten the stream"
                     )
                 decided = (*behind, *ahead)
-                conditions = tuple(Literal((row[1], row[0]), there) for row, there in decided if row not in certain)
+                conditions = tuple(
+                    GroundLiteral((row[1], row[0]), there) for row, there in decided if row not in certain
+                )
                 facts = view.certain.facts.with_rows(row for row, there in decided if there)
                 selected = select(formula, view.certain.of(facts, facts), self.certain.whole, at)
-                yield conditions, View(selected, selected)
+                yield conditions, StreamView(selected, selected)
 
 
 Decision = tuple[Row, bool]

@@ -8,15 +8,15 @@ from itertools import islice
 
 from presage.analysis.subject import Subject
 from presage.analysis.uncertain import uncertain_predicates
-from presage.answer_streams.asking import Asked, Reply
-from presage.answer_streams.expressions import Candidate, Literal, in_time
+from presage.answer_streams.asking import AskedQuestion, Reply
+from presage.answer_streams.expressions import Candidate, GroundLiteral, in_time
 from presage.answer_streams.fixpoint import evaluator_of
 from presage.answer_streams.grounding import bounds, derived_predicates, ground_program
+from presage.answer_streams.program_world import ProgramWorld, declared_horizon, last_time
 from presage.answer_streams.restricted import one_model
 from presage.answer_streams.solving import answer_streams, consequences
 from presage.answer_streams.streams import NOTHING, Facts
 from presage.answer_streams.values import Invented, canonical
-from presage.answer_streams.world import World, declared_horizon, last_time
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.model.statements import Question
@@ -47,7 +47,7 @@ class Evaluation:
         last = last_time(subject, given)
         horizon = declared_horizon(subject)
         low, high = timeline if timeline is not None else (0, max(last, (last if at is None else at) + (horizon or 0)))
-        self.world = World(subject, given, low, high, question.formula if question else None)
+        self.world = ProgramWorld(subject, given, low, high, question.formula if question else None)
         if timeline is None and horizon is None:
             self.world = _grown(self.world, last if at is None else at)
         if at is not None and at not in self.world.timeline:
@@ -70,7 +70,7 @@ class Evaluation:
         looks = self.world.looks(at)
         around = bounds(self.world, looks)
         open_facts = facts_at_times(around.possible, around.certain)
-        asked = [Literal(fact) for fact in open_facts]
+        asked = [GroundLiteral(fact) for fact in open_facts]
         truths = consequences(ground_program(self.world, looks, around), asked, in_all)
         if truths is None:
             return None
@@ -83,7 +83,7 @@ class Evaluation:
     def ask(self, question: Question, with_nulls: bool = False) -> list[Reply]:
         """The answers to a question, by time: those that all answer streams agree on. An answer that names an invented
         value is not certain, since another value may be in its place: it is given only if asked for."""
-        asked = Asked(self.world, question)
+        asked = AskedQuestion(self.world, question)
         if self.world.reads_every_time:
             when = self.world.timeline if self.at is None else Times.at(self.at)
             found = self._replies(asked, self.world.low, when)
@@ -94,7 +94,7 @@ class Evaluation:
             found = [reply for reply in found if not any(isinstance(value, Invented) for _, value in reply.bindings)]
         return sorted(found, key=_order)
 
-    def _replies(self, asked: Asked, at: int, when: Times) -> list[Reply]:
+    def _replies(self, asked: AskedQuestion, at: int, when: Times) -> list[Reply]:
         looks = self.world.looks(at)
         if self.has_one_model:
             return asked.replies(one_model(self.world, looks, derived_predicates(self.world.subject)), when)
@@ -119,7 +119,7 @@ def _order(reply: Reply) -> tuple[object, ...]:
     return reply.at, *(canonical(("", (value,))) for _, value in reply.bindings)
 
 
-def _grown(world: World, at: int) -> World:
+def _grown(world: ProgramWorld, at: int) -> ProgramWorld:
     """The world with a timeline that reaches as far as rules derive something. Predicates that carry themselves
     ever farther do not count."""
     subject = world.subject

@@ -13,29 +13,29 @@ Candidate = tuple[Ground, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class TruthValue:
     value: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class GroundLiteral:
     candidate: Candidate
     positive: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class All:
+class AllParts:
     parts: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
+class SomePart:
     parts: tuple[Expression, ...]
 
 
-Expression = Union[Truth, Literal, All, Some]
+Expression = Union[TruthValue, GroundLiteral, AllParts, SomePart]
 
-TRUE, FALSE = Truth(True), Truth(False)
+TRUE, FALSE = TruthValue(True), TruthValue(False)
 
 
 def in_time(candidate: Candidate) -> tuple[object, ...]:
@@ -48,15 +48,17 @@ def all_of(parts: Iterable[Expression]) -> Expression:
     for part in parts:
         if part == FALSE:
             return FALSE
-        if isinstance(part, All):
+        if isinstance(part, AllParts):
             found.update(dict.fromkeys(part.parts))
         elif part != TRUE:
             found[part] = None
-    if any(isinstance(part, Literal) and Literal(part.candidate, not part.positive) in found for part in found):
+    if any(
+        isinstance(part, GroundLiteral) and GroundLiteral(part.candidate, not part.positive) in found for part in found
+    ):
         return FALSE
     if not found:
         return TRUE
-    return next(iter(found)) if len(found) == 1 else All(tuple(found))
+    return next(iter(found)) if len(found) == 1 else AllParts(tuple(found))
 
 
 def some_of(parts: Iterable[Expression]) -> Expression:
@@ -65,46 +67,46 @@ def some_of(parts: Iterable[Expression]) -> Expression:
 
 def negated(expression: Expression) -> Expression:
     match expression:
-        case Truth(value=value):
+        case TruthValue(value=value):
             return FALSE if value else TRUE
-        case Literal(candidate=candidate, positive=positive):
-            return Literal(candidate, not positive)
-        case All(parts=parts):
-            return Some(tuple(negated(part) for part in parts))
-        case Some(parts=parts):
-            return All(tuple(negated(part) for part in parts))
+        case GroundLiteral(candidate=candidate, positive=positive):
+            return GroundLiteral(candidate, not positive)
+        case AllParts(parts=parts):
+            return SomePart(tuple(negated(part) for part in parts))
+        case SomePart(parts=parts):
+            return AllParts(tuple(negated(part) for part in parts))
 
 
 def signs(expression: Expression) -> frozenset[bool]:
     """Whether literals occur positively, negatively, or both."""
     match expression:
-        case Truth():
+        case TruthValue():
             return frozenset()
-        case Literal(positive=positive):
+        case GroundLiteral(positive=positive):
             return frozenset((positive,))
-        case All(parts=parts) | Some(parts=parts):
+        case AllParts(parts=parts) | SomePart(parts=parts):
             return frozenset().union(*(signs(part) for part in parts))
 
 
 def candidates_of(expression: Expression) -> Iterator[Candidate]:
     """The facts an expression speaks of, with repetitions."""
     match expression:
-        case Literal(candidate=candidate):
+        case GroundLiteral(candidate=candidate):
             yield candidate
-        case All(parts=parts) | Some(parts=parts):
+        case AllParts(parts=parts) | SomePart(parts=parts):
             for part in parts:
                 yield from candidates_of(part)
 
 
 def holds(expression: Expression, is_true: Callable[[Candidate], bool]) -> bool:
     match expression:
-        case Truth(value=value):
+        case TruthValue(value=value):
             return value
-        case Literal(candidate=candidate, positive=positive):
+        case GroundLiteral(candidate=candidate, positive=positive):
             return is_true(candidate) == positive
-        case All(parts=parts):
+        case AllParts(parts=parts):
             return all(holds(part, is_true) for part in parts)
-        case Some(parts=parts):
+        case SomePart(parts=parts):
             return any(holds(part, is_true) for part in parts)
 
 
@@ -112,5 +114,5 @@ def is_splittable(body: Expression) -> bool:
     """Whether a body is a conjunction of parts that grow and parts that shrink with the facts. For such bodies
     the reduct of Definition 12 and the one that answer set solvers use leave the same models: what shrinks
     stays true in every smaller interpretation."""
-    parts = body.parts if isinstance(body, All) else (body,)
+    parts = body.parts if isinstance(body, AllParts) else (body,)
     return all(len(signs(part)) <= 1 for part in parts)

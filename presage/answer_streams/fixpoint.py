@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterable
 from presage.analysis.graph import components
 from presage.analysis.subject import Dependency
 from presage.answer_streams.formulas import Evaluator, Solution
+from presage.answer_streams.program_world import ProgramWorld
 from presage.answer_streams.rules import RuleView
 from presage.answer_streams.streams import Facts
-from presage.answer_streams.world import World
 from presage.errors import PresageError
 from presage.model.windows import RowsWindow
 from presage.time.points import MOST_POINTS, Times
 
 
-def groups(world: World, among: Iterable[str]) -> list[frozenset[str]]:
+def groups(world: ProgramWorld, among: Iterable[str]) -> list[frozenset[str]]:
     """The predicates in groups that depend on one another, each group after those it needs."""
     members: dict[int, set[str]] = {}
     for name in among:
@@ -29,7 +29,7 @@ def groups(world: World, among: Iterable[str]) -> list[frozenset[str]]:
     return [frozenset(members[number]) for number in sorted(members)]
 
 
-def stratified_model(world: World, looks: Times, among: Iterable[str]) -> Facts:
+def stratified_model(world: ProgramWorld, looks: Times, among: Iterable[str]) -> Facts:
     """The given facts and all that follows for the given predicates, from rules looked at at these times."""
     facts = world.data.copy()
     for group in groups(world, among):
@@ -49,7 +49,7 @@ def stratified_model(world: World, looks: Times, among: Iterable[str]) -> Facts:
 
 
 def _by_time(
-    world: World,
+    world: ProgramWorld,
     facts: Facts,
     rules: list[RuleView],
     inner: list[Dependency],
@@ -81,7 +81,9 @@ def _by_time(
                 changed &= is_recursive
 
 
-def tell(world: World, facts: Facts, view: RuleView, solutions: Iterable[Solution], group: frozenset[str]) -> set[str]:
+def tell(
+    world: ProgramWorld, facts: Facts, view: RuleView, solutions: Iterable[Solution], group: frozenset[str]
+) -> set[str]:
     """Adds what a rule derives for a group; gives back the predicates of which something is new."""
     changed: set[str] = set()
     for binding, times in solutions:
@@ -94,7 +96,7 @@ def tell(world: World, facts: Facts, view: RuleView, solutions: Iterable[Solutio
     return changed
 
 
-def alternating(world: World, base: Facts, rules: list[RuleView], group: frozenset[str], looks: Times) -> Facts:
+def alternating(world: ProgramWorld, base: Facts, rules: list[RuleView], group: frozenset[str], looks: Times) -> Facts:
     surely = base.copy()
     while True:
         maybe = base.copy()
@@ -111,7 +113,7 @@ def alternating(world: World, base: Facts, rules: list[RuleView], group: frozens
 
 
 def saturate(
-    world: World,
+    world: ProgramWorld,
     facts: Facts,
     opposite: Facts,
     rules: list[RuleView],
@@ -133,7 +135,7 @@ def saturate(
 
 
 def evaluator_of(
-    world: World,
+    world: ProgramWorld,
     view: RuleView,
     facts: Facts,
     opposite: Facts | None = None,

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from presage.answer_streams.aggregates import Collector
+from presage.answer_streams.aggregates import AggregateCompiler
 from presage.answer_streams.ordering import Ordering, determined
-from presage.answer_streams.streams import Facts, Stream
+from presage.answer_streams.streams import Facts, FiniteStream
 from presage.answer_streams.values import Arguments, Binding, Value, compares, linear, solved, value_of
 from presage.answer_streams.windows import Selecting, ends, length, reach, selections
 from presage.core.formulas import (
@@ -58,7 +58,7 @@ def arguments_of(atom: Atom, binding: Binding) -> Arguments:
 class Evaluator:
     """Solves formulas over one whole stream and what windows select from it."""
 
-    whole: Stream
+    whole: FiniteStream
     statics: Facts
     constants: Callable[[], Iterable[Value]]
     """All the constants there are, for variables that nothing else gives values to."""
@@ -73,7 +73,7 @@ class Evaluator:
 
     def __post_init__(self) -> None:
         self.turned = self.whole.flipped()
-        self.collector = Collector(self._solve, self.ordering)
+        self.collector = AggregateCompiler(self._solve, self.ordering)
 
     @cached_property
     def _constants(self) -> list[Value]:
@@ -83,14 +83,14 @@ class Evaluator:
         """Each binding of all variables, with the times among `when` at which the formula holds."""
         return self._solve(formula, binding, self.whole, when)
 
-    def times(self, formula: Formula, binding: Binding, stream: Stream, when: Times) -> Times:
+    def times(self, formula: Formula, binding: Binding, stream: FiniteStream, when: Times) -> Times:
         """When a formula holds, all variables of which are bound."""
         found = NEVER
         for _, times in self._solve(formula, binding, stream, when):
             found |= times
         return found
 
-    def _solve(self, formula: Formula, binding: Binding, stream: Stream, when: Times) -> list[Solution]:
+    def _solve(self, formula: Formula, binding: Binding, stream: FiniteStream, when: Times) -> list[Solution]:
         if not when:
             return []
         if isinstance(formula, (Atom, Comparison)) or not (stream is self.whole or stream is self.turned):
@@ -103,7 +103,7 @@ class Evaluator:
             known = self._known[key] = [({name: each[name] for name in names}, times) for each, times in found]
         return [({**binding, **each}, times) for each, times in known]
 
-    def _found(self, formula: Formula, binding: Binding, stream: Stream, when: Times) -> list[Solution]:
+    def _found(self, formula: Formula, binding: Binding, stream: FiniteStream, when: Times) -> list[Solution]:
         """The solutions, one for each binding."""
         names = self.ordering.names(formula)
         merged: dict[Arguments, Solution] = {}
@@ -115,7 +115,7 @@ class Evaluator:
                 merged[key] = (found, inside if before is None else before[1] | inside)
         return list(merged.values())
 
-    def _each(self, formula: Formula, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
+    def _each(self, formula: Formula, binding: Binding, stream: FiniteStream, when: Times) -> Iterator[Solution]:
         match formula:
             case Measured():
                 yield from self.collector.compared(formula, binding, stream, when)
@@ -154,18 +154,18 @@ class Evaluator:
             case Whole(part=inner):
                 yield from self._solve(inner, binding, self._reset(stream), when)
 
-    def _reset(self, stream: Stream) -> Stream:
+    def _reset(self, stream: FiniteStream) -> FiniteStream:
         """The whole stream, on the side of the negations that the current one is on."""
         return self.turned if stream.is_flipped else self.whole
 
-    def _flipped(self, stream: Stream) -> Stream:
+    def _flipped(self, stream: FiniteStream) -> FiniteStream:
         if stream is self.whole:
             return self.turned
         return self.whole if stream is self.turned else stream.flipped()
 
     # -- atoms, comparisons, connectives ---------------------------------------------------------------
 
-    def _atom(self, atom: Atom, binding: Binding, stream: Stream) -> Iterator[Solution]:
+    def _atom(self, atom: Atom, binding: Binding, stream: FiniteStream) -> Iterator[Solution]:
         for found in self.statics.matches(atom, binding):
             yield found, EVER
         inside = stream.times
@@ -184,7 +184,7 @@ class Evaluator:
             if compares(comparison, full):
                 yield full, EVER
 
-    def _conjunction(self, formula: All, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
+    def _conjunction(self, formula: All, binding: Binding, stream: FiniteStream, when: Times) -> Iterator[Solution]:
         steps = self.ordering.steps(formula, binding)
         comparisons = [part for part in formula.parts if isinstance(part, Comparison)]
 
@@ -239,7 +239,7 @@ class Evaluator:
         base = binding.get(NOW if isinstance(pin.base, Now) else pin.base.name)
         return base + offset if isinstance(base, int) else None
 
-    def _pinned(self, formula: At, binding: Binding, stream: Stream) -> Iterator[Solution]:
+    def _pinned(self, formula: At, binding: Binding, stream: FiniteStream) -> Iterator[Solution]:
         inner, name, offset = formula.part, formula.variable, length(formula.offset)
         if name is not None and name not in binding:
             inside = self.variable_times.spread(offset, offset) & stream.times
@@ -257,14 +257,14 @@ class Evaluator:
             yield found, Times.at(at) if stream.is_point else EVER
 
     def _moved(
-        self, formula: Formula, reached: Reach, inner: Formula, binding: Binding, stream: Stream, when: Times
+        self, formula: Formula, reached: Reach, inner: Formula, binding: Binding, stream: FiniteStream, when: Times
     ) -> Iterator[Solution]:
         """A formula at some time within reach, or at every such time."""
         low, high = ends(reached)
         for found, times in self._solve(inner, binding, stream, when.spread(low, high)):
             yield found, times.shrunk(-high, -low) if isinstance(formula, Every) else times.spread(-high, -low)
 
-    def _lasting(self, formula: Lasts, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
+    def _lasting(self, formula: Lasts, binding: Binding, stream: FiniteStream, when: Times) -> Iterator[Solution]:
         low, high = ends(formula.reach)
         ends_at = when.spread(low, high)
         if formula.is_past:
@@ -284,7 +284,7 @@ class Evaluator:
 
     # -- windows ---------------------------------------------------------------------------------------
 
-    def _windowed(self, window: Selecting, binding: Binding, stream: Stream, when: Times) -> Iterator[Solution]:
+    def _windowed(self, window: Selecting, binding: Binding, stream: FiniteStream, when: Times) -> Iterator[Solution]:
         inner = window.part
         if isinstance(window, Rows) and self.unsettled_rows is not None and self.unsettled_rows(window.window):
             # Below a negation, what might not hold is left out instead.
@@ -333,7 +333,7 @@ class Evaluator:
             case _:
                 yield from self._possible(formula.part, binding)
 
-    def _sliding(self, window: Seen, binding: Binding, stream: Stream) -> Iterable[Solution] | None:
+    def _sliding(self, window: Seen, binding: Binding, stream: FiniteStream) -> Iterable[Solution] | None:
         """A sliding window over a formula that looks at one time only is an operator, cut to the stream: no need to
         look at each window by itself."""
         low, high = reach(window, 0)

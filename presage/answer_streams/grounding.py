@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from presage.analysis.subject import Subject
 from presage.analysis.uncertain import uncertain_predicates
-from presage.answer_streams.compiling import Compiler, Unsettled
+from presage.answer_streams.compiling import BodyCompiler, Unsettled
 from presage.answer_streams.expressions import FALSE, Candidate, Expression
 from presage.answer_streams.fixpoint import evaluator_of, groups, saturate, stratified_model
+from presage.answer_streams.program_world import ProgramWorld
 from presage.answer_streams.rules import RuleView
 from presage.answer_streams.streams import Facts
 from presage.answer_streams.values import Binding
-from presage.answer_streams.world import World
 from presage.time.points import FAR, Times
 
 
@@ -50,7 +50,7 @@ class Bounds:
     unsettled: Unsettled
 
 
-def bounds(world: World, looks: Times) -> Bounds:
+def bounds(world: ProgramWorld, looks: Times) -> Bounds:
     """What every answer stream contains, and what some may, from rules looked at at these times."""
     uncertain = uncertain_predicates(world.subject)
     unsettled = Unsettled(uncertain, counts_all=not world.reads_every_time)
@@ -68,14 +68,14 @@ def bounds(world: World, looks: Times) -> Bounds:
     return Bounds(certain, possible, unsettled)
 
 
-def ground_program(world: World, looks: Times, around: Bounds | None = None) -> GroundProgram:
+def ground_program(world: ProgramWorld, looks: Times, around: Bounds | None = None) -> GroundProgram:
     """The instances of rules that are looked at at these times, as far as they say something."""
     around = around or bounds(world, looks)
     certain, possible, unsettled = around.certain, around.possible, around.unsettled
     found: dict[GroundRule, None] = {}
     for view in world.rules:
         if not view.rule.conclusions or view.heads & unsettled.uncertain:
-            compiler = Compiler(evaluator_of(world, view, certain), world.stream(possible), unsettled)
+            compiler = BodyCompiler(evaluator_of(world, view, certain), world.stream(possible), unsettled)
             evaluator = evaluator_of(world, view, possible, certain, unsettled)
             for binding, times in view.solutions(evaluator, looks):
                 for time in times.points():
@@ -86,7 +86,7 @@ def ground_program(world: World, looks: Times, around: Bounds | None = None) -> 
 
 
 def _instance(
-    world: World, view: RuleView, binding: Binding, time: int, certain: Facts, body: Expression
+    world: ProgramWorld, view: RuleView, binding: Binding, time: int, certain: Facts, body: Expression
 ) -> Iterator[GroundRule]:
     if not view.rule.conclusions:
         yield GroundRule((), body)

@@ -3,7 +3,7 @@
 Rule instances that share no uncertain fact can be solved apart: the answer streams of the whole are all combinations
 of those of the parts. A part is solved again only when an instance is added to it. And what is behind need not
 be kept as rules: facts that no rule to come derives split a program, so that its answer streams are those of the
-bottom, each continued by the top. Of the bottom's answer streams a part keeps its `State`s: what they say
+bottom, each continued by the top. Of the bottom's answer streams a part keeps its `OpenState`s: what they say
 of the facts that a rule to come may look at, and which facts hold in all streams that say so. A part no such
 fact is left of is dropped.
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from presage.answer_streams.expressions import TRUE, Candidate, Literal, candidates_of, some_of
+from presage.answer_streams.expressions import TRUE, Candidate, GroundLiteral, candidates_of, some_of
 from presage.answer_streams.grounding import GroundProgram, GroundRule
 from presage.answer_streams.solving import Choice, answer_streams, consequences
 from presage.answer_streams.streams import NOTHING
@@ -29,7 +29,7 @@ Pending = Mapping[Ground, Times]
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class OpenState:
     """Answer streams that agree on all that can still be looked at."""
 
     true: Choice
@@ -37,17 +37,17 @@ class State:
 
 
 @dataclass(eq=False)
-class Part:
+class OpenPart:
     """Some alternatives, of each of which one state holds, and rules over them."""
 
-    choices: list[tuple[State, ...]] = field(default_factory=list)
+    choices: list[tuple[OpenState, ...]] = field(default_factory=list)
     rules: list[GroundRule] = field(default_factory=list)
     known: set[Candidate] = field(default_factory=set)
     said: set[Candidate] = field(default_factory=set)
     due: int = 0
     """When it is looked at again, though nothing is added to it."""
 
-    def take_in(self, other: Part) -> None:
+    def take_in(self, other: OpenPart) -> None:
         self.choices += other.choices
         self.rules += other.rules
         self.known |= other.known
@@ -81,14 +81,14 @@ class Deadlines:
         return -1 if reach is None else candidate[1] + reach
 
 
-class Parts:
+class OpenParts:
     """All parts of a program in which something is open."""
 
     def __init__(self, deadlines: Deadlines) -> None:
         self.deadlines = deadlines
         self.is_inconsistent = False
-        self._part_of: dict[Candidate, Part] = {}
-        self._parts: dict[Part, None] = {}
+        self._part_of: dict[Candidate, OpenPart] = {}
+        self._parts: dict[OpenPart, None] = {}
         self._aside: dict[Candidate, list[GroundRule]] = {}
         """Facts that no rule looks at, and their rules, until they are final."""
         self._waited_for: set[Candidate] = set()
@@ -102,10 +102,10 @@ class Parts:
         """How many rules and states there are."""
         return sum(len(part.rules) + sum(map(len, part.choices)) for part in self._parts)
 
-    def memory(self) -> tuple[bool, list[Part], dict[Candidate, list[GroundRule]]]:
+    def memory(self) -> tuple[bool, list[OpenPart], dict[Candidate, list[GroundRule]]]:
         return self.is_inconsistent, list(self._parts), self._aside
 
-    def remember(self, memory: tuple[bool, list[Part], dict[Candidate, list[GroundRule]]]) -> None:
+    def remember(self, memory: tuple[bool, list[OpenPart], dict[Candidate, list[GroundRule]]]) -> None:
         self.is_inconsistent, parts, self._aside = memory
         self._parts = dict.fromkeys(parts)
         self._part_of = {candidate: part for part in parts for candidate in part.known}
@@ -153,7 +153,7 @@ class Parts:
 
     def _ends(self, now: int) -> list[Candidate] | None:
         """Of the facts that no rule looks at and that have become final, those that hold in all answer streams."""
-        together: dict[frozenset[Part], list[Candidate]] = {}
+        together: dict[frozenset[OpenPart], list[Candidate]] = {}
         for candidate in [each for each in self._aside if self.deadlines.final(each) <= now]:
             seen = {each for rule in self._aside[candidate] for each in candidates_of(rule.body)}
             parts = frozenset(part for each in seen if (part := self._part_of.get(each)) is not None)
@@ -177,7 +177,7 @@ class Parts:
                         self._add(rule)
         return confirmed
 
-    def _may_change(self, part: Part, now: int) -> bool:
+    def _may_change(self, part: OpenPart, now: int) -> bool:
         """Whether a rule to come may look at something in a part, or derive it."""
         deadlines = self.deadlines
         return any(deadlines.last_look(each) > now for each in part.known) or any(
@@ -188,7 +188,7 @@ class Parts:
         told = {each for alternative in rule.alternatives for each in alternative}
         touched = told | set(candidates_of(rule.body))
         together = list(dict.fromkeys(part for each in touched if (part := self._part_of.get(each)) is not None))
-        whole, *others = together or [Part()]
+        whole, *others = together or [OpenPart()]
         for other in others:
             if len(other.known) > len(whole.known):
                 whole, other = other, whole
@@ -203,7 +203,7 @@ class Parts:
 
     # -- solving ---------------------------------------------------------------------------------------
 
-    def _solve(self, part: Part, now: int) -> list[Candidate] | None:
+    def _solve(self, part: OpenPart, now: int) -> list[Candidate] | None:
         deadlines = self.deadlines
         heads = part.heads
         bottom, top = split(part.rules, {each for each in heads if deadlines.final(each) > now})
@@ -222,7 +222,10 @@ class Parts:
         else:
             by_marker = _pending(part.choices)
             facts = [*asked, *by_marker]
-            expressions = [*map(Literal, asked), *(some_of(map(Literal, each)) for each in by_marker.values())]
+            expressions = [
+                *map(GroundLiteral, asked),
+                *(some_of(map(GroundLiteral, each)) for each in by_marker.values()),
+            ]
             truths = consequences(program, expressions, in_all=True)
             if truths is None:
                 return None
@@ -243,7 +246,7 @@ class Parts:
 
     def _fold(
         self,
-        part: Part,
+        part: OpenPart,
         streams: Sequence[Choice],
         in_sight: set[Candidate],
         asked: Sequence[Candidate],
@@ -261,7 +264,9 @@ class Parts:
             groups[true] = holds if before is None else _shared((before, holds))
         everywhere = _shared(list(groups.values()))
         states = tuple(
-            State(true, {each: rest for each, times in holds.items() if (rest := times - everywhere.get(each, NEVER))})
+            OpenState(
+                true, {each: rest for each, times in holds.items() if (rest := times - everywhere.get(each, NEVER))}
+            )
             for true, holds in groups.items()
         )
         part.rules = top
@@ -270,16 +275,16 @@ class Parts:
         part.said = {each for each in part.said | set(confirmed) if each in part.heads}
         return confirmed
 
-    def _forget_behind(self, part: Part, needed: set[Candidate]) -> None:
+    def _forget_behind(self, part: OpenPart, needed: set[Candidate]) -> None:
         for candidate in part.known - needed:
             del self._part_of[candidate]
         part.known &= needed
 
-    def _drop(self, part: Part) -> None:
+    def _drop(self, part: OpenPart) -> None:
         self._forget_behind(part, set())
         del self._parts[part]
 
-    def _due(self, part: Part, now: int) -> int:
+    def _due(self, part: OpenPart, now: int) -> int:
         """When a fact becomes final, or the last one is out of sight."""
         final = [at for each in part.heads if (at := self.deadlines.final(each)) > now]
         seen = [at for each in part.known if (at := self.deadlines.last_look(each)) > now]
@@ -314,12 +319,12 @@ def _marker(choice: int, state: int) -> Candidate:
     return ("", (choice, state)), -1
 
 
-def _chosen(choices: Sequence[tuple[State, ...]]) -> Iterator[GroundRule]:
+def _chosen(choices: Sequence[tuple[OpenState, ...]]) -> Iterator[GroundRule]:
     for number, states in enumerate(choices):
         yield GroundRule(tuple(state.true | {_marker(number, place)} for place, state in enumerate(states)), TRUE)
 
 
-def _pending(choices: Sequence[tuple[State, ...]]) -> dict[Candidate, list[Candidate]]:
+def _pending(choices: Sequence[tuple[OpenState, ...]]) -> dict[Candidate, list[Candidate]]:
     """Each pending fact with the markers of the states in which it holds."""
     found: dict[Candidate, list[Candidate]] = {}
     for number, states in enumerate(choices):
@@ -330,7 +335,7 @@ def _pending(choices: Sequence[tuple[State, ...]]) -> dict[Candidate, list[Candi
     return found
 
 
-def _holding(choices: Sequence[tuple[State, ...]], stream: Choice) -> dict[Ground, Times]:
+def _holding(choices: Sequence[tuple[OpenState, ...]], stream: Choice) -> dict[Ground, Times]:
     """What is pending in the states of an answer stream."""
     found: dict[Ground, Times] = {}
     for number, states in enumerate(choices):
@@ -349,9 +354,9 @@ def _shared(each: Sequence[Mapping[Ground, Times]]) -> dict[Ground, Times]:
     return found
 
 
-def _without(state: State, facts: Iterable[Candidate]) -> State:
+def _without(state: OpenState, facts: Iterable[Candidate]) -> OpenState:
     pending = dict(state.pending)
     for ground, time in facts:
         if ground in pending:
             pending[ground] = pending[ground] - Times.at(time)
-    return State(state.true, {ground: times for ground, times in pending.items() if times})
+    return OpenState(state.true, {ground: times for ground, times in pending.items() if times})

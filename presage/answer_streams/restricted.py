@@ -13,22 +13,22 @@ from collections.abc import Iterable
 from presage.analysis.graph import component_of
 from presage.answer_streams.fixpoint import evaluator_of, saturate, stratified_model, tell
 from presage.answer_streams.formulas import arguments_of
+from presage.answer_streams.program_world import ProgramWorld
 from presage.answer_streams.rules import RuleView
 from presage.answer_streams.streams import Facts
 from presage.answer_streams.values import Binding, Value
-from presage.answer_streams.world import World
 from presage.errors import PresageError
 from presage.time.points import Times
 
 
-def one_model(world: World, looks: Times, among: Iterable[str]) -> Facts:
+def one_model(world: ProgramWorld, looks: Times, among: Iterable[str]) -> Facts:
     """The given facts and all that follows for the given predicates, as the program wants values invented."""
     if world.subject.program.chase == "restricted":
         return restricted_model(world, looks)
     return stratified_model(world, looks, among)
 
 
-def restricted_model(world: World, looks: Times) -> Facts:
+def restricted_model(world: ProgramWorld, looks: Times) -> Facts:
     """The given facts and all that follows, with values invented only where needed."""
     facts = world.data.copy()
     for group in _groups(world):
@@ -42,7 +42,7 @@ def restricted_model(world: World, looks: Times) -> Facts:
     return facts
 
 
-def _groups(world: World) -> list[frozenset[str]]:
+def _groups(world: ProgramWorld) -> list[frozenset[str]]:
     """Predicates that depend on one another or stand in one head that invents, each group after those it needs."""
     subject = world.subject
     needs: dict[str, list[str]] = {name: [] for name in subject.predicates}
@@ -65,7 +65,7 @@ def _groups(world: World) -> list[frozenset[str]]:
     return [frozenset(members[number]) for number in sorted(members)]
 
 
-def _invent(world: World, facts: Facts, rules: list[RuleView], group: frozenset[str], looks: Times) -> bool:
+def _invent(world: ProgramWorld, facts: Facts, rules: list[RuleView], group: frozenset[str], looks: Times) -> bool:
     """Satisfies the earliest heads that are not satisfied; tells whether there were any."""
     waiting: list[tuple[int, RuleView, dict[str, Value], Times]] = []
     for view in rules:
@@ -82,7 +82,7 @@ def _invent(world: World, facts: Facts, rules: list[RuleView], group: frozenset[
     return bool(waiting)
 
 
-def _is_satisfied(world: World, facts: Facts, view: RuleView, binding: Binding, at: Times) -> bool:
+def _is_satisfied(world: ProgramWorld, facts: Facts, view: RuleView, binding: Binding, at: Times) -> bool:
     """Whether some values for the variables of `exists` make all atoms of the head true."""
     invented = {each.name for each in view.rule.exists}
     wanted = [(head.atom, derived & world.timeline) for head, _, derived in view.derived(binding, at)]

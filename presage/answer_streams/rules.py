@@ -9,7 +9,7 @@ from functools import cached_property
 from presage.analysis.timeless import is_timeless
 from presage.answer_streams.formulas import Evaluator, Solution, arguments_of
 from presage.answer_streams.ordering import Ordering
-from presage.answer_streams.settling import Lags, settled_after
+from presage.answer_streams.settling import SettlingTimes, settled_after
 from presage.answer_streams.values import Binding, Ground, Invented, Value
 from presage.answer_streams.windows import ends, length
 from presage.core.formulas import All, At, Formula, uses_now, variables, walk, walk_outside
@@ -26,7 +26,7 @@ class RuleView:
     number: int
     rule: CoreRule
     static_names: frozenset[str]
-    lag: Lags | None = None
+    lag: SettlingTimes | None = None
     """How long after their time facts may still change, where the end of the stream is only that of what has
     arrived. Instances that hang on what may change are not looked at yet."""
 

@@ -9,16 +9,16 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from presage.answer_streams.expressions import All, Candidate, Expression, Literal, Some, Truth
+from presage.answer_streams.expressions import AllParts, Candidate, Expression, GroundLiteral, SomePart, TruthValue
 from presage.answer_streams.grounding import GroundRule
-from presage.answer_streams.parts import Part, State
+from presage.answer_streams.parts import OpenPart, OpenState
 from presage.answer_streams.streams import Table
 from presage.answer_streams.values import Arguments, Ground, Invented, Value
 from presage.io.facts import Fact
 from presage.model.terms import Number, number
 from presage.time.points import Times
 
-PartsMemory = tuple[bool, list[Part], dict[Candidate, list[GroundRule]]]
+PartsMemory = tuple[bool, list[OpenPart], dict[Candidate, list[GroundRule]]]
 
 
 def value(given: Value | Number | None) -> Any:
@@ -97,13 +97,13 @@ def read_table(given: Any) -> Table:
 
 def expression(given: Expression) -> list[Any]:
     match given:
-        case Truth():
+        case TruthValue():
             return ["truth", given.value]
-        case Literal():
+        case GroundLiteral():
             return ["fact" if given.positive else "not", candidate(given.candidate)]
-        case All():
+        case AllParts():
             return ["all", [expression(each) for each in given.parts]]
-        case Some():
+        case SomePart():
             return ["some", [expression(each) for each in given.parts]]
 
 
@@ -111,12 +111,12 @@ def read_expression(given: Any) -> Expression:
     kind, inner = given
     if kind in ("all", "some"):
         parts = tuple(read_expression(each) for each in inner)
-        return All(parts) if kind == "all" else Some(parts)
+        return AllParts(parts) if kind == "all" else SomePart(parts)
     if kind in ("fact", "not"):
-        return Literal(read_candidate(inner), kind == "fact")
+        return GroundLiteral(read_candidate(inner), kind == "fact")
     if kind != "truth":
         raise ValueError(f"{kind!r} is no expression")
-    return Truth(bool(inner))
+    return TruthValue(bool(inner))
 
 
 def ground_rule(given: GroundRule) -> list[Any]:
@@ -132,19 +132,19 @@ def _pending(given: Mapping[Ground, Times]) -> list[Any]:
     return [[name, arguments(row), times(held)] for (name, row), held in given.items()]
 
 
-def _state(given: State) -> list[Any]:
+def _state(given: OpenState) -> list[Any]:
     return [candidates(given.true), _pending(given.pending)]
 
 
-def _read_state(given: Any) -> State:
+def _read_state(given: Any) -> OpenState:
     true, pending = given
-    return State(
+    return OpenState(
         frozenset(read_candidates(true)),
         {(_text(name), read_arguments(row)): read_times(held) for name, row, held in pending},
     )
 
 
-def _part(given: Part) -> dict[str, Any]:
+def _part(given: OpenPart) -> dict[str, Any]:
     return {
         "choices": [[_state(each) for each in states] for states in given.choices],
         "rules": [ground_rule(each) for each in given.rules],
@@ -154,8 +154,8 @@ def _part(given: Part) -> dict[str, Any]:
     }
 
 
-def _read_part(given: Any) -> Part:
-    return Part(
+def _read_part(given: Any) -> OpenPart:
+    return OpenPart(
         [tuple(map(_read_state, states)) for states in given["choices"]],
         [read_ground_rule(each) for each in given["rules"]],
         read_candidates(given["known"]),

@@ -27,6 +27,7 @@ from presage.core.formulas import (
     Lasts,
     Measured,
     Rows,
+    Seen,
     Shift,
     Some,
     children,
@@ -34,7 +35,6 @@ from presage.core.formulas import (
     walk,
     walk_outside,
 )
-from presage.core.formulas import Seen as SeenFormula
 from presage.core.reach import EVERYWHERE, Reach
 from presage.core.rules import Conclusion, CoreRule
 from presage.errors import Diagnostic, ProgramError, Span
@@ -47,7 +47,7 @@ from presage.time.points import FAR
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ArrivedRows:
     """A step, and the times of the rows that have arrived by then, in order."""
 
     now: int
@@ -61,13 +61,13 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Lags:
+class SettlingTimes:
     """How long after its time each predicate may still change, and what windows of rows count. How long that is for
     windows that show later rows is known only from what has been `seen`."""
 
     of: Mapping[str, int]
     rows: int
-    seen: Seen | None = None
+    seen: ArrivedRows | None = None
 
 
 MOST_LEAD = 1_000
@@ -85,7 +85,7 @@ def lead_of(subject: Subject) -> int:
     return max(0, min([max([0, *leads]), MOST_LEAD, *([] if declared is None else [length(declared.length)])]))
 
 
-def lags(subject: Subject, lead: int = 0, seen: Seen | None = None) -> Lags:
+def lags(subject: Subject, lead: int = 0, seen: ArrivedRows | None = None) -> SettlingTimes:
     """For each predicate how long after its time it may still change, by a clock with a lead: no shorter than until
     the last instance of a rule that says something of that time is looked at."""
     known = subject.predicates.items()
@@ -95,13 +95,13 @@ def lags(subject: Subject, lead: int = 0, seen: Seen | None = None) -> Lags:
         before = dict(found)
         for timing in subject.timings:
             if timing.rule.head is not None:
-                _lengthen(subject, timing, Lags(found, rows, seen), found)
+                _lengthen(subject, timing, SettlingTimes(found, rows, seen), found)
         if found == before:
-            return Lags(found, rows, seen)
+            return SettlingTimes(found, rows, seen)
     raise refusal(subject, None, "rules look ever farther ahead, so that nothing is ever settled in a run", MODELS)
 
 
-def _lengthen(subject: Subject, timing: RuleTiming, lag: Lags, found: dict[str, int]) -> None:
+def _lengthen(subject: Subject, timing: RuleTiming, lag: SettlingTimes, found: dict[str, int]) -> None:
     """Lets the lags of a rule's heads be at least what its body asks for."""
     rule = core_of(subject).of(timing.rule)
     relative = max((settled_after(literal, lag) for literal in rule.body), default=NOTHING_AHEAD)
@@ -155,7 +155,7 @@ def _first_look(timing: RuleTiming, rule: CoreRule, head: HeadAtom) -> int:
 
 
 def _slides(formula: Formula) -> bool:
-    if isinstance(formula, SeenFormula):
+    if isinstance(formula, Seen):
         return formula.hop in (None, 1)
     return not isinstance(formula, Rows)
 
@@ -192,7 +192,7 @@ def check_steps(subject: Subject, invents: bool) -> None:
         longest_wait(subject, lags(subject))
 
 
-def longest_wait(subject: Subject, lag: Lags) -> int:
+def longest_wait(subject: Subject, lag: SettlingTimes) -> int:
     """How long after the last fact something may still be settled, constraints included; refuses those that never
     could be looked at."""
     longest = max([0, *lag.of.values()])
@@ -209,7 +209,7 @@ def longest_wait(subject: Subject, lag: Lags) -> int:
 NOTHING_AHEAD = -FAR
 
 
-def settled_after(formula: Formula, lag: Lags, in_window: bool = False) -> int:
+def settled_after(formula: Formula, lag: SettlingTimes, in_window: bool = False) -> int:
     """How long after the time at which a formula is looked at its truth is final, pins to other times aside;
     `FAR` if it never is."""
     match formula:
@@ -240,7 +240,7 @@ def settled_after(formula: Formula, lag: Lags, in_window: bool = False) -> int:
             if reach == EVERYWHERE:
                 return settled_after(inner, lag, in_window) if in_window else FAR
             return _in_sight(reach, inner, lag)
-        case SeenFormula(reach=reach, part=inner):
+        case Seen(reach=reach, part=inner):
             return _in_sight(reach, inner, lag)
         case Rows(window=window, part=inner):
             wait = max(lag.rows, settled_after(inner, lag, True))
@@ -253,13 +253,13 @@ def settled_after(formula: Formula, lag: Lags, in_window: bool = False) -> int:
             return max((settled_after(part, lag, in_window) for part in children(formula)), default=NOTHING_AHEAD)
 
 
-def _in_sight(reach: Reach, inner: Formula, lag: Lags) -> int:
+def _in_sight(reach: Reach, inner: Formula, lag: SettlingTimes) -> int:
     """What a window selects is known when its far edge is past, however far back is looked from there."""
     inside = settled_after(inner, lag, True)
     return _sum(ends(reach)[1], inside if inside == NOTHING_AHEAD else max(0, inside))
 
 
-def _collected_after(gathered: Gathered, body: tuple[Written, ...], lag: Lags, in_window: bool) -> int:
+def _collected_after(gathered: Gathered, body: tuple[Written, ...], lag: SettlingTimes, in_window: bool) -> int:
     """How long after it is looked at the set of an aggregate is final, times that it shares with its rule aside."""
     found = max(settled_after(literal, lag, in_window) for literal in gathered.body)
     shared = set(gathered.shared)

@@ -19,11 +19,11 @@ from presage.answer_streams.compiling import Unsettled
 from presage.answer_streams.expressions import Candidate
 from presage.answer_streams.fixpoint import alternating, groups, saturate
 from presage.answer_streams.grounding import Bounds, GroundRule, derived_predicates, ground_program
-from presage.answer_streams.settling import Lags, settled_after
+from presage.answer_streams.program_world import ProgramWorld, span_of
+from presage.answer_streams.settling import SettlingTimes, settled_after
 from presage.answer_streams.streams import Facts
 from presage.answer_streams.values import Ground
 from presage.answer_streams.windows import length
-from presage.answer_streams.world import World, span_of
 from presage.core.formulas import At, walk
 from presage.core.rules import Core, CoreRule
 from presage.io.facts import Fact
@@ -31,7 +31,7 @@ from presage.rewrite import core_of
 from presage.time.points import Times
 
 
-def reaches(core: Core, found: Sequence[LookBack], lag: Lags) -> dict[str, int]:
+def reaches(core: Core, found: Sequence[LookBack], lag: SettlingTimes) -> dict[str, int]:
     """For each predicate in a body: how long after its time a fact can be looked at by an instance that is new."""
     reach: dict[str, int] = {}
     for each in found:
@@ -42,7 +42,7 @@ def reaches(core: Core, found: Sequence[LookBack], lag: Lags) -> dict[str, int]:
     return reach
 
 
-def _settled(rule: CoreRule, anchor: str, lag: Lags) -> int:
+def _settled(rule: CoreRule, anchor: str, lag: SettlingTimes) -> int:
     """How long after one of its times an instance may be final."""
     if anchor == NOW:
         return max((0, *(settled_after(literal, lag) for literal in rule.body)))
@@ -68,7 +68,9 @@ class Certain(Facts):
 class Grounder:
     """Takes what arrives, and gives the rule instances that are new by it."""
 
-    def __init__(self, subject: Subject, statics: Sequence[Fact], found: Sequence[LookBack], lag: Lags) -> None:
+    def __init__(
+        self, subject: Subject, statics: Sequence[Fact], found: Sequence[LookBack], lag: SettlingTimes
+    ) -> None:
         self.lag = lag
         core = core_of(subject)
         self.reach = reaches(core, found, lag)
@@ -84,7 +86,7 @@ class Grounder:
         self.possible = Facts()
         self.certain = Certain(self.possible)
         self.uncertain = uncertain_predicates(subject)
-        self.world = World(subject, tuple(statics), 0, 0, lag=lag)
+        self.world = ProgramWorld(subject, tuple(statics), 0, 0, lag=lag)
         self.now = -1
         self.told_again = False
         """Whether the stream brought facts of predicates that rules derive, and leave open."""

@@ -14,12 +14,12 @@ from typing import Any
 from presage.answer_streams.expressions import (
     FALSE,
     TRUE,
-    All,
+    AllParts,
     Candidate,
     Expression,
-    Literal,
-    Some,
-    Truth,
+    GroundLiteral,
+    SomePart,
+    TruthValue,
     all_of,
     candidates_of,
     holds,
@@ -46,9 +46,9 @@ def answer_streams(program: GroundProgram) -> Iterator[Choice]:
             yield frozenset()
         return
     if is_plain(rules):
-        yield from Solver(rules).stable_models()
+        yield from ClingoSolver(rules).stable_models()
         return
-    yield from Solver(rules).checked_models()
+    yield from ClingoSolver(rules).checked_models()
 
 
 def consequences(program: GroundProgram, asked: Sequence[Expression], in_all: bool) -> list[bool] | None:
@@ -59,8 +59,8 @@ def consequences(program: GroundProgram, asked: Sequence[Expression], in_all: bo
             return None
         return [holds(expression, NOTHING) for expression in asked]
     if is_plain(rules):
-        return Solver(rules).consequences(asked, in_all)
-    return Solver(rules).checked_consequences(asked, in_all)
+        return ClingoSolver(rules).consequences(asked, in_all)
+    return ClingoSolver(rules).checked_consequences(asked, in_all)
 
 
 def has_choices(rules: Sequence[GroundRule]) -> bool:
@@ -80,7 +80,7 @@ def smaller_model(rules: Iterable[GroundRule], model: Choice) -> Choice | None:
         for rule in rules
         if rule.alternatives and holds(rule.body, model.__contains__)
     ]
-    return next(Solver(reduct, model).classical_models(proper=True), None)
+    return next(ClingoSolver(reduct, model).classical_models(proper=True), None)
 
 
 def reason_against(rules: Iterable[GroundRule], model: Choice, smaller: Choice) -> set[Candidate]:
@@ -100,15 +100,15 @@ def reason_against(rules: Iterable[GroundRule], model: Choice, smaller: Choice) 
 def restricted(expression: Expression, model: Choice) -> Expression:
     """The expression where only facts of the model can hold."""
     match expression:
-        case Truth():
+        case TruthValue():
             return expression
-        case Literal(candidate=candidate, positive=positive):
+        case GroundLiteral(candidate=candidate, positive=positive):
             if candidate in model:
                 return expression
             return FALSE if positive else TRUE
-        case All(parts=parts):
+        case AllParts(parts=parts):
             return all_of(restricted(part, model) for part in parts)
-        case Some(parts=parts):
+        case SomePart(parts=parts):
             return some_of(restricted(part, model) for part in parts)
 
 
@@ -120,7 +120,7 @@ def _clingo() -> Any:
     return clingo
 
 
-class Solver:
+class ClingoSolver:
     """Ground rules in clingo. Facts have numbers as names; what stands for parts of bodies has none."""
 
     def __init__(self, rules: Sequence[GroundRule], among: Choice | None = None) -> None:
@@ -241,7 +241,7 @@ class Solver:
             backend.add_rule([], [self._literal(backend, rule.body), -self._literal(backend, told)])
 
     def _told(self, candidate: Candidate) -> Expression:
-        return Literal(candidate) if candidate in self._number else FALSE
+        return GroundLiteral(candidate) if candidate in self._number else FALSE
 
     def _models(self) -> Iterator[Choice]:
         with self.control.solve(yield_=True) as handle:
@@ -266,7 +266,7 @@ class Solver:
 
     def _body(self, backend: Any, body: Expression) -> list[int]:
         """The parts of a body: those that shrink with the facts as the absence of their opposite."""
-        parts = body.parts if isinstance(body, All) else (body,)
+        parts = body.parts if isinstance(body, AllParts) else (body,)
         return [
             -self._literal(backend, negated(part)) if signs(part) == {False} else self._literal(backend, part)
             for part in parts
@@ -289,18 +289,18 @@ class Solver:
             return self._literals[expression]
         found: int
         match expression:
-            case Literal(candidate=candidate, positive=positive):
+            case GroundLiteral(candidate=candidate, positive=positive):
                 if candidate not in self._number:  # no rule derives it
                     return self._literal(backend, FALSE if positive else TRUE)
                 found = self._atom(candidate) if positive else -self._atom(candidate)
-            case Truth(value=value):
+            case TruthValue(value=value):
                 found = backend.add_atom()
                 if value:
                     backend.add_rule([found], [])
-            case All(parts=parts):
+            case AllParts(parts=parts):
                 found = backend.add_atom()
                 backend.add_rule([found], [self._literal(backend, part) for part in parts])
-            case Some(parts=parts):
+            case SomePart(parts=parts):
                 found = backend.add_atom()
                 for part in parts:
                     backend.add_rule([found], [self._literal(backend, part)])

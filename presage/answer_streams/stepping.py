@@ -17,15 +17,23 @@ from presage.analysis.lookback import Unbounded, look_backs
 from presage.analysis.subject import Subject
 from presage.answer_streams import saving
 from presage.answer_streams.evaluation import Evaluation, facts_at_times
-from presage.answer_streams.expressions import TRUE, Candidate, Literal
+from presage.answer_streams.expressions import TRUE, Candidate, GroundLiteral
 from presage.answer_streams.grounding import GroundProgram, bounds, ground_program
-from presage.answer_streams.settling import Lags, Seen, check_steps, counts_ahead, lags, lead_of, longest_wait
+from presage.answer_streams.program_world import ProgramWorld, span_of
+from presage.answer_streams.settling import (
+    ArrivedRows,
+    SettlingTimes,
+    check_steps,
+    counts_ahead,
+    lags,
+    lead_of,
+    longest_wait,
+)
 from presage.answer_streams.solving import consequences
 from presage.answer_streams.streams import Facts, extend
-from presage.answer_streams.texts import Names
 from presage.answer_streams.values import Invented
 from presage.answer_streams.windows import length
-from presage.answer_streams.world import World, span_of
+from presage.answer_streams.words import NullNames
 from presage.answers import Answer, Answers, arrow_column, bindings_of, inconsistent
 from presage.checking import Report
 from presage.errors import PresageError
@@ -68,7 +76,7 @@ class AnswerStreamSteps:
         self.subject = subject or report.findings.subject
         check_steps(self.subject, invents)
         self.checker = Checker(self.subject.program, self.subject.predicates, self.subject.discrete)
-        self.lags: Lags | None = None
+        self.lags: SettlingTimes | None = None
         self.longest_lag = 0
         self.lead = 0
         """How much later than it is the clock shows that rules are looked at by."""
@@ -136,7 +144,7 @@ class AnswerStreamSteps:
             for low, high in self.certain.times(name, arguments).spans
         ]
         columns: dict[str, list[Any]] = {}
-        names = Names()
+        names = NullNames()
         for place in range(known.arity):
             title = known.columns[place].name if place < len(known.columns) else str(place + 1)
             columns[title] = [names.json(arguments[place]) for arguments, _, _ in rows]
@@ -201,11 +209,11 @@ class AnswerStreamSteps:
     def _settled(self, now: int) -> list[Candidate] | None:
         return self._common(self._world(now), now)
 
-    def _world(self, now: int) -> World:
-        world = World(self.subject, tuple(self._given), 0, now, lag=self.lags)
+    def _world(self, now: int) -> ProgramWorld:
+        world = ProgramWorld(self.subject, tuple(self._given), 0, now, lag=self.lags)
         if not self._counts_ahead:
             return world
-        self.lags = lags(self.subject, self.lead, Seen(now, [time for time, *_ in world.data.rows()]))
+        self.lags = lags(self.subject, self.lead, ArrivedRows(now, [time for time, *_ in world.data.rows()]))
         return replace(world, lag=self.lags)
 
     def _evaluated(self, now: int) -> list[Candidate] | None:
@@ -215,7 +223,7 @@ class AnswerStreamSteps:
             self._said = {each for each in self._said if each[1] >= first}
         return self._common(Evaluation(self.subject, self._given, now).world, now)
 
-    def _common(self, world: World, now: int) -> list[Candidate] | None:
+    def _common(self, world: ProgramWorld, now: int) -> list[Candidate] | None:
         """The facts asked for and not yet said that hold in all answer streams, as far as they are final."""
         looks = world.looks(now)
         around = bounds(world, looks)
@@ -225,7 +233,9 @@ class AnswerStreamSteps:
             each for each in facts_at_times(around.possible, until=self._latest(now)) if each not in self._said
         )
         asked = [each for each in open_facts if any(self._queries_for(each, now))]
-        holds = [TRUE if time in around.certain.times(*ground) else Literal((ground, time)) for ground, time in asked]
+        holds = [
+            TRUE if time in around.certain.times(*ground) else GroundLiteral((ground, time)) for ground, time in asked
+        ]
         program = ground_program(world, looks, around)
         truths = consequences(program, holds, in_all=True)
         if truths is None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from presage.answer_streams import saving
-from presage.answer_streams.expressions import Candidate, Literal
+from presage.answer_streams.expressions import Candidate, GroundLiteral
 from presage.answer_streams.grounding import GroundProgram
 from presage.answer_streams.solving import consequences
 from presage.answer_streams.stepping import AnswerStreamSteps
@@ -29,7 +29,7 @@ class BraveSteps(AnswerStreamSteps):
     _told: frozenset[Candidate] = frozenset()
 
     def _look_at_others(self, program: GroundProgram, candidates: list[Candidate]) -> None:
-        truths = consequences(program, [Literal(each) for each in candidates], in_all=False) if candidates else []
+        truths = consequences(program, [GroundLiteral(each) for each in candidates], in_all=False) if candidates else []
         assert truths is not None
         self._in_some = frozenset(each for each, true in zip(candidates, truths, strict=True) if true)
 

@@ -13,7 +13,7 @@ from presage.analysis.lookback import LookBack, Unbounded, look_backs
 from presage.answer_streams import saving
 from presage.answer_streams.expressions import Candidate
 from presage.answer_streams.grounding import GroundRule
-from presage.answer_streams.parts import Deadlines, Parts
+from presage.answer_streams.parts import Deadlines, OpenParts
 from presage.answer_streams.sliding import Grounder
 from presage.answer_streams.stepping import AnswerStreamSteps
 from presage.checking import Report
@@ -29,7 +29,7 @@ class KeptSteps(AnswerStreamSteps):
         assert self.lags is not None
         self._looks = looks
         self._grounder: Grounder | None = None
-        self._parts: Parts | None = None
+        self._parts: OpenParts | None = None
         self._rules: list[GroundRule] = []
         """Grounded, and not yet taken up."""
 
@@ -59,13 +59,13 @@ class KeptSteps(AnswerStreamSteps):
             grounder.remember(memory["grounder"])
             parts.remember(saving.read_parts(memory["parts"]))
 
-    def _begin(self, statics: Sequence[Fact]) -> tuple[Grounder, Parts]:
+    def _begin(self, statics: Sequence[Fact]) -> tuple[Grounder, OpenParts]:
         assert self.lags is not None
         self._grounder = Grounder(self.subject, statics, self._looks, self.lags)
         self.certain = self._grounder.certain
         choices = (rule for rule in core_of(self.subject).rules if rule.is_choice)
         alternatives = frozenset(head.atom.predicate for rule in choices for head in rule.conclusions)
-        self._parts = Parts(
+        self._parts = OpenParts(
             Deadlines(self.lags.of, self._grounder.reach, alternatives, lambda each: any(self._asking(each)))
         )
         return self._grounder, self._parts

@@ -14,11 +14,11 @@ from typing import Any
 from presage.answer_streams import saving
 from presage.answer_streams.evaluation import facts_at_times
 from presage.answer_streams.expressions import Candidate
+from presage.answer_streams.program_world import ProgramWorld
 from presage.answer_streams.restricted import one_model
 from presage.answer_streams.stepping import AnswerStreamSteps
-from presage.answer_streams.texts import Names
 from presage.answer_streams.values import Invented
-from presage.answer_streams.world import World
+from presage.answer_streams.words import NullNames
 from presage.answers import Answer, bindings_of, shown_name
 from presage.checking import Report
 from presage.model.terms import Variable
@@ -30,7 +30,7 @@ class OneModelSteps(AnswerStreamSteps):
     def __init__(self, report: Report, chase_limit: int | None = None) -> None:
         assert report.findings is not None
         super().__init__(report, report.findings.watched, invents=True)
-        self.nulls = Names()
+        self.nulls = NullNames()
         self.chase_limit = chase_limit
 
     def memory(self) -> dict[str, Any]:
@@ -42,11 +42,11 @@ class OneModelSteps(AnswerStreamSteps):
         super().remember(memory)
         self.nulls.numbers = {saving.read_value(each): int(number) for each, number in memory["nulls"]}
 
-    def _world(self, now: int) -> World:
+    def _world(self, now: int) -> ProgramWorld:
         world = super()._world(now)
         return world if self.chase_limit is None else replace(world, chase_limit=self.chase_limit)
 
-    def _common(self, world: World, now: int) -> list[Candidate] | None:
+    def _common(self, world: ProgramWorld, now: int) -> list[Candidate] | None:
         facts = one_model(world, world.looks(now), world.subject.predicates)
         self.certain = facts
         self._is_idle = not any(facts.ground())

@@ -196,7 +196,7 @@ NOTHING = Facts()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stream:
+class FiniteStream:
     """A timeline and the facts a formula sees on it. Below an odd number of negations it sees `opposite`:
     the same facts, except while bounds on the facts of a program approach each other."""
 
@@ -214,16 +214,16 @@ class Stream:
     def times(self) -> Times:
         return EVER if self.is_point else Times.between(self.low, self.high)
 
-    def flipped(self) -> Stream:
+    def flipped(self) -> FiniteStream:
         if self.facts is self.opposite:
             return self
         return replace(self, facts=self.opposite, opposite=self.facts, is_flipped=not self.is_flipped)
 
-    def between(self, low: int, high: int) -> Stream:
+    def between(self, low: int, high: int) -> FiniteStream:
         low, high = max(low, self.low), min(high, self.high)
         if low > high:
-            return Stream(0, -1, NOTHING, NOTHING, is_point=True, is_flipped=self.is_flipped)
+            return FiniteStream(0, -1, NOTHING, NOTHING, is_point=True, is_flipped=self.is_flipped)
         return replace(self, low=low, high=high)
 
-    def of(self, facts: Facts, opposite: Facts) -> Stream:
+    def of(self, facts: Facts, opposite: Facts) -> FiniteStream:
         return replace(self, facts=facts, opposite=opposite)

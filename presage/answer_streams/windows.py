@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from presage.answer_streams.streams import Row, Stream
+from presage.answer_streams.streams import FiniteStream, Row
 from presage.core.formulas import Only, Rows, Seen
 from presage.core.reach import Reach
 from presage.model.windows import RowsWindow
@@ -14,7 +14,7 @@ from presage.time.points import FAR, Times
 Selecting = Seen | Rows | Only
 
 
-def select(window: Selecting, stream: Stream, whole: Stream, at: int) -> Stream:
+def select(window: Selecting, stream: FiniteStream, whole: FiniteStream, at: int) -> FiniteStream:
     """The window of a stream at a time. A time of the whole stream that is not in the current one leaves it as it
     is, as the definitions have it; from times outside the whole stream windows reach in as far as they go."""
     if isinstance(window, Only):
@@ -54,7 +54,7 @@ def length(quantity: object) -> int:
     return quantity
 
 
-def visible(rows: list[Row], stream: Stream) -> list[Row]:
+def visible(rows: list[Row], stream: FiniteStream) -> list[Row]:
     """Of rows in order of time, those within the stream's timeline."""
     first = bisect_right(rows, stream.low - 1, key=_time)
     return rows[first : bisect_right(rows, stream.high, key=_time)]
@@ -64,7 +64,7 @@ def _time(row: Row) -> int:
     return row[0]
 
 
-def last_rows(window: RowsWindow, stream: Stream, at: int) -> tuple[int, int, list[Row]]:
+def last_rows(window: RowsWindow, stream: FiniteStream, at: int) -> tuple[int, int, list[Row]]:
     """The ends of a window of rows, and the rows in it. A partition none of whose rows the window can reach does
     not count; of what fits no pattern no row is taken ([LARS] Example 6), so the window reaches to now anyway."""
     if not window.by:
@@ -80,7 +80,7 @@ def last_rows(window: RowsWindow, stream: Stream, at: int) -> tuple[int, int, li
     return low, high, kept
 
 
-def count(window: RowsWindow, stream: Stream, rows: list[Row], at: int) -> tuple[int, int, list[Row]]:
+def count(window: RowsWindow, stream: FiniteStream, rows: list[Row], at: int) -> tuple[int, int, list[Row]]:
     """The last rows up to a time and the next ones after it. Where they are fewer than wanted, the window
     reaches to the end of the stream; of the rows at the far end, the greatest stay."""
     here = bisect_right(rows, at, key=_time)
@@ -102,7 +102,9 @@ def count(window: RowsWindow, stream: Stream, rows: list[Row], at: int) -> tuple
     return low, high, kept
 
 
-def selections(window: Selecting, stream: Stream, whole: Stream, when: Times) -> Iterator[tuple[Stream, Times]]:
+def selections(
+    window: Selecting, stream: FiniteStream, whole: FiniteStream, when: Times
+) -> Iterator[tuple[FiniteStream, Times]]:
     """What a window selects at each of the times, those that select the same together where that is cheap."""
     if isinstance(window, Only) or stream.is_point:
         yield select(window, stream, whole, 0), when

@@ -15,17 +15,17 @@ from presage.analysis.acyclic import DEFAULT_HORIZON, Acyclicity, temporal_weak_
 from presage.analysis.aggregates import check_aggregates
 from presage.analysis.circles import circles
 from presage.analysis.connected import disconnected
-from presage.analysis.engine import CLINGO, Route, route
 from presage.analysis.faithful import Faithful, faithful_acyclicity
 from presage.analysis.forward import Obstacle, obstacles
 from presage.analysis.granularity import granularity
-from presage.analysis.horizon import Horizons, Reach
+from presage.analysis.horizon import DelayAndWindow, Horizons
 from presage.analysis.lookback import how_it_steps
-from presage.analysis.memory import MemoryBound, memory_bound
+from presage.analysis.memory_needed import MemoryBound, memory_bound
 from presage.analysis.partition import Partition, partition_key
 from presage.analysis.patterns import Unfolding
 from presage.analysis.predicates import Predicate, find_predicates
 from presage.analysis.recursion import recursive_cycle
+from presage.analysis.route import CLINGO, Route, route
 from presage.analysis.safety import check_safety
 from presage.analysis.slow import Slow, slow_parts
 from presage.analysis.strata import Stratification
@@ -35,7 +35,7 @@ from presage.analysis.timeline import check_times, decide_timeline
 from presage.checking.cycles import describe_cycle, describe_values
 from presage.checking.echoes import without_echoes
 from presage.errors import Diagnostic, Note, ProgramError, Source, Span, as_json, render
-from presage.hypothesis.finding import Hypothetical, Hypotheticals
+from presage.hypothesis.finite import Hypothetical, Hypotheticals
 from presage.hypothesis.unfold import Unfolded
 from presage.languages.files import may_include, read_file, read_program, text_beside
 from presage.model.formulas import atoms
@@ -55,7 +55,7 @@ from presage.showing import html_of
 @dataclass(frozen=True, slots=True)
 class QueryReport:
     query: Query
-    reach: Reach
+    reach: DelayAndWindow
     connected: bool
     hypothetical: Hypothetical
 
@@ -404,7 +404,7 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
 def _with_own_meaning(found: Findings, meaning: Meaning) -> Findings:
     """What was found by rules that only say what depends on what, put right by who says what they mean."""
     told = Hypothetical(meaning.possible, "" if meaning.possible else meaning.reason)
-    open_ended = Reach(None, None)
+    open_ended = DelayAndWindow(None, None)
     return replace(
         found,
         queries=tuple(replace(each, reach=open_ended, hypothetical=told) for each in found.queries),

@@ -8,11 +8,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from presage.cli import FINE
-from presage.cli.streams import given_stream, stream_arguments
+from presage.cli.finite_streams import given_stream, stream_arguments
 
 if TYPE_CHECKING:
     from presage.answer_streams.asking import Reply
-    from presage.answer_streams.texts import Names
+    from presage.answer_streams.words import NullNames
 
 SUMMARY = "ask a formula about a stream"
 DESCRIPTION = """\
@@ -38,14 +38,14 @@ def run(options: argparse.Namespace) -> int:
     from presage.answer_streams.asking import asked_variables
     from presage.answer_streams.evaluation import Evaluation
     from presage.answer_streams.questions import read_question
-    from presage.answer_streams.texts import Names
+    from presage.answer_streams.words import NullNames
 
     given = given_stream(options, "ask", options.formula)
     question = read_question(options.formula, given.findings.subject)
     evaluation = Evaluation(given.findings.subject, given.facts, given.at, given.timeline, question)
     found = evaluation.ask(question, options.nulls)
     is_open = bool(asked_variables(question))
-    names = Names()
+    names = NullNames()
     readable = sys.stdout.isatty() and not options.json
     for reply in found:
         print(_told(reply, names) if readable else json.dumps(_line(reply, is_open, names), ensure_ascii=False))
@@ -57,12 +57,12 @@ def run(options: argparse.Namespace) -> int:
     return FINE
 
 
-def _line(reply: Reply, is_open: bool, names: Names) -> dict[str, object]:
+def _line(reply: Reply, is_open: bool, names: NullNames) -> dict[str, object]:
     if not is_open:
         return {"holds": True, "at": reply.at}
     return {"bindings": {name: names.json(value) for name, value in reply.bindings}, "at": reply.at}
 
 
-def _told(reply: Reply, names: Names) -> str:
+def _told(reply: Reply, names: NullNames) -> str:
     values = ", ".join(f"{name} = {names.text(value)}" for name, value in reply.bindings)
     return f"{values}  at {reply.at}" if values else f"holds at {reply.at}"

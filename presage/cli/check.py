@@ -72,7 +72,7 @@ def _with_refusal(report: Report, chase_limit: int | None) -> Report:
     """The report with what a run would say, where there is nothing to run the program."""
     from presage.errors import Diagnostic, PresageError, ProgramError, Span
     from presage.plan.builder import plan_of
-    from presage.plan.parts import Unsupported
+    from presage.plan.subformulas import Unsupported
 
     found = report.findings
     if not report.ok or found is None:

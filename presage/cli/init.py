@@ -11,7 +11,7 @@ from presage.cli import FINE
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
-    from presage.cli.table import Table, TableColumn
+    from presage.cli.csv_table import GuessedTable, TableColumn
 
 SUMMARY = "begin a project: program, facts, cases, from a CSV file or from nothing"
 DESCRIPTION = """\
@@ -44,7 +44,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from presage.cli.table import read_table, table_of
+    from presage.cli.csv_table import read_table, table_of
 
     if options.data is None:
         table, origin = table_of(TEMPLATE, "readings", "the template"), ""
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     return FINE
 
 
-def _remarks(table: Table, origin: str) -> list[str]:
+def _remarks(table: GuessedTable, origin: str) -> list[str]:
     """What somebody who knows the data should know was done with it."""
     found = []
     if table.left_out:
@@ -84,7 +84,7 @@ def _remarks(table: Table, origin: str) -> list[str]:
 class Project:
     """The texts of a project's files."""
 
-    def __init__(self, table: Table, origin: str) -> None:
+    def __init__(self, table: GuessedTable, origin: str) -> None:
         self.table, self.origin = table, origin
         taken = {table.name}
         self.high = _free("high" if table.value else "seen", taken)
@@ -114,7 +114,7 @@ class Project:
         lines = [f"% {'Made from the columns of ' + self.origin if self.origin else 'Readings of devices'}: change it."]
         lines.append("timeline discrete.")
         if table.clock == "timestamps":
-            from presage.cli.table import duration
+            from presage.cli.csv_table import duration
 
             lines += [f"tick {duration(table.tick)}.", f"start {self._start()}."]
         columns = ", ".join(f"{each.name}: {each.kind if each.cells else 'any'}" for each in table.columns)

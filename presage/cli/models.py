@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from presage.cli import FINE
+from presage.cli.finite_streams import given_stream, stream_arguments
 from presage.cli.options import positive_count
-from presage.cli.streams import given_stream, stream_arguments
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
     from presage.answer_streams.expressions import Candidate
-    from presage.answer_streams.texts import Names
+    from presage.answer_streams.words import NullNames
 
 SUMMARY = "list the answer streams of a program at a time"
 DESCRIPTION = """\
@@ -37,7 +37,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from presage.answer_streams.evaluation import Evaluation
-    from presage.answer_streams.texts import Names
+    from presage.answer_streams.words import NullNames
 
     given = given_stream(options, "models")
     if given.at is None:
@@ -48,9 +48,9 @@ def run(options: argparse.Namespace) -> int:
     readable = sys.stdout.isatty() and not options.json
     if options.cautious or options.brave:
         shared = evaluation.common_facts(given.at, in_all=options.cautious)
-        found = [] if shared is None else [_told(shared, Names())]
+        found = [] if shared is None else [_told(shared, NullNames())]
     else:
-        found = [_told(model.derived, Names()) for model in evaluation.answer_streams(given.at, options.limit)]
+        found = [_told(model.derived, NullNames()) for model in evaluation.answer_streams(given.at, options.limit)]
     if not found:
         print(f"there is no answer stream at {given.at}", file=sys.stderr)
     for number, facts in enumerate(sorted(found), 1):
@@ -65,7 +65,7 @@ Told = tuple[int, str]
 """A fact's time, and its text: in this order facts are printed."""
 
 
-def _told(facts: Sequence[Candidate], names: Names) -> list[Told]:
+def _told(facts: Sequence[Candidate], names: NullNames) -> list[Told]:
     return sorted((time, names.fact(ground, time)) for ground, time in facts)
 
 

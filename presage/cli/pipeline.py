@@ -73,7 +73,7 @@ def _tell_checked(checked: Checked, as_json: bool) -> None:
 def run_checked(checked: Checked, as_json: bool) -> int:
     """Runs a pipeline that is known to be right, and shows how it fares on a terminal."""
     from presage.cli.pulse import Pulse
-    from presage.spark.pipeline.running import Running
+    from presage.spark.pipeline.running import RunningPipeline
 
     pulse = Pulse()
     readable = sys.stdout.isatty() and not as_json
@@ -81,7 +81,7 @@ def run_checked(checked: Checked, as_json: bool) -> int:
     def show(part: Part, lines: list[dict[str, Any]]) -> None:
         pulse.above(lambda: show_lines(lines, readable))
 
-    running = Running(checked, show, lambda: pulse.show(running.measures))
+    running = RunningPipeline(checked, show, lambda: pulse.show(running.measures))
     stop = threading.Event()
     with Stopped(stop), pulse:
         running.run(stop)

@@ -14,7 +14,7 @@ from presage.cli.options import checked_program, positive_count, program_argumen
 
 if TYPE_CHECKING:
     from presage.checking import Findings, Report
-    from presage.hypothesis.listing import Asked, Listed
+    from presage.hypothesis.listing import AskedQuery, ListedPattern
     from presage.model.statements import Rule
     from presage.plan.nodes import Node, Plan
 
@@ -36,11 +36,11 @@ example:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class QueryPlan:
     """What is said about one query."""
 
-    asked: Asked
-    patterns: list[Listed] | None
+    asked: AskedQuery
+    patterns: list[ListedPattern] | None
     why: str
     """Why there are no patterns."""
     cycle: tuple[Rule, ...]
@@ -64,7 +64,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from presage.cli.streams import refuse_own_meaning
+    from presage.cli.finite_streams import refuse_own_meaning
 
     report = checked_program(options)
     refuse_own_meaning(report, "plan")
@@ -117,7 +117,7 @@ def clauses(report: Report, end: int, ground: bool) -> Iterator[str]:
         yield f"@export all_{name} :- csv {{}} ."
 
 
-def lines(found: Findings) -> Iterator[Line]:
+def lines(found: Findings) -> Iterator[QueryPlan]:
     """A line for each query, then for the auxiliary ones until nothing is new ([HA] 6.3)."""
     from presage.hypothesis.finish import NoPatterns
     from presage.hypothesis.listing import asked_by, below, listed, patterns_of
@@ -138,18 +138,18 @@ def lines(found: Findings) -> Iterator[Line]:
         nodes = None if plan is None else _nodes(plan, asked.atom.predicate)
         if asked in reasons and reasons[asked].reason:
             finding = reasons[asked]
-            yield Line(asked, None, finding.reason, finding.rules, nodes, no_plan)
+            yield QueryPlan(asked, None, finding.reason, finding.rules, nodes, no_plan)
             continue
         try:
             patterns = patterns_of(asked, unfolder)
         except NoPatterns as problem:
-            yield Line(asked, None, problem.reason, problem.rules, nodes, no_plan)
+            yield QueryPlan(asked, None, problem.reason, problem.rules, nodes, no_plan)
             continue
-        yield Line(asked, [listed(asked, each) for each in patterns], "", (), nodes, no_plan)
+        yield QueryPlan(asked, [listed(asked, each) for each in patterns], "", (), nodes, no_plan)
         todo.extend(below(patterns))
 
 
-def _up_to_names(asked: Asked) -> object:
+def _up_to_names(asked: AskedQuery) -> object:
     from presage.model.terms import Variable
 
     names: dict[str, int] = {}
@@ -163,7 +163,7 @@ def _up_to_names(asked: Asked) -> object:
 def _plan(found: Findings) -> tuple[Plan | None, str]:
     from presage.checking import reasons
     from presage.plan.builder import plan_of
-    from presage.plan.parts import Unsupported
+    from presage.plan.subformulas import Unsupported
 
     if found.route.engine != "interval" or found.subject.reading == "now":
         return None, "; ".join(reasons(found)["engine"])
@@ -179,7 +179,7 @@ def _nodes(plan: Plan, name: str) -> list[Node]:
     return needed_by(plan, name)
 
 
-def to_json(found: Findings, line: Line) -> dict[str, Any]:
+def to_json(found: Findings, line: QueryPlan) -> dict[str, Any]:
     from presage.answers import json_value
     from presage.explanations.words import written
 
@@ -224,7 +224,7 @@ def on_spark(found: Findings) -> str:
     return f"one shard: {'; '.join(others)}" if others else "DataFrames"
 
 
-def to_text(found: Findings, line: Line) -> Iterator[str]:
+def to_text(found: Findings, line: QueryPlan) -> Iterator[str]:
     from presage.explanations.words import written
     from presage.model.printer import show_term
     from presage.model.terms import Constant

@@ -29,7 +29,7 @@ def _with_bar(steps: Iterable[Step], facts: Sequence[Fact], now: Callable[[], Nu
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from presage.io.arriving import Gathered
+    from presage.io.arriving import GatheredFacts
     from presage.model.printer import show_number
 
     bar = Progress(
@@ -46,7 +46,7 @@ def _with_bar(steps: Iterable[Step], facts: Sequence[Fact], now: Callable[[], Nu
         redirect_stdout=False,
         redirect_stderr=False,
     )
-    arrivals = facts.arrival_times() if isinstance(facts, Gathered) else sorted(fact.arrival for fact in facts)
+    arrivals = facts.arrival_times() if isinstance(facts, GatheredFacts) else sorted(fact.arrival for fact in facts)
     task = bar.add_task("", total=len(facts), rate="", now="")
     shares_the_screen = sys.stdout.isatty()
     begin = time.monotonic()

@@ -14,7 +14,7 @@ from presage.cli import FINE, WRONG_INPUT
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
-    from presage.cli.typed import Outcome, Typed
+    from presage.cli.typed import Typed, TypedOutcome
 
 SUMMARY = "a prompt: type rules and facts, see answers change"
 DESCRIPTION = """\
@@ -127,7 +127,7 @@ class Prompt:
 
     def __init__(self, typed: Typed, as_json: bool) -> None:
         self.typed, self.as_json = typed, as_json
-        self.told: Outcome | None = None
+        self.told: TypedOutcome | None = None
         self.history: list[Typed] = []
         self.mistakes = 0
 
@@ -159,9 +159,9 @@ class Prompt:
 
     def tell(self) -> None:
         """Says what is other than when it was said last."""
-        from presage.cli.typed import Outcome, changes
+        from presage.cli.typed import TypedOutcome, changes
 
-        for line in changes(self.told or Outcome(), self.typed.outcome):
+        for line in changes(self.told or TypedOutcome(), self.typed.outcome):
             if isinstance(line, str):
                 print(json.dumps({"gone": line}, ensure_ascii=False) if self.as_json else f"gone: {line}")
             else:

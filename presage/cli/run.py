@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from presage.analysis.subject import Subject
     from presage.answers import Answer
     from presage.checking import Report
-    from presage.io.arriving import Gathered
+    from presage.io.arriving import GatheredFacts
     from presage.io.facts import Checker, Fact
     from presage.io.files import FactsFile
     from presage.io.moments import Moments
@@ -346,7 +346,7 @@ def _stepper(report: Report, options: argparse.Namespace, choice: Choice) -> Rea
 
 def take_facts(
     reasoner: Reasoner, facts: Sequence[FactsFile], static: Sequence[FactsFile]
-) -> tuple[Gathered, list[Fact]]:
+) -> tuple[GatheredFacts, list[Fact]]:
     """The facts of the stream, to be fed; and the static ones, which the reasoner has been given already."""
     from presage.io.columns import gather
     from presage.io.files import read_facts
@@ -364,7 +364,7 @@ def take_facts(
     return streamed, known
 
 
-def _tell_where_steps_begin(reasoner: Reasoner, facts: Gathered) -> None:
+def _tell_where_steps_begin(reasoner: Reasoner, facts: GatheredFacts) -> None:
     from presage.engine.waking import first_step
 
     first = facts.first

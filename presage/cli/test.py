@@ -12,8 +12,8 @@ from presage.cli import FINE
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
-    from presage.testing.cases import Case
-    from presage.testing.reports import Outcome
+    from presage.testing.cases import TestCase
+    from presage.testing.reports import CaseOutcome
 
 SUMMARY = "run the cases written next to a program"
 DESCRIPTION = """\
@@ -82,15 +82,15 @@ def run(options: argparse.Namespace) -> int:
     return FINE if all(outcome.ok for outcome in outcomes) else FAILED
 
 
-def _chosen(case: Case, text: str | None) -> bool:
+def _chosen(case: TestCase, text: str | None) -> bool:
     return text is None or text in case.name or text in str(case.file)
 
 
-def _outcome(case: Case) -> Outcome:
+def _outcome(case: TestCase) -> CaseOutcome:
     import time
 
     from presage.testing.expecting import misses
-    from presage.testing.reports import Outcome
+    from presage.testing.reports import CaseOutcome
     from presage.testing.running import run_case
 
     begin = time.perf_counter()
@@ -98,10 +98,10 @@ def _outcome(case: Case) -> Outcome:
         found, problem = misses(case, run_case(case)), None
     except PresageError as wrong:
         found, problem = [], str(wrong)
-    return Outcome(case, found, time.perf_counter() - begin, problem)
+    return CaseOutcome(case, found, time.perf_counter() - begin, problem)
 
 
-def _tell(cases: list[Case]) -> int:
+def _tell(cases: list[TestCase]) -> int:
     from presage.testing.expecting import in_words
     from presage.testing.running import run_case
 

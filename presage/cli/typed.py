@@ -22,7 +22,7 @@ from presage.parser.lexer import tokenize
 from presage.run.no_hypotheses import NoHypotheses
 from presage.run.reasoner import Reasoner, reasoner_of
 from presage.run.schedule import steps
-from presage.testing.texts import CaseError, Literal, read_literal
+from presage.testing.notation import CaseError, ExpectedLiteral, read_literal
 
 if TYPE_CHECKING:
     from presage.io.moments import Moments
@@ -54,7 +54,7 @@ class TypedFact:
     """A fact, with the time at which it arrives if that was said, and what the clock was when it was typed."""
 
     text: str
-    literal: Literal
+    literal: ExpectedLiteral
     arrives: str | None
     clock: Number | None
 
@@ -75,7 +75,7 @@ class TypedFact:
 
 
 @dataclass(slots=True)
-class Outcome:
+class TypedOutcome:
     """What a run over all that was typed says: the last line about each thing, and what came too late."""
 
     lines: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class Typed:
     facts: list[TypedFact] = field(default_factory=list)
     files: tuple[Path, ...] = ()
     now: Number | None = None
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: TypedOutcome = field(default_factory=TypedOutcome)
 
     @property
     def program(self) -> str:
@@ -163,7 +163,7 @@ class Typed:
         """Runs all of it again; gives what is to be said beside the answers."""
         stepper, note = self._stepper()
         if stepper is None:
-            self.outcome = Outcome()
+            self.outcome = TypedOutcome()
             return []
         known = {name for name, each in stepper.checker.predicates.items() if each.is_input or each.is_static}
         facts = list(read_facts(self.files, stepper.checker))
@@ -176,7 +176,7 @@ class Typed:
                 arriving.append(fact)
         arrivals = [fact.arrival for fact in arriving]
         times = [*arrivals, *([] if self.now is None else [self.now])]
-        found = Outcome(now=max(times, default=None), note=note)
+        found = TypedOutcome(now=max(times, default=None), note=note)
         if found.now is not None:
             shown = _moments(stepper)
             for answers in steps(stepper, arriving, found.now):
@@ -246,7 +246,7 @@ def _shown(fact: Fact) -> str:
     return atom if fact.low is None else f"{atom}@{show_number(fact.low)}"
 
 
-def changes(before: Outcome, after: Outcome) -> Iterator[dict[str, Any] | str]:
+def changes(before: TypedOutcome, after: TypedOutcome) -> Iterator[dict[str, Any] | str]:
     """The lines that are new or other than they were, and the keys of those that are gone."""
     for key, line in after.lines.items():
         earlier = before.lines.get(key)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from presage.model.terms import Number
     from presage.run.reasoner import Reasoner
     from presage.web.details import Describing, Details
-    from presage.web.replay import Replay, Step
+    from presage.web.replay import Replay, ReplayStep
     from presage.web.stage import Stage
 
 SUMMARY = "run a program on a live page in the browser"
@@ -129,24 +129,26 @@ def run(options: argparse.Namespace) -> int:
 def staged(options: argparse.Namespace, home: str = "") -> Stage:
     """A run before its first step, and how it is begun again."""
     from presage.languages.files import read_file
-    from presage.web.stage import Run, Stage
+    from presage.web.stage import Stage, StagedRun
     from presage.web.story import Story, story_of
 
     if options.answers:
-        again = None if options.answers == "-" else (lambda _: Run(*listen_to(options)))
+        again = None if options.answers == "-" else (lambda _: StagedRun(*listen_to(options)))
         name = "Standard input" if options.answers == "-" else Path(options.answers).name
-        return Stage(Run(*listen_to(options)), again, Story(name))
+        return Stage(StagedRun(*listen_to(options)), again, Story(name))
     text = read_file(options.program)
     story = story_of(Path(options.program), text)
     editable = options.edit or options.host in LOCAL_NAMES
-    begin = Run(*prepare(options))
-    return Stage(begin, lambda source: Run(*prepare(options, source or None)), story, editable=editable, home=home)
+    begin = StagedRun(*prepare(options))
+    return Stage(
+        begin, lambda source: StagedRun(*prepare(options, source or None)), story, editable=editable, home=home
+    )
 
 
 def _show_examples(options: argparse.Namespace) -> int:
     """A page with the examples; each is prepared when somebody opens it."""
     from presage.cli.examples import EXAMPLES, data_of, names, opening, program_of, title
-    from presage.web.gallery import Shown, gallery
+    from presage.web.gallery import ShownExample, gallery
     from presage.web.server import application
 
     hosts = _host_names(options.host)
@@ -159,7 +161,7 @@ def _show_examples(options: argparse.Namespace) -> int:
         opened.append(stage)
         return application(stage, hosts, start_when_seen=not options.paused)
 
-    shown = [Shown(name, title(name), opening(name), EXAMPLES / name / "small.svg") for name in names()]
+    shown = [ShownExample(name, title(name), opening(name), EXAMPLES / name / "small.svg") for name in names()]
 
     def close() -> None:
         for stage in opened:
@@ -196,9 +198,9 @@ def _refuse_without_server() -> None:
 
 def listen_to(options: argparse.Namespace) -> tuple[Replay, Describing]:
     """Answers that come from elsewhere; the program, if it is given, says more about them."""
+    from presage.web.elsewhere import ToldDetails
     from presage.web.follow import answers_from, follow
     from presage.web.replay import FASTEST, Replay
-    from presage.web.told import ToldDetails
 
     if options.facts or options.static or options.until or options.emit:
         wrong_call("--answers shows answers that are there: --facts, --static, --until and --emit go without it")
@@ -255,17 +257,17 @@ def _comfortable_speed(facts: list[Fact], until: Number | None) -> float:
     return float(max(1, math.ceil((last - min(arrivals, default=0)) / A_MINUTE)))
 
 
-def _steps(reasoner: Reasoner, facts: list[Fact], until: Number | None) -> Iterator[Step]:
+def _steps(reasoner: Reasoner, facts: list[Fact], until: Number | None) -> Iterator[ReplayStep]:
     import bisect
 
     from presage.run.schedule import steps
-    from presage.web.replay import Step
+    from presage.web.replay import ReplayStep
 
     arrivals = sorted(fact.arrival for fact in facts)
     for answers in steps(reasoner, facts, until):
         assert reasoner.now is not None
         arrived = bisect.bisect_right(arrivals, reasoner.now)
-        yield Step(reasoner.now, answers, arrived, len(reasoner.late), _remembered(reasoner))
+        yield ReplayStep(reasoner.now, answers, arrived, len(reasoner.late), _remembered(reasoner))
 
 
 def _remembered(reasoner: Reasoner) -> int | None:

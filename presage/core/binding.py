@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from presage.core.formulas import (
-    All,
-    Any,
-    At,
-    Formula,
-    Lasts,
-    Measured,
-    Not,
-    Seen,
-    children,
-    variables,
-)
+from presage.core.formulas import All, Any, At, Formula, Lasts, Measured, Not, Seen, children, variables
 from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Variable, term_variables
 

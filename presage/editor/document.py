@@ -34,7 +34,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class OutlineEntry:
     """One line of an outline."""
 
     name: str
@@ -159,7 +159,7 @@ class Document:
             if any(each == name and defines for each, _, defines in self._predicates(statement)):
                 yield show_statement(statement)
 
-    def outline(self) -> Iterator[Entry]:
+    def outline(self) -> Iterator[OutlineEntry]:
         own = len(self.source.own_text)
         for statement in self.report.program.statements:
             if not 0 <= statement.span.start < own:
@@ -171,4 +171,4 @@ class Document:
                 names = [f"${statement.name}"]
             if names:
                 first = show_statement(statement).split("\n")[0]
-                yield Entry(", ".join(dict.fromkeys(names)), first, statement.span, isinstance(statement, Rule))
+                yield OutlineEntry(", ".join(dict.fromkeys(names)), first, statement.span, isinstance(statement, Rule))

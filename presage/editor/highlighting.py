@@ -18,7 +18,7 @@ from pygments.token import (
     _TokenType,
 )
 
-from presage.editor.patterns import PATTERNS
+from presage.editor.grammar import PATTERNS
 
 TOKENS: dict[str, _TokenType] = {
     "comment": Comment.Single,

@@ -14,10 +14,10 @@ import numpy as np
 from presage.analysis.differences import Bound
 from presage.core.reach import Reach
 from presage.engine.relation import Ints
-from presage.kernels.layout import FAR
+from presage.kernels.fields import FAR
 from presage.model.terms import Number
 from presage.plan.lags import Lags
-from presage.plan.nodes import Dilate, Erode, Join, Node, Plan, Since, reads
+from presage.plan.nodes import Dilate, Erode, Join, Node, Plan, SinceNode, reads
 from presage.time.cells import ENDLESS, Grid
 
 # Beyond so many distances, or pairs of them with beginnings and ends, every time of the grid is looked at.
@@ -103,7 +103,7 @@ def _lengths(node: Node) -> Iterator[tuple[str, Number]]:
                 yield from ((literal.relation, end - literal.offset) for end in _ends(reach))
         case Dilate(source=source, reach=reach) | Erode(source=source, reach=reach):
             yield from ((source, end) for end in _ends(reach))
-        case Since(left=left, right=right, reach=reach, ahead=ahead):
+        case SinceNode(left=left, right=right, reach=reach, ahead=ahead):
             ends = [0, *(-end if ahead else end for end in _ends(reach))]
             yield from ((source, end) for source in (left, right) for end in ends)
         case _:

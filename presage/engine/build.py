@@ -9,13 +9,13 @@ from fractions import Fraction
 
 from presage.analysis.subject import Subject
 from presage.core.reach import Reach
-from presage.engine.runtime import Engine
+from presage.engine.runtime import IntervalEngine
 from presage.engine.symbols import Symbols
 from presage.model.statements import Query
 from presage.model.terms import Number
 from presage.plan.builder import plan_of
 from presage.plan.lags import Lags, horizon_of, lags_of
-from presage.plan.nodes import AtLeast, Collect, Hop, Invent, Join, LastRows, Plan, Stamp, Within
+from presage.plan.nodes import AtLeast, Collect, Hop, Invent, Join, LastRows, Plan, Stamp, WithinNode
 from presage.time.cells import Grid
 
 
@@ -26,7 +26,7 @@ def numbers_of(plan: Plan) -> Iterator[Number]:
             yield node.period if isinstance(node, Hop) else 0
             continue
         reaches: list[Reach] = [node.head_reach if isinstance(node, Join) else node.reach]
-        if isinstance(node, Within):
+        if isinstance(node, WithinNode):
             reaches += [reach for _, reach in node.bounds]
         yield from (bound for reach in reaches for bound in (reach.near, reach.far) if bound is not None)
         if isinstance(node, Join):
@@ -68,7 +68,7 @@ def make_engine(
     prepared: Planned | None = None,
     *,
     chase_limit: int | None = None,
-) -> Engine:
+) -> IntervalEngine:
     """An engine on a grid that is as fine as the program needs."""
     prepared = prepared or planned(subject)
     plan, horizon, lags = prepared.plan, prepared.horizon, prepared.lags
@@ -79,6 +79,6 @@ def make_engine(
             per_unit = math.lcm(per_unit, Fraction(time).denominator)
         grid = Grid(False, per_unit)
     watched = {query.atom.predicate for query in subject.queries}
-    engine = Engine(plan, lags, Symbols(), grid, horizon, watched, chase_limit)
+    engine = IntervalEngine(plan, lags, Symbols(), grid, horizon, watched, chase_limit)
     engine.begin(plan.known)
     return engine

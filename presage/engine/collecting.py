@@ -15,12 +15,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from presage.engine.joining import Rows
+from presage.engine.joining import BindingRows
 from presage.engine.relation import Delta, Relation, Symbols32
 from presage.engine.symbols import Symbols
-from presage.engine.tallying import Tally
+from presage.engine.tallying import GroupSizes
 from presage.engine.worth import WORTH, Count
-from presage.kernels.layout import FAR
+from presage.kernels.fields import FAR
 from presage.model.terms import Number
 from presage.plan.nodes import AtLeast, Collect, Plan
 from presage.time.cells import ENDLESS, Grid
@@ -31,7 +31,7 @@ FEW = 64
 
 
 @dataclass(slots=True)
-class Group:
+class PieceGroup:
     """The pieces of one group, by where they end: (end, begin)."""
 
     spans: list[Span] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Enough:
 
     node: AtLeast
     arity: int
-    groups: dict[Key, Group] = field(default_factory=dict)
+    groups: dict[Key, PieceGroup] = field(default_factory=dict)
     cutoff: int = -ENDLESS
     most: int = FEW
 
@@ -53,27 +53,27 @@ class Enough:
     def width(self) -> int:
         return max(1, self.arity)
 
-    def apply(self, rows: Rows) -> Rows:
+    def apply(self, rows: BindingRows) -> BindingRows:
         count, least = self.node.groups, self.node.least
         if least == 1:
             keys = rows.bindings[:, :count] if count else np.zeros((len(rows), 1), np.int32)
-            return Rows(np.ascontiguousarray(keys), rows.low, rows.high)
+            return BindingRows(np.ascontiguousarray(keys), rows.low, rows.high)
         found: list[tuple[Key, int, int]] = []
         bindings = rows.bindings[:, :count].tolist() if count else [()] * len(rows)
         for values, low, high in zip(bindings, rows.low.tolist(), rows.high.tolist(), strict=True):
             key = tuple(values)
             group = self.groups.get(key)
             if group is None:
-                group = self.groups[key] = Group()
+                group = self.groups[key] = PieceGroup()
             found.extend((key, *span) for span in covered(group, low, high, least))
             self._shorten(group)
         if not found:
-            return Rows(np.zeros((0, max(1, count)), np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
+            return BindingRows(np.zeros((0, max(1, count)), np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
         keys = np.array([key or (0,) for key, _, _ in found], np.int32)
         lows, highs = (np.array([each[place] for each in found], np.int64) for place in (1, 2))
-        return Rows(keys, lows, highs)
+        return BindingRows(keys, lows, highs)
 
-    def _shorten(self, group: Group) -> int:
+    def _shorten(self, group: PieceGroup) -> int:
         """Drops pieces that ended before all that still comes; gives how many are left."""
         spans = group.spans
         if len(spans) >= FEW and spans[len(spans) // 2][0] < self.cutoff:
@@ -92,13 +92,13 @@ class Enough:
         self.groups.clear()
         held, count = source.contents(), self.node.groups
         for values, low, high in zip(held.tuples.tolist(), held.low.tolist(), held.high.tolist(), strict=True):
-            self.groups.setdefault(tuple(values[:count]), Group()).spans.append((high, low))
+            self.groups.setdefault(tuple(values[:count]), PieceGroup()).spans.append((high, low))
         for group in self.groups.values():
             group.spans.sort()
             group.in_order = all(one[1] <= other[1] for one, other in pairwise(group.spans))
 
 
-def covered(group: Group, low: int, high: int, least: int) -> Iterator[Span]:
+def covered(group: PieceGroup, low: int, high: int, least: int) -> Iterator[Span]:
     """Adds a piece to a group; gives the stretches of it where at least so many pieces lie then."""
     spans = group.spans
     first = bisect_left(spans, (low, -ENDLESS))
@@ -131,7 +131,7 @@ def covered(group: Group, low: int, high: int, least: int) -> Iterator[Span]:
 
 
 @dataclass(slots=True)
-class Standing:
+class StandingGroup:
     """A group that is not empty: what it is worth, and its row among those that stand."""
 
     worth: Count
@@ -147,7 +147,7 @@ class Collector:
 
     def clear(self) -> None:
         self.upto = -1
-        self.groups: dict[Key, Standing] = {}
+        self.groups: dict[Key, StandingGroup] = {}
         self.events: dict[int, list[tuple[Key, Key, int]]] = {}
         self.cells: list[int] = []
         # For each group its columns and the value, since which cell, and whether it has one.
@@ -187,7 +187,7 @@ class Collector:
         self.rows[row, :-1] = key
         return row
 
-    def advance(self, upto: int) -> Rows:
+    def advance(self, upto: int) -> BindingRows:
         """What the groups are worth at the cells up to one, after those told before."""
         found: list[tuple[Symbols32, int, int]] = []
         value = self.symbols.value_or_null
@@ -198,7 +198,7 @@ class Collector:
             for key, rest, sign in sorted(self.events.pop(cell), key=_entering):
                 group = self.groups.get(key)
                 if group is None:
-                    group = self.groups[key] = Standing(WORTH[self.node.function](), self._new_row(key))
+                    group = self.groups[key] = StandingGroup(WORTH[self.node.function](), self._new_row(key))
                 elif key not in touched:
                     since = int(self.since[group.row])
                     if since < cell and self.told[group.row]:
@@ -216,7 +216,7 @@ class Collector:
             rows = np.concatenate([np.array([row for row, _, _ in found], np.int32), rows])
             low = np.concatenate([np.array([since for _, since, _ in found], np.int64), low])
             high = np.concatenate([np.array([last for _, _, last in found], np.int64), high])
-        return Rows(rows, low, high)
+        return BindingRows(rows, low, high)
 
     def _look_again(self, key: Key, cell: int) -> None:
         """What a group is worth from a cell on."""
@@ -258,15 +258,15 @@ class Collecting:
     def __init__(self, plan: Plan, relations: dict[str, Relation], symbols: Symbols) -> None:
         self.relations, self.symbols = relations, symbols
         self.enough: dict[int, Enough] = {}
-        self.collectors: dict[str, Collector | Tally] = {}
+        self.collectors: dict[str, Collector | GroupSizes] = {}
         for node in plan.nodes:
             if isinstance(node, AtLeast):
                 self.enough[id(node)] = Enough(node, relations[node.source].arity)
             elif isinstance(node, Collect):
-                made = Tally if node.function == "count" else Collector
+                made = GroupSizes if node.function == "count" else Collector
                 self.collectors[node.head] = made(node, relations[node.source], symbols)
 
-    def collect(self, head: str, upto: int) -> Rows | None:
+    def collect(self, head: str, upto: int) -> BindingRows | None:
         """What is new of an aggregate, whose source is final up to a cell."""
         collector = self.collectors[head]
         collector.take(collector.source.news())

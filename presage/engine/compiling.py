@@ -21,15 +21,15 @@ from presage.engine.paths import path_from
 from presage.engine.relation import Ints, Relation, Store
 from presage.engine.stamping import Stamping
 from presage.engine.symbols import Symbols
-from presage.engine.trees import Spec, Step, TreeWriter
-from presage.kernels import driver, entries, layout, matching, spreading
+from presage.engine.trees import Spec, TreeStep, TreeWriter
+from presage.kernels import driver, entries, fields, joins, spreading
 from presage.kernels.entries import BIND, CONSTANT, SAME
-from presage.kernels.layout import FAR
+from presage.kernels.fields import FAR
 from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
 from presage.model.terms import Constant, Variable
 from presage.plan.lags import Lags, offsets
-from presage.plan.nodes import AtLeast, Dilate, Erode, Hop, Invent, Join, Literal, Plan, Since, Stamp, Within
+from presage.plan.nodes import AtLeast, Dilate, Erode, Hop, Invent, Join, Literal, Plan, SinceNode, Stamp, WithinNode
 from presage.time.cells import ENDLESS, Grid
 
 # So many entries of a join walk together: enough to be worth it, few enough to stay in the cache.
@@ -45,7 +45,7 @@ Outside = OutsideJoin | Invention | Stamping | Enough
 class Trigger:
     component: int
     fields: dict[int, int]
-    roots: dict[tuple[object, ...], Step] = field(default_factory=dict)
+    roots: dict[tuple[object, ...], TreeStep] = field(default_factory=dict)
     columns: tuple[int, ...] = ()
     join: Outside | None = None
     """What is done with the findings, where that is not a plain insertion."""
@@ -70,7 +70,7 @@ class Code:
     """Of relations that pass all they get on to one other, as it is, the other: facts can go there at once."""
 
 
-class Compiler:
+class PlanCompiler:
     def __init__(
         self,
         plan: Plan,
@@ -104,9 +104,9 @@ class Compiler:
             elif isinstance(node, Hop):
                 trigger = self._operator(node, driver.HOP, node.source)
                 trigger.fields[driver.FAR_OFF] = node.period
-            elif isinstance(node, (Invent, Stamp, Within, AtLeast)):
+            elif isinstance(node, (Invent, Stamp, WithinNode, AtLeast)):
                 self._passed_outside(node)
-            elif isinstance(node, Since):
+            elif isinstance(node, SinceNode):
                 self._since(node)
         return self._arrays()
 
@@ -120,7 +120,7 @@ class Compiler:
 
     # Operators.
 
-    def _operator(self, node: Erode | Hop | Since, kind: int, source: str) -> Trigger:
+    def _operator(self, node: Erode | Hop | SinceNode, kind: int, source: str) -> Trigger:
         trigger = Trigger(
             self.lags.component[node.head],
             {
@@ -142,7 +142,7 @@ class Compiler:
             driver.OPEN_FAR: reach.open_far,
         }
 
-    def _since(self, node: Since) -> None:
+    def _since(self, node: SinceNode) -> None:
         left, right = self._relation(node.left), self._relation(node.right)
         index = spreading.BY_TUPLE
         if len(node.columns) < right.arity:
@@ -159,7 +159,7 @@ class Compiler:
             trigger.fields |= self._distances(node.reach)
             trigger.fields |= {driver.OTHER: other.number, driver.INDEX: index, driver.AHEAD: node.ahead}
 
-    def _passed_outside(self, node: Invent | Stamp | Within | AtLeast) -> None:
+    def _passed_outside(self, node: Invent | Stamp | WithinNode | AtLeast) -> None:
         """New pieces of the source go outside as they are."""
         source = self._relation(node.source)
         fields = {driver.KIND: driver.JOIN, driver.SOURCE: source.number, driver.HEAD: driver.ELSEWHERE}
@@ -271,15 +271,15 @@ class Compiler:
             rest = tuple(spec for spec, is_key in zip(specs, keyed, strict=True) if not is_key)
             shift = 0 if literal.at is not None else self.grid.cell(literal.offset) - begin
             fixed = FAR if literal.at is None else self.grid.cell(literal.at)
-            how, where = matching.ALL, 0
+            how, where = joins.ALL, 0
             if depth == 0:
                 keys, rest = (), tuple(specs)
             elif (noted := _noted(rows.get(row, ()), shift if fixed == FAR else INF)) is not None:
-                how, where, keys = matching.AGAIN, noted, ()
+                how, where, keys = joins.AGAIN, noted, ()
             elif not rest:
-                how, keys = matching.WHOLE, keys or ((0, CONSTANT, 0),)
+                how, keys = joins.WHOLE, keys or ((0, CONSTANT, 0),)
             elif keys:
-                how, where = matching.GROUP, relation.add_index(tuple(column for column, _, _ in keys))
+                how, where = joins.GROUP, relation.add_index(tuple(column for column, _, _ in keys))
             # The first step notes the tuple's latest interval, the others the one they meet.
             upto = INF if depth == 0 else shift if fixed == FAR else -INF
             rows.setdefault(row, []).append((values, upto))
@@ -287,17 +287,17 @@ class Compiler:
             waiting = [each for each in waiting if each not in ready]
             checks = tuple(self._check(each, bound) for each in ready)
             fields = {
-                matching.TABLE: relation.number,
-                matching.HOW: how,
-                matching.WHERE: where,
-                matching.SHIFT: shift,
-                matching.FIXED: fixed,
-                matching.BOUND: before,
-                matching.RECORD_AT: values,
+                joins.TABLE: relation.number,
+                joins.HOW: how,
+                joins.WHERE: where,
+                joins.SHIFT: shift,
+                joins.FIXED: fixed,
+                joins.BOUND: before,
+                joins.RECORD_AT: values,
             }
             values += 1
             key = (*fields.values(), keys, rest, checks)
-            step = level.setdefault(key, Step(key, fields, keys, rest, checks))
+            step = level.setdefault(key, TreeStep(key, fields, keys, rest, checks))
             level = step.children
         self.end = step
         self.depth = max(self.depth, len(order))
@@ -334,7 +334,7 @@ class Compiler:
         if trigger.join is not None or len(trigger.roots) != 1 or source.number not in self.store.passing:
             return False
         (root,) = trigger.roots.values()
-        if root.children or root.checks or len(root.found) != 1 or root.fields[matching.FIXED] != FAR:
+        if root.children or root.checks or len(root.found) != 1 or root.fields[joins.FIXED] != FAR:
             return False
         columns, fields = root.found[0]
         return (
@@ -352,7 +352,7 @@ class Compiler:
         for trigger in triggers.tolist():
             head = names[trigger[driver.HEAD]]
             is_only = sources.count(trigger[driver.SOURCE]) == 1
-            if is_only and trigger[driver.KIND] == driver.COPY and self._relation(head).table[layout.FROM_ZERO]:
+            if is_only and trigger[driver.KIND] == driver.COPY and self._relation(head).table[fields.FROM_ZERO]:
                 found[names[trigger[driver.SOURCE]]] = head
         return found
 
@@ -360,7 +360,7 @@ class Compiler:
         self.triggers.sort(key=lambda trigger: trigger.component)
         writer = TreeWriter()
         triggers = np.zeros((len(self.triggers), driver.TRIGGER_FIELDS), np.int64)
-        joins: dict[int, Outside] = {}
+        outside: dict[int, Outside] = {}
         last = max(self.lags.component.values(), default=0)
         starts = np.zeros(last + 2, np.int64)
         for number, trigger in enumerate(self.triggers):
@@ -372,14 +372,14 @@ class Compiler:
             triggers[number, driver.SPEC] = writer.specs_of(tuple((column, 0, 0) for column in trigger.columns))
             starts[trigger.component + 1] += 1
             if trigger.join is not None:
-                joins[number] = trigger.join
+                outside[number] = trigger.join
         entry = entries.VALUES + self.values
         many = min(MOST_ENTRIES, max(FEWEST_ENTRIES, ENTRY_ROOM // (entry * self.depth)))
         return Code(
             triggers, np.cumsum(starts),
-            writer.array(writer.steps, matching.STEP_FIELDS), writer.array(writer.specs, 3),
-            writer.array(writer.checks, 5), writer.array(writer.found, entries.FOUND_FIELDS), joins,
-            np.zeros((self.depth, matching.STACK_FIELDS), np.int64), np.empty((self.depth, many, entry), np.int64),
+            writer.array(writer.steps, joins.STEP_FIELDS), writer.array(writer.specs, 3),
+            writer.array(writer.checks, 5), writer.array(writer.found, entries.FOUND_FIELDS), outside,
+            np.zeros((self.depth, joins.STACK_FIELDS), np.int64), np.empty((self.depth, many, entry), np.int64),
             np.empty((self.depth, many + 1, 2), np.int64), np.zeros(self.widest, np.int32),
             self._standing_in(triggers),
         )  # fmt: skip

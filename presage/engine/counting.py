@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from presage.engine.entries import MOST_ROWS, Entries, View, due, with_times
+from presage.engine.canonical_order import canonical_order
 from presage.engine.following import Edges, Follower
-from presage.engine.joining import Rows, by_point
-from presage.engine.ordering import canonical_order
+from presage.engine.joining import BindingRows, by_point
 from presage.engine.partitions import Partitions
 from presage.engine.relation import Delta, Ints, Relation, Symbols32
+from presage.engine.row_views import MOST_ROWS, Entries, WindowView, due, with_times
 from presage.engine.symbols import Symbols
-from presage.engine.waiting import Waiting
+from presage.engine.waiting import WaitingRows
 from presage.kernels import counting
 from presage.model.windows import RowsWindow
 from presage.plan.nodes import LastRows
@@ -32,17 +32,17 @@ class Counter:
 
     def __init__(self, window: RowsWindow, arities: dict[str, int], symbols: Symbols) -> None:
         self.window, self.arities, self.symbols = window, arities, symbols
-        self.waiting = {name: Waiting() for name in sorted(arities)}
+        self.waiting = {name: WaitingRows() for name in sorted(arities)}
         self.partitions = Partitions(window, symbols)
         self.counts = np.zeros(0, np.int64)
         self.oldest, self.newest = np.zeros(0, np.int32), np.zeros(0, np.int32)
-        self.views: list[View] = []
+        self.views: list[WindowView] = []
         self.entries = Entries(0)
         self.edges: Edges | None = None
         """For what follows, facts that are no rows."""
 
     def add_view(self, node: LastRows, relation: Relation) -> None:
-        self.views.append(View(node, relation, len(self.views)))
+        self.views.append(WindowView(node, relation, len(self.views)))
         self.entries = Entries(len(self.views))
 
     def advance(self, upto: int) -> None:
@@ -78,7 +78,7 @@ class Counter:
             self.edges.note(times, filled, self.entries.starts[gone[:lost]])
         return gone[:lost]
 
-    def _show(self, found: dict[str, Rows], entries: Symbols32) -> None:
+    def _show(self, found: dict[str, BindingRows], entries: Symbols32) -> None:
         begin = 0
         for name, rows in found.items():
             # By time, so that a fact that comes again goes on.
@@ -90,7 +90,7 @@ class Counter:
                     shown = with_times(view, rows.bindings, rows.low, self.symbols)
                     view.show(self.entries, own, shown, rows.low)
 
-    def _order(self, found: dict[str, Rows], times: Ints, where: Ints) -> Any:
+    def _order(self, found: dict[str, BindingRows], times: Ints, where: Ints) -> Any:
         """The rows by time; those of a partition at one time in canonical order, the others in any."""
         first = times.min() if len(times) else 0
         places = (times - first) * self.partitions.count if not self.partitions.is_one else times - first
@@ -139,7 +139,7 @@ class Counter:
             self.edges.fill(state.part("edge-"))
 
 
-class Counting:
+class RowWindows:
     """All windows of rows of an engine."""
 
     def __init__(self, nodes: Iterable[LastRows], relations: dict[str, Relation], symbols: Symbols) -> None:
@@ -179,7 +179,7 @@ class Counting:
             if counter.edges is not None:
                 counter.edges.forget(upto)
 
-    def waiting(self) -> Iterator[tuple[tuple[str, ...], Waiting]]:
+    def waiting(self) -> Iterator[tuple[tuple[str, ...], WaitingRows]]:
         """What waits to be counted or shown, and until which relations are final, always in the same order."""
         for counter in self.counters.values():
             for waiting in counter.waiting.values():
@@ -191,7 +191,7 @@ class Counting:
         """All that is in memory besides the relations, as arrays."""
         return {f"{name}-{field}": array for name, part in self._parts() for field, array in part.state().items()}
 
-    def widths(self) -> Iterator[tuple[int, Waiting]]:
+    def widths(self) -> Iterator[tuple[int, WaitingRows]]:
         """What waits, in the same order, and how wide its rows are."""
         for counter in self.counters.values():
             for name, waiting in counter.waiting.items():
@@ -215,7 +215,7 @@ class Counting:
         return held + [each for follower in self.followers.values() for each in follower.used()]
 
 
-def _wait(waiting: Waiting, news: Delta | None) -> None:
+def _wait(waiting: WaitingRows, news: Delta | None) -> None:
     if news is not None:
         waiting.put(news.tuples, news.low, news.high)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from presage.analysis.differences import INF, Bound
-from presage.kernels.layout import FAR
+from presage.kernels.fields import FAR
 from presage.time.cells import ENDLESS
 
 Edge = tuple[str, str, Bound, bool]

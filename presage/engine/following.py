@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from presage.engine.entries import MOST_ROWS, Entries, View, due, with_times
-from presage.engine.joining import Rows, by_point
+from presage.engine.joining import BindingRows, by_point
 from presage.engine.relation import Ints, Relation, Symbols32
+from presage.engine.row_views import MOST_ROWS, Entries, WindowView, due, with_times
 from presage.engine.symbols import Symbols
-from presage.engine.waiting import Waiting
+from presage.engine.waiting import WaitingRows
 from presage.kernels import counting
 from presage.model.windows import RowsWindow
 from presage.plan.nodes import LastRows, Shows
@@ -94,8 +94,8 @@ class Follower:
 
     def __init__(self, node: LastRows, relation: Relation, edges: Edges, symbols: Symbols) -> None:
         self.node, self.edges, self.symbols = node, edges, symbols
-        self.view = View(node, relation, 0)
-        self.waiting = Waiting()
+        self.view = WindowView(node, relation, 0)
+        self.waiting = WaitingRows()
         self.entries = Entries(1)
         self.returns = bool(node.window.by) and node.window.rows > 1
         """Whether what has gone may come back."""
@@ -107,9 +107,9 @@ class Follower:
         self.shown, self.hidden = self._nothing(), self._nothing()
         """Where things may come back, what is in the queue, and what has gone."""
 
-    def _nothing(self) -> Rows:
+    def _nothing(self) -> BindingRows:
         arity = self.view.relation.arity - (self.node.shows is Shows.WITH_TIME)
-        return Rows(np.zeros((0, max(1, arity)), np.int32), _NO_TIMES, _NO_TIMES)
+        return BindingRows(np.zeros((0, max(1, arity)), np.int32), _NO_TIMES, _NO_TIMES)
 
     def advance(self, upto: int) -> None:
         """Shows what is new, up to a time."""
@@ -128,7 +128,7 @@ class Follower:
             rows = rows.at(slice(count, None))
         self.upto = upto
 
-    def _rise(self, rows: Rows, times: Ints, edges: Ints) -> None:
+    def _rise(self, rows: BindingRows, times: Ints, edges: Ints) -> None:
         """Shows facts, while the edge rises to where it is at some times."""
         own = self.entries.new(len(rows))
         moments = rows.high - (self.node.shows is Shows.AFTER_FIRST)
@@ -153,7 +153,7 @@ class Follower:
             self.hidden = _joined(self.hidden, rows.at(slice(before)), shown.at(slice(lost)))
             self.shown = shown.at(slice(lost, None))
 
-    def _show(self, rows: Rows, own: Symbols32, starts: Ints) -> None:
+    def _show(self, rows: BindingRows, own: Symbols32, starts: Ints) -> None:
         if len(rows):
             self.view.show(self.entries, own, with_times(self.view, rows.bindings, rows.high, self.symbols), starts)
 
@@ -182,19 +182,19 @@ class Follower:
         if self.returns:
             self.shown, self.hidden = (self._rows(state, name, values) for name in ("shown", "hidden"))
 
-    def _rows(self, state: Arrays, name: str, values: int) -> Rows:
+    def _rows(self, state: Arrays, name: str, values: int) -> BindingRows:
         width = self._nothing().bindings.shape[1]
         bindings = state.rows(name, np.int32, width, least=0, below=max(1, values))
         times = state.numbers(f"{name}-times", np.int64, size=len(bindings))
-        return Rows(bindings, times, times)
+        return BindingRows(bindings, times, times)
 
     def used(self) -> list[Symbols32]:
         """The constants that are referred to."""
         return [self.shown.bindings.ravel(), self.hidden.bindings.ravel()]
 
 
-def _joined(*parts: Rows) -> Rows:
-    return Rows(
+def _joined(*parts: BindingRows) -> BindingRows:
+    return BindingRows(
         np.concatenate([part.bindings for part in parts]),
         np.concatenate([part.low for part in parts]),
         np.concatenate([part.high for part in parts]),

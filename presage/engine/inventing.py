@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from presage.engine.joining import Rows, by_point
+from presage.engine.joining import BindingRows, by_point
 from presage.engine.relation import Symbols32
 from presage.engine.symbols import Symbols
 from presage.errors import PresageError
@@ -73,14 +73,14 @@ class Inventor:
         self.values = np.zeros((room, max(self.counts, default=0)), np.int32)
         self.slots = np.full(2 * room, EMPTY, np.int32)
 
-    def apply(self, invention: Invention, rows: Rows) -> Rows:
+    def apply(self, invention: Invention, rows: BindingRows) -> BindingRows:
         """The rows with the values they have, or get."""
         node = invention.node
         if node.timed:
             rows = by_point(rows)
         frontier = rows.bindings[:, : invention.arity]
         values = self._new(node, len(rows)) if node.timed else self._lasting(invention, frontier)
-        return Rows(np.ascontiguousarray(np.concatenate([frontier, values], axis=1)), rows.low, rows.high)
+        return BindingRows(np.ascontiguousarray(np.concatenate([frontier, values], axis=1)), rows.low, rows.high)
 
     def _new(self, node: Invent, count: int) -> Symbols32:
         self.in_step += count * node.count

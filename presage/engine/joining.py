@@ -24,7 +24,7 @@ from presage.time.cells import ENDLESS
 
 
 @dataclass(slots=True)
-class Rows:
+class BindingRows:
     """Bindings with intervals of the rule's time."""
 
     bindings: Symbols32
@@ -34,11 +34,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self.low)
 
-    def picked(self, mask: compare.Mask) -> Rows:
+    def picked(self, mask: compare.Mask) -> BindingRows:
         return self if mask.all() else self.at(mask)
 
-    def at(self, places: Any) -> Rows:
-        return Rows(self.bindings[places], self.low[places], self.high[places])
+    def at(self, places: Any) -> BindingRows:
+        return BindingRows(self.bindings[places], self.low[places], self.high[places])
 
 
 Columns = list[tuple[bool, int]]
@@ -85,7 +85,7 @@ class OutsideJoin:
     def width(self) -> int:
         return max(1, len(self.variables))
 
-    def finish(self, rows: Rows) -> Rows:
+    def finish(self, rows: BindingRows) -> BindingRows:
         """Bindings of the literals for which the comparisons are true, computed values included."""
         rows = self._compared(rows, self.comparisons)
         for name, comparison in self.assignments:
@@ -99,23 +99,23 @@ class OutsideJoin:
             rows = rows.picked(known)
         return self._compared(rows, self.checks)
 
-    def _compared(self, rows: Rows, comparisons: list[Comparison]) -> Rows:
+    def _compared(self, rows: BindingRows, comparisons: list[Comparison]) -> BindingRows:
         for comparison in comparisons:
             if len(rows):
                 rows = rows.picked(compare.holds(comparison, rows.bindings, self.variables, self.symbols))
         return rows
 
-    def still_there(self, rows: Rows) -> Rows:
+    def still_there(self, rows: BindingRows) -> BindingRows:
         """Rows that have waited, as far as what they were found by has not been taken back."""
         for found in self.awaited:
             if found.literal.still and len(rows):
                 atoms = tuples(found.columns, rows.bindings)
                 table = self.store.relation(found.number).address
                 high = still(table, atoms, rows.low, rows.high, found.shift, found.fixed)
-                rows = Rows(rows.bindings, rows.low, high).picked(high >= rows.low)
+                rows = BindingRows(rows.bindings, rows.low, high).picked(high >= rows.low)
         return rows
 
-    def without_negated(self, rows: Rows) -> Rows:
+    def without_negated(self, rows: BindingRows) -> BindingRows:
         for absent in self.awaited:
             if absent.literal.still:
                 continue
@@ -125,10 +125,10 @@ class OutsideJoin:
             source, low, high = without(
                 self.store.relation(absent.number).address, atoms, rows.low, rows.high, absent.shift, absent.fixed
             )
-            rows = Rows(rows.bindings[source], low, high)
+            rows = BindingRows(rows.bindings[source], low, high)
         return rows
 
-    def heads(self, rows: Rows) -> Symbols32:
+    def heads(self, rows: BindingRows) -> Symbols32:
         return tuples(self.head, rows.bindings)
 
 
@@ -177,11 +177,11 @@ def assignments(
     return early, found, [each for each in rest if each not in early]
 
 
-def by_point(rows: Rows) -> Rows:
+def by_point(rows: BindingRows) -> BindingRows:
     """A row for each time point."""
     lengths = rows.high - rows.low + 1
     if not len(rows) or lengths.max() == 1:
         return rows
     before = np.repeat(np.cumsum(lengths) - lengths, lengths)
     times = np.repeat(rows.low, lengths) + np.arange(len(before)) - before
-    return Rows(np.repeat(rows.bindings, lengths, axis=0), times, times)
+    return BindingRows(np.repeat(rows.bindings, lengths, axis=0), times, times)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from presage.engine.relation import Delta, Ints, Relation, Symbols32
-from presage.engine.runtime import Engine
+from presage.engine.runtime import IntervalEngine
 from presage.kernels import driver, many_steps
 from presage.model.terms import Number
 
@@ -76,7 +76,7 @@ class _Told:
         return Additions(self.arrays[many_steps.STEPS_AT][:used], Delta(rows, tuples, low, high))
 
 
-def takes_many_steps(engine: Engine) -> bool:
+def takes_many_steps(engine: IntervalEngine) -> bool:
     """Whether nothing but facts makes the engine conclude something: no absence, nothing that is put off or counted up
     to where it is final, and nothing invented, of which a step may have too much."""
     return not (
@@ -84,7 +84,7 @@ def takes_many_steps(engine: Engine) -> bool:
     )
 
 
-def advance_through(engine: Engine, times: list[Number], facts: Mapping[str, Coming]) -> dict[str, Additions]:
+def advance_through(engine: IntervalEngine, times: list[Number], facts: Mapping[str, Coming]) -> dict[str, Additions]:
     """Takes in what arrives at each of some times, which go forward; gives what is new in the watched relations."""
     if not times:
         return {}

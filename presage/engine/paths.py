@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from presage.model.terms import Constant, Variable
-from presage.plan.nodes import Dilate, Invent, Join, Literal, Plan, Stamp, Within, reads
+from presage.plan.nodes import Dilate, Invent, Join, Literal, Plan, Stamp, WithinNode, reads
 
 
 def path_from(literals: tuple[Literal, ...], start: int) -> list[Literal]:
@@ -33,7 +33,7 @@ def only_passed_on(plan: Plan) -> set[str]:
             asked |= {literal.relation for literal in node.negated}
             if len(node.literals) > 1:
                 asked |= {literal.relation for literal in node.literals}
-        elif not isinstance(node, (Dilate, Stamp, Within)):
+        elif not isinstance(node, (Dilate, Stamp, WithinNode)):
             asked |= {name for name, _ in reads(node)}
     kinds = ("input", "invented")
     return {name for name, source in plan.sources.items() if source.kind in kinds and name not in asked}

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from presage.kernels import finding, forgetting, layout, tables
+from presage.kernels import fields, finding, forgetting, tables
+from presage.kernels.fields import FAR
 from presage.kernels.groups import fill_index
 from presage.kernels.hashing import EMPTY
-from presage.kernels.layout import FAR
 
 Ints = npt.NDArray[np.int64]
 Symbols32 = npt.NDArray[np.int32]
@@ -50,8 +50,8 @@ class Store:
     def __init__(self, arities: dict[str, int], constants: Callable[[], int]) -> None:
         """`constants` says how many constants there are: their numbers are below."""
         self.constants = constants
-        self.tables = np.zeros((len(arities), layout.TABLE_FIELDS), np.int64)
-        self.indexes = np.zeros((FEW, layout.INDEX_FIELDS), np.int64)
+        self.tables = np.zeros((len(arities), fields.TABLE_FIELDS), np.int64)
+        self.indexes = np.zeros((FEW, fields.INDEX_FIELDS), np.int64)
         self.count = 0
         self.passing: list[int] = []
         self.address: int = self.tables.ctypes.data
@@ -73,8 +73,8 @@ class Store:
     def pass_on(self, name: str) -> None:
         """A relation that is only passed on, never looked up, is not remembered."""
         number = self.relations[name].number
-        self.tables[number, layout.PASSES] = 1
-        self.tables[number, layout.FORGETS] = 0
+        self.tables[number, fields.PASSES] = 1
+        self.tables[number, fields.FORGETS] = 0
         self.passing.append(number)
 
 
@@ -108,39 +108,39 @@ class Relation:
     def clear(self) -> None:
         """Empties the relation; its indexes stay, and so does what it says of forgetting."""
         table = self.table
-        table[layout.WIDTH] = self.width
-        table[layout.ROWS : layout.LATEST] = 0
-        table[[layout.LATEST, layout.CUTOFF]] = -2 * FAR
-        table[layout.ROW_FREE] = -1
-        table[layout.BY_NUMBER] = 0
-        table[layout.INDEXED] = next(iter(self.indexes.values())).number if self.indexes else -1
+        table[fields.WIDTH] = self.width
+        table[fields.ROWS : fields.LATEST] = 0
+        table[[fields.LATEST, fields.CUTOFF]] = -2 * FAR
+        table[fields.ROW_FREE] = -1
+        table[fields.BY_NUMBER] = 0
+        table[fields.INDEXED] = next(iter(self.indexes.values())).number if self.indexes else -1
         self.arrays = {}
-        self._resize(_ROWS, layout.CAPACITY, FEW)
-        self._resize(_POOL, layout.POOL_CAPACITY, FEW)
+        self._resize(_ROWS, fields.CAPACITY, FEW)
+        self._resize(_POOL, fields.POOL_CAPACITY, FEW)
         self.new_log(FEW)
-        self._resize(_AHEAD, layout.AHEAD_CAPACITY, 1)
-        table[[layout.AHEAD, layout.BEYOND]] = 0, 2 * FAR
+        self._resize(_AHEAD, fields.AHEAD_CAPACITY, 1)
+        table[[fields.AHEAD, fields.BEYOND]] = 0, 2 * FAR
         self._new_slots(2 * FEW)
-        self._set("wheel", np.full(layout.WHEEL_SIZE, tables.LAST, np.int32))
+        self._set("wheel", np.full(fields.WHEEL_SIZE, tables.LAST, np.int32))
         for index in self.indexes.values():
             self._link_index(index)
             self._fill(index, 2 * FEW)
 
     def __len__(self) -> int:
-        return int(self.table[layout.LIVE])
+        return int(self.table[fields.LIVE])
 
     @property
     def intervals(self) -> int:
-        return int(self.table[layout.LIVE] + self.table[layout.POOL_LIVE])
+        return int(self.table[fields.LIVE] + self.table[fields.POOL_LIVE])
 
     @property
     def latest(self) -> int:
         """The last cell at which anything has ever held."""
-        return int(self.table[layout.LATEST])
+        return int(self.table[fields.LATEST])
 
     @latest.setter
     def latest(self, cell: int) -> None:
-        self.table[layout.LATEST] = cell
+        self.table[fields.LATEST] = cell
 
     @property
     def columns(self) -> Symbols32:
@@ -172,12 +172,12 @@ class Relation:
     def new_log(self, capacity: int) -> None:
         for name in _LOG:
             self.arrays.pop(name, None)
-        self._resize(_LOG, layout.LOG_CAPACITY, capacity)
-        self.table[layout.LOG] = 0
+        self._resize(_LOG, fields.LOG_CAPACITY, capacity)
+        self.table[fields.LOG] = 0
 
     def _new_slots(self, size: int) -> None:
         self._set("slots", np.full(size, EMPTY, np.int32))
-        self.table[layout.SLOT_MASK] = size - 1
+        self.table[fields.SLOT_MASK] = size - 1
         finding.rehash(self.address)
 
     def add_index(self, key: tuple[int, ...]) -> int:
@@ -191,15 +191,15 @@ class Relation:
     def _link_index(self, index: Index) -> None:
         """Chains the indexes of this relation, and makes room in this one for every row."""
         entry = self.store.indexes[index.number]
-        entry[layout.KEY], entry[layout.KEYS] = index.key.ctypes.data, len(index.key)
+        entry[fields.KEY], entry[fields.KEYS] = index.key.ctypes.data, len(index.key)
         numbers = [each.number for each in self.indexes.values()]
         for own, following in zip(numbers, [*numbers[1:], -1], strict=True):
-            self.store.indexes[own, layout.NEXT_INDEX] = following
-        self.table[layout.INDEXED] = numbers[0]
-        self._resize_index(index, int(self.table[layout.CAPACITY]), 0)
+            self.store.indexes[own, fields.NEXT_INDEX] = following
+        self.table[fields.INDEXED] = numbers[0]
+        self._resize_index(index, int(self.table[fields.CAPACITY]), 0)
 
     def _resize_index(self, index: Index, capacity: int, used: int) -> None:
-        for name, field in (("following", layout.FOLLOWING), ("preceding", layout.PRECEDING)):
+        for name, field in (("following", fields.FOLLOWING), ("preceding", fields.PRECEDING)):
             larger = np.empty(capacity, np.int32)
             if used:
                 larger[:used] = index.arrays[name][:used]
@@ -209,14 +209,14 @@ class Relation:
     def _fill(self, index: Index, size: int) -> None:
         heads = index.arrays["heads"] = np.full(size, EMPTY, np.int32)
         entry = self.store.indexes[index.number]
-        entry[layout.HEADS], entry[layout.HEAD_MASK] = heads.ctypes.data, size - 1
-        entry[layout.GROUPS] = entry[layout.GROUP_GRAVES] = 0
+        entry[fields.HEADS], entry[fields.HEAD_MASK] = heads.ctypes.data, size - 1
+        entry[fields.GROUPS] = entry[fields.GROUP_GRAVES] = 0
         fill_index(
             entry.ctypes.data,
-            int(self.table[layout.COLUMNS]),
+            int(self.table[fields.COLUMNS]),
             self.width,
-            int(self.table[layout.RECORDS]),
-            int(self.table[layout.ROWS]),
+            int(self.table[fields.RECORDS]),
+            int(self.table[fields.ROWS]),
         )
 
     # Room.
@@ -224,65 +224,65 @@ class Relation:
     def make_room(self, more: int) -> None:
         """Enlarges what is full, for so many more rows perhaps."""
         table, filled = self.table, False
-        if table[layout.BY_NUMBER]:
+        if table[fields.BY_NUMBER]:
             filled = self._make_room_by_number(more)
         elif self._is_full and self._has_many_constants(more):
             self._by_number()
             filled = True
-        elif table[layout.ROW_FREE] < 0 and table[layout.ROWS] == table[layout.CAPACITY]:
-            used = int(table[layout.ROWS])
+        elif table[fields.ROW_FREE] < 0 and table[fields.ROWS] == table[fields.CAPACITY]:
+            used = int(table[fields.ROWS])
             capacity = _larger(used, more)
-            self._resize(_ROWS, layout.CAPACITY, capacity)
+            self._resize(_ROWS, fields.CAPACITY, capacity)
             for index in self.indexes.values():
                 self._resize_index(index, capacity, used)
             filled = True
-        if table[layout.POOL_FREE] == 0 and table[layout.POOL] == table[layout.POOL_CAPACITY]:
-            self._resize(_POOL, layout.POOL_CAPACITY, _larger(int(table[layout.POOL]), more))
+        if table[fields.POOL_FREE] == 0 and table[fields.POOL] == table[fields.POOL_CAPACITY]:
+            self._resize(_POOL, fields.POOL_CAPACITY, _larger(int(table[fields.POOL]), more))
             filled = True
-        live, size = int(table[layout.LIVE]), int(table[layout.SLOT_MASK]) + 1
-        if not table[layout.BY_NUMBER] and live + table[layout.GRAVES] >= size * 3 // 5:
+        live, size = int(table[fields.LIVE]), int(table[fields.SLOT_MASK]) + 1
+        if not table[fields.BY_NUMBER] and live + table[fields.GRAVES] >= size * 3 // 5:
             # Mostly graves: clearing them is enough.
             self._new_slots(size if live * 10 < size * 3 else _power(_larger(live, more) * 3 // 2))
             filled = True
         for index in self.indexes.values():
             entry = self.store.indexes[index.number]
-            groups, heads = int(entry[layout.GROUPS]), int(entry[layout.HEAD_MASK]) + 1
-            if (groups + entry[layout.GROUP_GRAVES]) * 5 >= heads * 3:
+            groups, heads = int(entry[fields.GROUPS]), int(entry[fields.HEAD_MASK]) + 1
+            if (groups + entry[fields.GROUP_GRAVES]) * 5 >= heads * 3:
                 self._fill(index, heads if groups * 10 < heads * 3 else _power(_larger(groups, more) * 3 // 2))
                 filled = True
-        if table[layout.AHEAD] == table[layout.AHEAD_CAPACITY]:
-            self._resize(_AHEAD, layout.AHEAD_CAPACITY, _larger(int(table[layout.AHEAD]), more))
+        if table[fields.AHEAD] == table[fields.AHEAD_CAPACITY]:
+            self._resize(_AHEAD, fields.AHEAD_CAPACITY, _larger(int(table[fields.AHEAD]), more))
             filled = True
-        if table[layout.LOG] == table[layout.LOG_CAPACITY] or not filled:
-            self._resize(_LOG, layout.LOG_CAPACITY, _larger(int(table[layout.LOG_CAPACITY]), more))
+        if table[fields.LOG] == table[fields.LOG_CAPACITY] or not filled:
+            self._resize(_LOG, fields.LOG_CAPACITY, _larger(int(table[fields.LOG_CAPACITY]), more))
 
     # Rows by the numbers of constants.
 
     @property
     def _is_full(self) -> bool:
         table = self.table
-        used = int(table[layout.LIVE] + table[layout.GRAVES])
-        no_row = table[layout.ROW_FREE] < 0 and table[layout.ROWS] == table[layout.CAPACITY]
-        return bool(no_row or used >= (int(table[layout.SLOT_MASK]) + 1) * 3 // 5)
+        used = int(table[fields.LIVE] + table[fields.GRAVES])
+        no_row = table[fields.ROW_FREE] < 0 and table[fields.ROWS] == table[fields.CAPACITY]
+        return bool(no_row or used >= (int(table[fields.SLOT_MASK]) + 1) * 3 // 5)
 
     def _has_many_constants(self, more: int) -> bool:
         """Whether a good part of all constants is here, or about to be."""
-        if self.arity != 1 or self.indexes or self.table[layout.PASSES] or self.rows_stay:
+        if self.arity != 1 or self.indexes or self.table[fields.PASSES] or self.rows_stay:
             return False
         return self.store.constants() <= 4 * (len(self) + more)
 
     def _make_room_by_number(self, more: int) -> bool:
         """Room for the latest constants, if that is what there is none for."""
-        numbers, capacity = self.store.constants(), int(self.table[layout.CAPACITY])
+        numbers, capacity = self.store.constants(), int(self.table[fields.CAPACITY])
         if numbers <= capacity:
             return False
         if numbers > 16 * (len(self) + more):
             self._by_hash()
         else:
-            self._resize(_ROWS, layout.CAPACITY, _power(numbers))
+            self._resize(_ROWS, fields.CAPACITY, _power(numbers))
             self.arrays["columns"][:] = np.arange(_power(numbers))
             self.arrays["records"]["earlier"][capacity:] = finding.FREE
-            self.table[layout.ROWS] = self.table[layout.CAPACITY]
+            self.table[fields.ROWS] = self.table[fields.CAPACITY]
         return True
 
     def _by_number(self) -> None:
@@ -293,21 +293,21 @@ class Relation:
         records["earlier"] = finding.FREE
         records[numbers[rows]] = self.arrays["records"][rows]
         self._move_rows(np.arange(capacity, dtype=np.int32), records, numbers)
-        self.table[layout.ROWS], self.table[layout.BY_NUMBER] = capacity, 1
+        self.table[fields.ROWS], self.table[fields.BY_NUMBER] = capacity, 1
         self._link_all()
 
     def _by_hash(self) -> None:
         """Moves the rows in use together, and finds them by hash again."""
         rows = self._used_rows()
-        places = np.zeros(int(self.table[layout.ROWS]), np.int32)
+        places = np.zeros(int(self.table[fields.ROWS]), np.int32)
         places[rows] = np.arange(len(rows))
         self._move_rows(rows.astype(np.int32), self.arrays["records"][rows], places)
-        self.table[layout.ROWS], self.table[layout.BY_NUMBER] = len(rows), 0
+        self.table[fields.ROWS], self.table[fields.BY_NUMBER] = len(rows), 0
         self._new_slots(_power(2 * len(rows)))
         self._link_all()
 
     def _used_rows(self) -> npt.NDArray[np.intp]:
-        used = int(self.table[layout.ROWS])
+        used = int(self.table[fields.ROWS])
         return np.flatnonzero(self.arrays["records"]["earlier"][:used] != finding.FREE)
 
     def _move_rows(self, columns: Symbols32, records: Any, places: Symbols32) -> None:
@@ -315,9 +315,9 @@ class Relation:
         table = self.table
         self._set("columns", columns)
         self._set("records", records)
-        table[layout.CAPACITY] = len(columns)
-        table[layout.ROW_FREE], table[layout.GRAVES] = -1, 0
-        logged = self.arrays["log_row"][: int(table[layout.LOG])]
+        table[fields.CAPACITY] = len(columns)
+        table[fields.ROW_FREE], table[fields.GRAVES] = -1, 0
+        logged = self.arrays["log_row"][: int(table[fields.LOG])]
         logged[:] = places[logged]
 
     def insert(self, rows: Symbols32, low: Ints, high: Ints) -> None:
@@ -333,12 +333,12 @@ class Relation:
 
     def hold_back(self, cell: int) -> None:
         """What lies after a cell is put aside from now on."""
-        self.table[layout.BEYOND] = cell
+        self.table[fields.BEYOND] = cell
 
     def put_aside(self) -> tuple[Symbols32, Ints, Ints]:
         """What has been put aside; from now on it is the caller's."""
-        count = int(self.table[layout.AHEAD])
-        self.table[layout.AHEAD] = 0
+        count = int(self.table[fields.AHEAD])
+        self.table[fields.AHEAD] = 0
         columns = self.arrays["ahead_columns"].reshape(-1, self.width)
         return (
             columns[:count].copy(),
@@ -351,10 +351,10 @@ class Relation:
     def forgets(self, cells: int) -> None:
         """Rows may be forgotten, and are looked at about every so many cells of time."""
         table = self.table
-        first = int(table[layout.WHEEL_AT]) << int(table[layout.BUCKET])
-        table[layout.FORGETS] = 1
-        table[layout.BUCKET] = max(0, cells.bit_length() - 1)
-        table[layout.WHEEL_AT] = first >> int(table[layout.BUCKET])
+        first = int(table[fields.WHEEL_AT]) << int(table[fields.BUCKET])
+        table[fields.FORGETS] = 1
+        table[fields.BUCKET] = max(0, cells.bit_length() - 1)
+        table[fields.WHEEL_AT] = first >> int(table[fields.BUCKET])
         self._link_all()
 
     def _link_all(self) -> None:
@@ -363,18 +363,18 @@ class Relation:
 
     def rescale(self, factor: int) -> None:
         """Moves all intervals to a grid that is finer by a factor."""
-        used = int(self.table[layout.ROWS])
+        used = int(self.table[fields.ROWS])
         live = self.arrays["records"]["earlier"][:used] != finding.FREE
         for name, are_ends in (("low", False), ("high", True)):
             own, pool = self.arrays["records"][name], self.arrays["nodes"][name]
             own[:used] = np.where(live, finer(own[:used], factor, are_ends), own[:used])
             log = self.arrays[f"log_{name}"]
-            filled, logged = int(self.table[layout.POOL]), int(self.table[layout.LOG])
+            filled, logged = int(self.table[fields.POOL]), int(self.table[fields.LOG])
             pool[:filled] = finer(pool[:filled], factor, are_ends)
             log[:logged] = finer(log[:logged], factor, are_ends)
-        self.table[layout.LATEST] = finer(self.table[layout.LATEST : layout.LATEST + 1], factor, True)[0]
-        self.table[layout.WHEEL_AT] *= factor
-        self.table[layout.CUTOFF] = -2 * FAR
+        self.table[fields.LATEST] = finer(self.table[fields.LATEST : fields.LATEST + 1], factor, True)[0]
+        self.table[fields.WHEEL_AT] *= factor
+        self.table[fields.CUTOFF] = -2 * FAR
 
     # Contents.
 
@@ -385,7 +385,7 @@ class Relation:
 
     def news(self) -> Delta | None:
         """What the log has."""
-        count = int(self.table[layout.LOG])
+        count = int(self.table[fields.LOG])
         if not count:
             return None
         row = self.arrays["log_row"][:count].copy()
@@ -394,7 +394,7 @@ class Relation:
         )
 
 
-_FIELD = {name: getattr(layout, name.upper()) for name in (*_ROWS, *_POOL, *_LOG, *_AHEAD, "slots", "wheel")}
+_FIELD = {name: getattr(fields, name.upper()) for name in (*_ROWS, *_POOL, *_LOG, *_AHEAD, "slots", "wheel")}
 
 
 def _larger(used: int, more: int) -> int:

@@ -18,24 +18,24 @@ import numpy as np
 from presage.analysis.differences import INF, Bound
 from presage.engine.boundaries import Boundaries
 from presage.engine.collecting import Collecting, Enough
-from presage.engine.compiling import Compiler, Outside, distances
-from presage.engine.counting import Counting
+from presage.engine.compiling import Outside, PlanCompiler, distances
+from presage.engine.counting import RowWindows
 from presage.engine.finality import final_together
 from presage.engine.inventing import Invention, Inventor
-from presage.engine.joining import OutsideJoin, Rows
+from presage.engine.joining import BindingRows, OutsideJoin
 from presage.engine.paths import only_passed_on
 from presage.engine.relation import Delta, Ints, Relation, Store, Symbols32, finer
 from presage.engine.stamping import Stamping, stampings
 from presage.engine.sweeping import Sweeps
 from presage.engine.symbols import Symbols
-from presage.engine.waiting import Waiting
-from presage.kernels import driver, layout
+from presage.engine.waiting import WaitingRows
+from presage.kernels import driver, fields
 from presage.kernels.forgetting import forget, forget_news
 from presage.kernels.operators import dilate_all
 from presage.kernels.waiting import split_at
 from presage.model.terms import Number
 from presage.plan.lags import NEVER, Lags, offsets
-from presage.plan.nodes import Join, Known, LastRows, Plan, reads
+from presage.plan.nodes import Join, KnownFact, LastRows, Plan, reads
 from presage.time.cells import ENDLESS, Grid
 
 # Below so many constants it is not worth looking which are still used.
@@ -46,7 +46,7 @@ SOME = 8192
 Facts = dict[str, tuple[Symbols32, Ints, Ints]]
 
 
-class Engine:
+class IntervalEngine:
     def __init__(
         self,
         plan: Plan,
@@ -65,15 +65,15 @@ class Engine:
             {name: source.arity for name, source in plan.sources.items()}, lambda: len(self.symbols.values)
         )
         self.relations = self.store.relations
-        self.ahead: dict[str, Waiting] = {name: Waiting() for name in lags.clipped}
+        self.ahead: dict[str, WaitingRows] = {name: WaitingRows() for name in lags.clipped}
         self.final = {name: self._final_at_start(name) for name in plan.sources}
         self.watched = set(watched)
         self.most_symbols = FEW_SYMBOLS
         # Joins that conclude from absence have rows that wait, in the order of the plan.
         self.negating = [node for node in plan.nodes if isinstance(node, Join) and node.negated]
-        self.waiting = {id(node): Waiting() for node in self.negating}
+        self.waiting = {id(node): WaitingRows() for node in self.negating}
         for name, relation in self.relations.items():
-            relation.table[layout.FROM_ZERO] = plan.sources[name].kind in ("input", "derived")
+            relation.table[fields.FROM_ZERO] = plan.sources[name].kind in ("input", "derived")
             if lags.keep[name] != INF and plan.sources[name].kind != "static":
                 relation.forgets(self._bucket(lags.keep[name]))
         self.read = {name for node in plan.nodes for name, _ in reads(node)}
@@ -88,7 +88,7 @@ class Engine:
         self.stampings = stampings(plan)
         self.boundaries = None if plan.discrete or not self.negating else Boundaries(plan, lags)
         rows = [node for node in plan.nodes if isinstance(node, LastRows)]
-        self.counting = Counting(rows, self.relations, symbols)
+        self.counting = RowWindows(rows, self.relations, symbols)
         self.counted = {name for node in rows for name in node.counted}
         self.sweeps = Sweeps(plan, lags, self.store, self.waiting)
         self._compile()
@@ -107,7 +107,7 @@ class Engine:
     def _compile(self) -> None:
         """Makes the plan ready for the grid."""
         outside: dict[int, Outside] = {**self.inventor.inventions, **self.stampings, **self.collecting.enough}
-        compiler = Compiler(self.plan, self.lags, self.store, self.symbols, self.grid, outside)
+        compiler = PlanCompiler(self.plan, self.lags, self.store, self.symbols, self.grid, outside)
         self.code = compiler.compile()
         self.joins: dict[int, OutsideJoin] = compiler.joins
         self.constants = compiler.constants
@@ -135,18 +135,18 @@ class Engine:
         self.output = np.empty(size * width, np.int32), np.empty(size, np.int64), np.empty(size, np.int64)
         code = self.code
         arrays: dict[int, Any] = {
-            layout.TABLES: self.store.tables, layout.TRIGGERS: code.triggers, layout.STARTS: code.starts,
-            layout.STEPS: code.steps, layout.SPECS: code.specs, layout.CHECKS: code.checks,
-            layout.FOUND_TUPLES: code.found, layout.STACK: code.stack, layout.ENTRIES: code.entries,
-            layout.PAIRS: code.pairs, layout.WANTED: code.wanted, layout.TUPLES: self.output[0],
-            layout.LOWS: self.output[1], layout.HIGHS: self.output[2],
+            fields.TABLES: self.store.tables, fields.TRIGGERS: code.triggers, fields.STARTS: code.starts,
+            fields.STEPS: code.steps, fields.SPECS: code.specs, fields.CHECKS: code.checks,
+            fields.FOUND_TUPLES: code.found, fields.STACK: code.stack, fields.ENTRIES: code.entries,
+            fields.PAIRS: code.pairs, fields.WANTED: code.wanted, fields.TUPLES: self.output[0],
+            fields.LOWS: self.output[1], fields.HIGHS: self.output[2],
         }  # fmt: skip
-        self.work = np.zeros(layout.WORK_FIELDS, np.int64)
+        self.work = np.zeros(fields.WORK_FIELDS, np.int64)
         for field, array in arrays.items():
             self.work[field] = array.ctypes.data
-        self.work[layout.ENTRY_BYTES] = code.entries.strides[1]
-        self.work[layout.MOST_ENTRIES] = code.entries.shape[1]
-        self.work[layout.ROOM] = size
+        self.work[fields.ENTRY_BYTES] = code.entries.strides[1]
+        self.work[fields.MOST_ENTRIES] = code.entries.shape[1]
+        self.work[fields.ROOM] = size
         self.address: int = self.work.ctypes.data
 
     def _kept_cells(self, name: str) -> int:
@@ -177,7 +177,7 @@ class Engine:
         """Nothing is derived ahead before the first step."""
         self._hold_back(-1)
 
-    def begin(self, known: list[Known]) -> None:
+    def begin(self, known: list[KnownFact]) -> None:
         """Puts in the program's own facts."""
         for fact in known:
             row = np.array([[self.symbols.number(each.value) for each in fact.arguments] or [0]], np.int32)
@@ -312,8 +312,8 @@ class Engine:
 
     def work_at(self) -> int:
         """The address of what the kernels work with. Constants and indexes may have moved."""
-        self.work[layout.INDEXES] = self.store.indexes_address
-        self.work[layout.FLOATS] = self.symbols.floats_address
+        self.work[fields.INDEXES] = self.store.indexes_address
+        self.work[fields.FLOATS] = self.symbols.floats_address
         return self.address
 
     def _work_outside(self, number: int) -> None:
@@ -327,9 +327,9 @@ class Engine:
         trigger[driver.SEEN] = seen
         tuples, low, high = self.output
         # These are the kernels' own: whatever is kept of them is copied on the way.
-        found = Rows(tuples[: count * join.width].reshape(-1, join.width), low[:count], high[:count])
+        found = BindingRows(tuples[: count * join.width].reshape(-1, join.width), low[:count], high[:count])
         if isinstance(join, (Invention, Enough)):
-            copied = Rows(found.bindings.copy(), found.low.copy(), found.high.copy())
+            copied = BindingRows(found.bindings.copy(), found.low.copy(), found.high.copy())
             rows = join.apply(copied) if isinstance(join, Enough) else self.inventor.apply(join, copied)
             self.insert(join.node.head, rows.bindings, rows.low, rows.high)
         elif isinstance(join, Stamping):
@@ -371,11 +371,11 @@ class Engine:
 
     # Joins with absence, comparisons or computed values.
 
-    def _conclude(self, join: OutsideJoin, rows: Rows) -> None:
+    def _conclude(self, join: OutsideJoin, rows: BindingRows) -> None:
         if join.awaited:
             due, later = split_at(rows.bindings, rows.low, rows.high, join.final_by(self.final))
             self.waiting[id(join.node)].put(*later)
-            rows = join.without_negated(Rows(*due))
+            rows = join.without_negated(BindingRows(*due))
         self._insert_heads(join, rows)
 
     def _release(self, join: OutsideJoin, limit: int) -> None:
@@ -383,12 +383,12 @@ class Engine:
         due = waiting.take(limit)
         if due is None:
             return
-        rows = join.still_there(Rows(*due))
+        rows = join.still_there(BindingRows(*due))
         now, later = split_at(rows.bindings, rows.low, rows.high, limit)
         waiting.put(*later)
-        self._insert_heads(join, join.without_negated(Rows(*now)))
+        self._insert_heads(join, join.without_negated(BindingRows(*now)))
 
-    def _insert_heads(self, join: OutsideJoin, rows: Rows) -> None:
+    def _insert_heads(self, join: OutsideJoin, rows: BindingRows) -> None:
         if not len(rows):
             return
         node = join.node
@@ -421,7 +421,7 @@ class Engine:
         """Makes the plan ready for a grid; what is remembered must be on it already."""
         self.grid = grid
         for name, relation in self.relations.items():
-            if relation.table[layout.FORGETS]:
+            if relation.table[fields.FORGETS]:
                 relation.forgets(self._bucket(self.lags.keep[name]))
         self.collecting.rebuild(self.final_cap)
         self._compile()

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from presage.core.reach import Reach
-from presage.engine.joining import Rows, by_point
+from presage.engine.joining import BindingRows, by_point
 from presage.engine.relation import Ints, Symbols32
 from presage.engine.symbols import Symbols
 from presage.kernels.operators import dilate_all
 from presage.model.terms import Number
-from presage.plan.nodes import Plan, Stamp, Within
+from presage.plan.nodes import Plan, Stamp, WithinNode
 from presage.time.cells import ENDLESS, Grid
 
 
@@ -28,7 +28,7 @@ from presage.time.cells import ENDLESS, Grid
 class Stamping:
     """What one node makes of new rows of its source."""
 
-    node: Stamp | Within
+    node: Stamp | WithinNode
     arity: int
     """Of the source."""
 
@@ -36,8 +36,8 @@ class Stamping:
     def width(self) -> int:
         return max(1, self.arity)
 
-    def apply(self, rows: Rows, grid: Grid, symbols: Symbols) -> Rows:
-        if isinstance(self.node, Within):
+    def apply(self, rows: BindingRows, grid: Grid, symbols: Symbols) -> BindingRows:
+        if isinstance(self.node, WithinNode):
             return _within(self.node, rows, grid, symbols)
         rows = by_point(rows)
         numbers: Any
@@ -48,15 +48,15 @@ class Stamping:
             numbers = symbols.number_all([grid.time(cell) for cell in stamps.tolist()])[places]
         bindings = np.empty((len(rows), self.arity + 1), np.int32)
         bindings[:, : self.arity], bindings[:, self.arity] = rows.bindings[:, : self.arity], numbers
-        return Rows(bindings, rows.low, rows.high)
+        return BindingRows(bindings, rows.low, rows.high)
 
 
 def stampings(plan: Plan) -> dict[int, Stamping]:
-    nodes = [node for node in plan.nodes if isinstance(node, (Stamp, Within))]
+    nodes = [node for node in plan.nodes if isinstance(node, (Stamp, WithinNode))]
     return {id(node): Stamping(node, plan.sources[node.source].arity) for node in nodes}
 
 
-def _within(node: Within, rows: Rows, grid: Grid, symbols: Symbols) -> Rows:
+def _within(node: WithinNode, rows: BindingRows, grid: Grid, symbols: Symbols) -> BindingRows:
     near, far = (
         -ENDLESS if node.reach.near is None else grid.cell(node.reach.near),
         ENDLESS if node.reach.far is None else grid.cell(node.reach.far),
@@ -66,7 +66,7 @@ def _within(node: Within, rows: Rows, grid: Grid, symbols: Symbols) -> Rows:
         first, last = _around(rows.bindings[:, column], reach, symbols)
         low, high = np.maximum(low, first), np.minimum(high, last)
     inside = low <= high
-    return Rows(rows.bindings[inside], low[inside], high[inside])
+    return BindingRows(rows.bindings[inside], low[inside], high[inside])
 
 
 def _around(numbers: Symbols32, reach: Reach, symbols: Symbols) -> tuple[Ints, Ints]:

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from presage.engine.runtime import Engine
+from presage.engine.runtime import IntervalEngine
 from presage.engine.symbols import Value
-from presage.engine.waiting import Waiting
-from presage.kernels.layout import FAR
+from presage.engine.waiting import WaitingRows
+from presage.kernels.fields import FAR
 from presage.model.terms import Number, number
 from presage.sealed import Arrays, need
 from presage.time.cells import Grid
@@ -31,7 +31,7 @@ def _read(value: Any) -> Any:
     return value
 
 
-def save_engine(engine: Engine, arrays: dict[str, Any]) -> dict[str, Any]:
+def save_engine(engine: IntervalEngine, arrays: dict[str, Any]) -> dict[str, Any]:
     """What `fill_engine` needs: plain values, and arrays that are added to those given."""
     engine.collect()
     names = list(engine.relations)
@@ -62,7 +62,7 @@ def save_engine(engine: Engine, arrays: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _save_waiting(arrays: dict[str, Any], name: str, waiting: Waiting) -> None:
+def _save_waiting(arrays: dict[str, Any], name: str, waiting: WaitingRows) -> None:
     parts = waiting.everything()
     if parts:
         arrays[name] = np.concatenate([rows for rows, _, _ in parts])
@@ -71,7 +71,7 @@ def _save_waiting(arrays: dict[str, Any], name: str, waiting: Waiting) -> None:
         )
 
 
-def fill_engine(engine: Engine, header: dict[str, Any], arrays: Arrays) -> None:
+def fill_engine(engine: IntervalEngine, header: dict[str, Any], arrays: Arrays) -> None:
     """Puts a saved memory into a new engine of the same program."""
     symbols = engine.symbols
     values = [_read(value) for value in header["symbols"]]
@@ -109,7 +109,7 @@ def fill_engine(engine: Engine, header: dict[str, Any], arrays: Arrays) -> None:
     engine.collecting.rebuild(engine.final_cap)
 
 
-def _fill_waiting(waiting: Waiting, arrays: Arrays, name: str, width: int, values: int) -> None:
+def _fill_waiting(waiting: WaitingRows, arrays: Arrays, name: str, width: int, values: int) -> None:
     waiting.buckets.clear()
     waiting.size = 0
     if name in arrays:

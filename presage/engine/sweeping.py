@@ -14,11 +14,11 @@ import numpy as np
 
 from presage.analysis.differences import INF, Bound
 from presage.engine.relation import Ints, Relation, Store
-from presage.engine.waiting import Waiting
+from presage.engine.waiting import WaitingRows
 from presage.kernels.forgetting import forget_rows, held_rows
 from presage.model.terms import Variable
 from presage.plan.lags import NEVER, Lags
-from presage.plan.nodes import Dilate, Join, Plan, Since
+from presage.plan.nodes import Dilate, Join, Plan, SinceNode
 from presage.time.cells import ENDLESS
 
 # Below so many it is not worth looking.
@@ -42,16 +42,16 @@ class _Domain:
     values: Relation
     source: Relation
     columns: list[int]
-    waiting: list[Waiting]
+    waiting: list[WaitingRows]
     most: int = field(default_factory=lambda: FEW_ROWS)
 
 
 class Sweeps:
-    def __init__(self, plan: Plan, lags: Lags, store: Store, waiting: dict[int, Waiting]) -> None:
+    def __init__(self, plan: Plan, lags: Lags, store: Store, waiting: dict[int, WaitingRows]) -> None:
         self.lags, self.store = lags, store
         self.rights: dict[str, _Right] = {}
         for node in plan.nodes:
-            if isinstance(node, Since) and lags.is_held(node):
+            if isinstance(node, SinceNode) and lags.is_held(node):
                 places = np.array(node.columns or (-1,), np.int64)
                 right = self.rights.setdefault(node.right, _Right(node.right, [], 0))
                 right.lefts.append((node.left, places))
@@ -84,7 +84,7 @@ class Sweeps:
         forget_rows(table.address, self.store.indexes_address, kept, cutoff, earliest)
 
 
-def _domains(plan: Plan, store: Store, waiting: dict[int, Waiting]) -> list[_Domain]:
+def _domains(plan: Plan, store: Store, waiting: dict[int, WaitingRows]) -> list[_Domain]:
     found = []
     joins = [node for node in plan.nodes if isinstance(node, Join)]
     for node in plan.nodes:

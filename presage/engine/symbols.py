@@ -17,7 +17,7 @@ from itertools import repeat
 import numpy as np
 import numpy.typing as npt
 
-from presage.engine.texts import TextColumn, Texts
+from presage.engine.texts import TextColumn, TextSymbols
 
 Value = str | int | Fraction
 Ints = npt.NDArray[np.int32]
@@ -45,7 +45,7 @@ class Symbols:
         self.nulls = 0
         self.shown = 0
         self.names = np.zeros(16, np.int64)
-        self.texts = Texts()
+        self.texts = TextSymbols()
         # For comparisons by columns: the value as a float where that is exact, otherwise not a number.
         self.floats = np.zeros(16, np.float64)
         self.floats_address: int = self.floats.ctypes.data

@@ -11,17 +11,17 @@ from heapq import heappop, heappush
 import numpy as np
 import numpy.typing as npt
 
-from presage.engine.joining import Rows
+from presage.engine.joining import BindingRows
 from presage.engine.relation import Delta, Relation, Symbols32
 from presage.engine.symbols import Symbols
-from presage.kernels.layout import FAR
+from presage.kernels.fields import FAR
 from presage.plan.nodes import Collect
 
 Places = npt.NDArray[np.int64]
 FEW = 64
 
 
-class Tally:
+class GroupSizes:
     """The sizes of the groups of one relation, up to where it is final."""
 
     def __init__(self, node: Collect, source: Relation, symbols: Symbols) -> None:
@@ -126,7 +126,7 @@ class Tally:
                 del self.places[row.tobytes()]
         self.free = np.concatenate([self.free, places])
 
-    def advance(self, upto: int) -> Rows:
+    def advance(self, upto: int) -> BindingRows:
         """What the groups are worth at the cells up to one, after those told before."""
         parts: list[tuple[Symbols32, Places, Places]] = []
         while self.cells and self.cells[0] <= upto:
@@ -153,7 +153,7 @@ class Tally:
         self.since[going_on] = upto + 1
         self.upto = max(self.upto, upto)
         rows, low, high = (np.concatenate([part[place] for part in parts]) for place in range(3))
-        return Rows(rows, low, high)
+        return BindingRows(rows, low, high)
 
     def next_cell(self, discrete: bool) -> int | None:
         """The next cell at which there is something to tell once it is final."""

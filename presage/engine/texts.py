@@ -34,7 +34,7 @@ class TextColumn(Protocol):
         ...
 
 
-class Texts:
+class TextSymbols:
     def __init__(self) -> None:
         self.clear()
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from presage.engine.relation import Ints
-from presage.kernels import entries, matching
+from presage.kernels import entries, joins
 
 Spec = tuple[int, int, int]
 """A column, what it does, and its variable or symbol."""
 
 
 @dataclass(slots=True)
-class Step:
+class TreeStep:
     """A literal of a path, as far as it decides what is found; equal ones of two paths are one step of their tree."""
 
     key: tuple[object, ...]
@@ -22,7 +22,7 @@ class Step:
     keys: tuple[Spec, ...]
     rest: tuple[Spec, ...]
     checks: tuple[tuple[int, ...], ...]
-    children: dict[tuple[object, ...], Step] = field(default_factory=dict)
+    children: dict[tuple[object, ...], TreeStep] = field(default_factory=dict)
     found: list[tuple[tuple[Spec, ...], dict[int, int]]] = field(default_factory=list)
 
 
@@ -42,36 +42,36 @@ class TreeWriter:
         self.specs.extend(specs)
         return len(self.specs) - len(specs)
 
-    def tree(self, roots: dict[tuple[object, ...], Step]) -> int:
+    def tree(self, roots: dict[tuple[object, ...], TreeStep]) -> int:
         """Writes a tree; gives its first root."""
-        todo: list[tuple[list[int], Step]] = []
+        todo: list[tuple[list[int], TreeStep]] = []
         first = self._level(roots, todo)
         while todo:
             row, step = todo.pop()
-            row[matching.CHILD] = row[matching.LIVE_CHILD] = self._level(step.children, todo)
+            row[joins.CHILD] = row[joins.LIVE_CHILD] = self._level(step.children, todo)
         return first
 
-    def _level(self, steps: dict[tuple[object, ...], Step], todo: list[tuple[list[int], Step]]) -> int:
+    def _level(self, steps: dict[tuple[object, ...], TreeStep], todo: list[tuple[list[int], TreeStep]]) -> int:
         """Writes the steps of a level; gives the first. What is below them is left to do."""
         numbers = []
         for step in steps.values():
-            row = [0] * matching.STEP_FIELDS
+            row = [0] * joins.STEP_FIELDS
             numbers.append(len(self.steps))
             self.steps.append(row)
             for place, value in step.fields.items():
                 row[place] = value
-            row[matching.KEY_AT], row[matching.KEY_COUNT] = self.specs_of(step.keys), len(step.keys)
-            row[matching.REST_AT], row[matching.REST_COUNT] = self.specs_of(step.rest), len(step.rest)
-            row[matching.CHECK_AT], row[matching.CHECK_COUNT] = len(self.checks), len(step.checks)
+            row[joins.KEY_AT], row[joins.KEY_COUNT] = self.specs_of(step.keys), len(step.keys)
+            row[joins.REST_AT], row[joins.REST_COUNT] = self.specs_of(step.rest), len(step.rest)
+            row[joins.CHECK_AT], row[joins.CHECK_COUNT] = len(self.checks), len(step.checks)
             self.checks.extend(step.checks)
-            row[matching.FOUND] = self._found(step)
-            row[matching.CHILD] = -1
+            row[joins.FOUND] = self._found(step)
+            row[joins.CHILD] = -1
             todo.append((row, step))
         for own, following in zip(numbers, [*numbers, -1][1:], strict=True):
-            self.steps[own][matching.SIBLING] = self.steps[own][matching.LIVE_SIBLING] = following
+            self.steps[own][joins.SIBLING] = self.steps[own][joins.LIVE_SIBLING] = following
         return numbers[0] if numbers else -1
 
-    def _found(self, step: Step) -> int:
+    def _found(self, step: TreeStep) -> int:
         following = -1
         for columns, fields in reversed(step.found):
             row = [0] * entries.FOUND_FIELDS

@@ -16,7 +16,7 @@ from presage.kernels.waiting import bucket_numbers, by_bucket
 MOST_BUCKETS = 256
 
 
-class Waiting:
+class WaitingRows:
     __slots__ = ("bucket", "buckets", "size")
 
     def __init__(self) -> None:

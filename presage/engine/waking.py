@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from presage.analysis.differences import INF
 from presage.engine.collecting import time_of
-from presage.engine.runtime import Engine
-from presage.kernels.layout import FAR
+from presage.engine.runtime import IntervalEngine
+from presage.kernels.fields import FAR
 from presage.model.terms import Number
 from presage.plan.nodes import Join
 
@@ -21,7 +21,7 @@ def first_step(begin: Number | None, arrival: Number | None) -> Number | None:
     return None if begin is None or (arrival is not None and arrival - begin > MOST_EMPTY) else begin
 
 
-def next_wake(engine: Engine) -> Number | None:
+def next_wake(engine: IntervalEngine) -> Number | None:
     """The earliest time at which something may be decided though nothing arrives."""
     times = [time for node in engine.negating if (time := _absence_settled(engine, node)) is not None]
     if times and engine.boundaries is not None and engine.now is not None:
@@ -35,7 +35,7 @@ def next_wake(engine: Engine) -> Number | None:
     return min([*times, *_rows_counted(engine), *_collected(engine)], default=None)
 
 
-def _absence_settled(engine: Engine, node: Join) -> Number | None:
+def _absence_settled(engine: IntervalEngine, node: Join) -> Number | None:
     """When the earliest row that waits in a join can go on."""
     start = engine.waiting[id(node)].first()
     if start is None or start >= FAR:
@@ -58,7 +58,7 @@ def _absence_settled(engine: Engine, node: Join) -> Number | None:
     return wake
 
 
-def _collected(engine: Engine) -> Iterator[Number]:
+def _collected(engine: IntervalEngine) -> Iterator[Number]:
     """When there is more to tell of what aggregates are worth."""
     for name, cell in engine.collecting.waiting(engine.grid.discrete):
         lag, opening = engine.lags.moving[name], engine.lags.opening[name]
@@ -67,7 +67,7 @@ def _collected(engine: Engine) -> Iterator[Number]:
             yield time if isinstance(opening, float) else max(time, opening)
 
 
-def _rows_counted(engine: Engine) -> Iterator[Number]:
+def _rows_counted(engine: IntervalEngine) -> Iterator[Number]:
     """When rows that wait can be counted, and what follows them shown."""
     for names, waiting in engine.counting.waiting():
         start, lag = waiting.first(), max(engine.lags.lag[name] for name in names)

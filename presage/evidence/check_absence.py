@@ -1,6 +1,6 @@
 """Whether something may hold: the checker's own evaluation, straight from the definitions.
 
-`Judge` works out by rounds what is entailed and what may come to be, for the goals it is asked about, each
+`AbsenceJudge` works out by rounds what is entailed and what may come to be, for the goals it is asked about, each
 round from scratch until nothing changes. A value that is not known yet leaves its variable open; what hangs
 on an open variable may be. It imports the model and nothing of the prover, on purpose.
 """
@@ -11,16 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from presage.evidence.check_cells import (
-    EVERYWHERE,
-    NOWHERE,
-    Cell,
-    Cells,
-    Grid,
-    both,
-    joined,
-    others,
-)
+from presage.evidence.check_cells import EVERYWHERE, NOWHERE, Cell, Cells, CheckedGrid, both, joined, others
 from presage.evidence.check_values import (
     Row,
     Values,
@@ -72,8 +63,8 @@ class Undecided(Exception):
     """The evaluation does not come to an end."""
 
 
-class Judge:
-    def __init__(self, record: Record, grid: Grid, asked: Sequence[tuple[Formula, Cells]]) -> None:
+class AbsenceJudge:
+    def __init__(self, record: Record, grid: CheckedGrid, asked: Sequence[tuple[Formula, Cells]]) -> None:
         """`asked` are the formulas that will be asked about, and when: nothing later than they look matters."""
         self.record, self.grid = record, grid
         self.rules = record.program.rules

@@ -60,15 +60,15 @@ def covers(outer: Cells, inner: Cells) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class CheckedGrid:
     discrete: bool
     scale: int
 
     @staticmethod
-    def of(record: Record, proof: Proof) -> Grid:
+    def of(record: Record, proof: Proof) -> CheckedGrid:
         if record.discrete:
-            return Grid(True, 1)
-        return Grid(False, 2 * math.lcm(*(Fraction(time).denominator for time in _times(record, proof))))
+            return CheckedGrid(True, 1)
+        return CheckedGrid(False, 2 * math.lcm(*(Fraction(time).denominator for time in _times(record, proof))))
 
     def range(self, low: Number | None, high: Number | None, closed_low: bool, closed_high: bool) -> Cells:
         first = -math.inf if low is None else self._cell(low) + (not closed_low)

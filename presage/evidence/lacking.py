@@ -13,10 +13,10 @@ from presage.core.formulas import All, Any, At, Every, Formula, Not, Some, walk
 from presage.evidence.proof import Missing, Record, Value
 from presage.evidence.solve import Binding, body_times, known, matched
 from presage.evidence.supported import refuse_unknown
-from presage.evidence.tables import Stream, World, Worlds
+from presage.evidence.tabling import SeenStream, StreamReading, Worlds
 from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Constant, Number
-from presage.time.pieces import Times, hull, meet
+from presage.time.exact_sets import Times, hull, meet
 
 DEEPEST = 40
 
@@ -39,7 +39,7 @@ class Lack:
 def first_lack(record: Record, predicate: str, arguments: tuple[Value, ...], time: Number, *, for_ever: bool) -> Lack:
     """What is missing so far or, `for_ever`, what can no longer come."""
     refuse_unknown(record.program, predicate)
-    worlds = Worlds(Stream(record))
+    worlds = Worlds(SeenStream(record))
     times = worlds.line.point(time)
     worlds.find(predicate, arguments, times)
     return _Search(worlds, for_ever).of(predicate, arguments, times)
@@ -113,7 +113,7 @@ class _Search:
         return None
 
     def _solution(
-        self, world: World, parts: list[Formula], binding: Binding, when: Times
+        self, world: StreamReading, parts: list[Formula], binding: Binding, when: Times
     ) -> tuple[Binding, Times] | None:
         """A binding with which all parts hold at some of the times, once nothing more is to be worked out."""
         while True:

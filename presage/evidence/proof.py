@@ -118,7 +118,7 @@ class Evident:
 
 
 @dataclass(frozen=True, slots=True)
-class At:
+class AtPin:
     """`φ@T+1`: φ at the time the pin says."""
 
     formula: Formula
@@ -171,7 +171,7 @@ class AllOf:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class OneSide:
     """A disjunction, or an implication as the disjunction of `not` its left side and its right side; `side`
     counts from 0."""
 
@@ -214,7 +214,7 @@ class Pieces:
     premises: tuple[Proof, ...]
 
 
-Proof = Union[Given, Known, ByRule, Evident, At, Witness, Throughout, Lasting, AllOf, OneOf, Absent, Pieces]
+Proof = Union[Given, Known, ByRule, Evident, AtPin, Witness, Throughout, Lasting, AllOf, OneSide, Absent, Pieces]
 
 
 def premises(proof: Proof) -> Iterator[Proof]:

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from presage.core.formulas import All, Any, Every, Formula, Lasts, Not, Some, written
-from presage.core.formulas import At as Pinned
+from presage.core.formulas import All, Any, At, Every, Formula, Lasts, Not, Some, written
 from presage.core.rules import Conclusion
 from presage.evidence.proof import (
     Absent,
     AllOf,
-    At,
+    AtPin,
     ByRule,
     Evident,
     Given,
     Known,
     Lasting,
     Missing,
-    OneOf,
+    OneSide,
     Pieces,
     Proof,
     Record,
@@ -43,11 +42,11 @@ from presage.evidence.solve import (
     matched,
 )
 from presage.evidence.supported import refuse_unknown
-from presage.evidence.tables import Reason, Stream, World, Worlds
+from presage.evidence.tabling import Reason, SeenStream, StreamReading, Worlds
 from presage.model.formulas import Atom, Comparison
 from presage.model.formulas import Not as Denied
 from presage.model.terms import Constant, Number, Variable
-from presage.time.pieces import NEVER, Piece, Times, hull, is_point, meet, union, without
+from presage.time.exact_sets import NEVER, Piece, Times, hull, is_point, meet, union, without
 
 MOST_NEAR = 5
 """So many rules are named that nearly made an absent atom true."""
@@ -57,7 +56,7 @@ _IN_THE_END = 1 << 62
 def prove(record: Record, predicate: str, arguments: tuple[Value, ...], time: Number) -> Proof | None:
     """A proof that the atom holds at the time, as far as is known at `record.at`; none if that is not entailed."""
     refuse_unknown(record.program, predicate)
-    worlds = Worlds(Stream(record))
+    worlds = Worlds(SeenStream(record))
     return prove_during(worlds, predicate, arguments, worlds.line.point(time))
 
 
@@ -75,7 +74,7 @@ def prove_during(worlds: Worlds, predicate: str, arguments: tuple[Value, ...], t
 def prove_absent(record: Record, predicate: str, arguments: tuple[Value, ...], time: Number) -> Absent | None:
     """A proof that the atom does not hold at the time and cannot come to; none if it may."""
     refuse_unknown(record.program, predicate)
-    worlds = Worlds(Stream(record))
+    worlds = Worlds(SeenStream(record))
     times = worlds.line.point(time)
     atom = Atom(predicate, tuple(Constant(value) for value in arguments))
     if predicate in worlds.stream.statics:
@@ -98,7 +97,7 @@ class _Past(Solver):
         self.line, self.statics, self.sure = worlds.line, worlds.stream.statics, True
 
     @property
-    def opposite(self) -> World:
+    def opposite(self) -> StreamReading:
         return self.worlds.maybe
 
     def answers(self, predicate: str, pattern: Pattern, during: Times) -> Iterator[tuple[Pattern, Times]]:
@@ -141,9 +140,9 @@ class _Prover:
                 yield Evident(said, span, values)
             case Atom():
                 yield from self._atom(formula, binding, piece, turn)
-            case Pinned(base=base, offset=offset, part=inner):
+            case At(base=base, offset=offset, part=inner):
                 there = self.line.point(offset) if base is None else self.line.shifted((piece,), offset)
-                yield At(said, span, values, self.prove(inner, binding, there[0], turn))
+                yield AtPin(said, span, values, self.prove(inner, binding, there[0], turn))
             case Not(part=inner):
                 yield Absent(said, span, values, self.near(inner, binding, piece))
             case All(parts=parts):
@@ -235,7 +234,7 @@ class _Prover:
                     continue
                 for covered in meet(left, times):
                     premise = self.prove(part, more, covered, turn)
-                    yield OneOf(said, self.line.as_span(covered), values, side, premise)
+                    yield OneSide(said, self.line.as_span(covered), values, side, premise)
                 left = without(left, times)
 
     def _within_reach(self, formula: Some | Every, binding: Binding, piece: Piece, turn: int) -> Iterator[Proof]:
@@ -298,7 +297,7 @@ class _Prover:
     def near(self, formula: Formula, binding: Binding, piece: Piece) -> tuple[Missing, ...]:
         """The rules that could have made an absent atom true, each with the premise that fails."""
         during: Times = (piece,)
-        if isinstance(formula, Pinned):
+        if isinstance(formula, At):
             offset = formula.offset
             during = self.line.point(offset) if formula.base is None else self.line.shifted(during, offset)
             formula = formula.part

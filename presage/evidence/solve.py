@@ -20,7 +20,7 @@ from presage.evidence.proof import Value
 from presage.model import values
 from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Constant, Now, Term, Variable, subterms, term_variables
-from presage.time.pieces import ALWAYS, NEVER, Line, Times, hull, meet, union, without
+from presage.time.exact_sets import ALWAYS, NEVER, PieceArithmetic, Times, hull, meet, union, without
 
 Binding = dict[str, Value]
 Solution = tuple[Binding, Times]
@@ -33,7 +33,7 @@ class NotExplained(PresageError):
 
 
 class Solver(ABC):
-    line: Line
+    line: PieceArithmetic
     sure: bool
     statics: dict[str, set[tuple[Value, ...]]]
 
@@ -171,7 +171,7 @@ class Solver(ABC):
         ]
 
 
-def lasting(line: Line, left: Times, right: Times, reach: Times) -> Iterator[Times]:
+def lasting(line: PieceArithmetic, left: Times, right: Times, reach: Times) -> Iterator[Times]:
     """Where `since` or `until` hold: the right side's times moved by the distances, as long as the left side
     lasts. Where nothing lies between two times, the left side need not hold."""
     immediate = meet(reach, line.piece(-1, 1) if line.discrete else line.point(0))
@@ -221,13 +221,13 @@ def term_names(term: Term) -> set[str]:
     return {each.name for each in term_variables(term)}
 
 
-def distances(line: Line, reach: Reach) -> Times:
+def distances(line: PieceArithmetic, reach: Reach) -> Times:
     """The distances of a reach as a set."""
     near = -math.inf if reach.near is None else reach.near
     return line.piece(near, math.inf if reach.far is None else reach.far, not reach.open_near, not reach.open_far)
 
 
-def from_start(line: Line) -> Times:
+def from_start(line: PieceArithmetic) -> Times:
     return line.piece(0, math.inf)
 
 
@@ -261,7 +261,7 @@ def compare(comparison: Comparison, binding: Binding) -> bool:
     return values.is_true(comparison.operator, value_of(comparison.left, binding), value_of(comparison.right, binding))
 
 
-def head_times(line: Line, head: Conclusion, body: Times) -> Times:
+def head_times(line: PieceArithmetic, head: Conclusion, body: Times) -> Times:
     """When the atom of a head holds, if the body holds at these times."""
     reach = distances(line, head.reach)
     if head.base is None:
@@ -269,7 +269,7 @@ def head_times(line: Line, head: Conclusion, body: Times) -> Times:
     return line.later(body, reach)
 
 
-def body_times(line: Line, head: Conclusion, wanted: Times) -> Times:
+def body_times(line: PieceArithmetic, head: Conclusion, wanted: Times) -> Times:
     """The other way round: where the body must hold for the head to cover any of the wanted times."""
     reach = distances(line, head.reach)
     if head.base is None:

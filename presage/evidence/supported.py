@@ -3,20 +3,7 @@ of windows of time around it."""
 
 from __future__ import annotations
 
-from presage.core.formulas import (
-    At,
-    Every,
-    Formula,
-    Lasts,
-    Measured,
-    Only,
-    Rows,
-    Seen,
-    Some,
-    Whole,
-    children,
-    walk,
-)
+from presage.core.formulas import At, Every, Formula, Lasts, Measured, Only, Rows, Seen, Some, Whole, children, walk
 from presage.core.reach import EVERYWHERE
 from presage.core.rules import CoreRule
 from presage.evidence.solve import NotExplained

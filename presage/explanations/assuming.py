@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from presage.errors import PresageError
-from presage.evidence.check import Rejected, check
+from presage.evidence.checker import Rejected, check
 from presage.evidence.proof import Absent, Given, InputFact, Proof, Record, Value, walk
 from presage.evidence.prove import prove
 from presage.explanations.words import show_conclusion

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from presage.evidence.proof import InputFact, Record, Value
 from presage.evidence.prove import prove_during
 from presage.evidence.supported import refuse_unknown
-from presage.evidence.tables import Stream, Worlds
+from presage.evidence.tabling import SeenStream, Worlds
 from presage.explanations.words import show_evidence
 from presage.model.program import Program
 from presage.model.terms import Number
@@ -35,7 +35,7 @@ class Because:
             refuse_unknown(program, name)
         self._facts = sorted(facts, key=lambda fact: fact.arrives)
         self._taken = 0
-        self._stream = Stream(Record(program, discrete, (), tuple(statics), -1))
+        self._stream = SeenStream(Record(program, discrete, (), tuple(statics), -1))
         self._worlds: Worlds | None = None
 
     def look(self, now: Number) -> None:

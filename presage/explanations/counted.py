@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from presage.analysis.subject import Subject
     from presage.evidence.proof import Record
     from presage.hypothesis.ranges.engine import Ranges
-    from presage.hypothesis.ranges.texts import Words
+    from presage.hypothesis.ranges.words import Words
     from presage.model.formulas import Atom
     from presage.time.stretches import Stretch
 
@@ -115,12 +115,12 @@ class _Course:
         return {"because": list(words.because()), "needs": list(words.needs()), "unless": list(words.unless())}
 
     def _run(self) -> None:
-        from presage.evidence.tables import Stream
+        from presage.evidence.tabling import SeenStream
         from presage.hypothesis.literals import show
 
         line = self.engine.line
         coming: dict[Number, list[tuple[str, Any, Stretch]]] = {}
-        for facts in Stream(self.record).by_name.values():
+        for facts in SeenStream(self.record).by_name.values():
             for fact in facts:
                 span = fact.span
                 times = line.stretch(span.low, span.closed_low, span.high, span.closed_high)
@@ -156,7 +156,7 @@ class _Course:
         return inside(piece, self.point)
 
     def _tell(self, now: Number, status: str, ways: Any) -> None:
-        from presage.hypothesis.ranges.texts import Words
+        from presage.hypothesis.ranges.words import Words
 
         if self.status != status:
             self.history.append((now, status))

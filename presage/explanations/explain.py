@@ -12,12 +12,12 @@ from presage.answers import Answer, json_value
 from presage.checking import Report, check_program, check_text
 from presage.colours import tone_of
 from presage.errors import PresageError
-from presage.evidence.check import Rejected, check
+from presage.evidence.checker import Rejected, check
 from presage.evidence.proof import InputFact, Proof, Record, Value, rules
 from presage.evidence.prove import prove_during
 from presage.evidence.solve import NotExplained
 from presage.evidence.supported import refuse_unknown
-from presage.evidence.tables import Stream, Worlds
+from presage.evidence.tabling import SeenStream, Worlds
 from presage.explanations.outline import outline_of
 from presage.explanations.own import explain_by_run
 from presage.explanations.question import read_question
@@ -134,7 +134,7 @@ def explain_answer(subject: Subject, record: Record, atom: Atom, span: TimeSpan)
     time, unknown, proof = span.low, None, None
     try:
         refuse_unknown(record.program, atom.predicate)
-        worlds = Worlds(Stream(record))
+        worlds = Worlds(SeenStream(record))
         times = worlds.line.span(span)
         if not times:
             raise PresageError("there is no time in the interval of the answer")

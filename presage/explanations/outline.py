@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from presage.evidence.proof import Absent, ByRule, Given, Known, Missing, OneOf, Pieces, Proof, premises
+from presage.evidence.proof import Absent, ByRule, Given, Known, Missing, OneSide, Pieces, Proof, premises
 from presage.explanations.words import Printer, show_conclusion, show_fact, visible
 from presage.model.printer import show_number
 from presage.model.terms import Number
@@ -131,7 +131,7 @@ def _reason(printer: Printer, proof: Proof) -> str:
             return "nothing makes it true, and nothing can any more"
         case Pieces():
             return "piece by piece"
-        case OneOf(side=side):
+        case OneSide(side=side):
             return f"side {side + 1}"
         case _:
             return ""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from presage.evidence.proof import Proof, Record
     from presage.hypothesis.finish import NoPatterns
     from presage.hypothesis.literals import Lit
-    from presage.hypothesis.why import AnswerCourse, Arrival, OpenWay, Waiting
+    from presage.hypothesis.why import AnswerCourse, ArrivedFact, OpenPremise, OpenWay
     from presage.model.formulas import Atom
     from presage.model.statements import Rule
 
@@ -74,19 +74,19 @@ def explain_unproved(
     return Explanation(line, outline, record.at)
 
 
-def _arrivals(record: Record) -> Iterator[Arrival]:
+def _arrivals(record: Record) -> Iterator[ArrivedFact]:
     """The facts that were seen by then and were not too late."""
-    from presage.evidence.tables import Stream
+    from presage.evidence.tabling import SeenStream
     from presage.hypothesis.finish import NoPatterns
-    from presage.hypothesis.why import Arrival
+    from presage.hypothesis.why import ArrivedFact
 
-    for facts in Stream(record).by_name.values():
+    for facts in SeenStream(record).by_name.values():
         for fact in facts:
             low, high = fact.span.low, fact.span.high
             assert low is not None
             if low != high and not record.discrete:
                 raise NoPatterns("a fact holds over an interval of dense time")
-            yield Arrival(fact.arrives, fact.predicate, fact.arguments, low, None if high is None else high - low)
+            yield ArrivedFact(fact.arrives, fact.predicate, fact.arguments, low, None if high is None else high - low)
 
 
 def _no_ways(subject: Subject, found: NoPatterns) -> PresageError:
@@ -122,7 +122,7 @@ def _not_static(record: Record, atom: Atom) -> Explanation:
 
 def _explained_by_proof(subject: Subject, record: Record, atom: Atom, time: Number, found: NoPatterns) -> Explanation:
     """Without ways it can still be said whether the atom may come true at all, and what it lacks first."""
-    from presage.evidence.check import Rejected, check
+    from presage.evidence.checker import Rejected, check
     from presage.evidence.lacking import first_lack
     from presage.evidence.prove import prove_absent
 
@@ -214,9 +214,9 @@ def _failure_json(premise: str | None, when: Number | None, reason: str, kind: s
 class _Telling:
     """Explanations by premise patterns, as JSON objects and as outlines."""
 
-    def __init__(self, subject: Subject, record: Record, arrivals: Iterable[Arrival]) -> None:
+    def __init__(self, subject: Subject, record: Record, arrivals: Iterable[ArrivedFact]) -> None:
         self.subject, self.record = subject, record
-        self.arrivals: dict[Any, list[Arrival]] = {}
+        self.arrivals: dict[Any, list[ArrivedFact]] = {}
         for each in arrivals:
             self.arrivals.setdefault((each.predicate, each.arguments), []).append(each)
 
@@ -362,13 +362,13 @@ def _when(lit: Lit) -> Any:
     return None if isinstance(lit.time, tuple) else point(lit.time)
 
 
-def _waiting(waiting: Waiting) -> Outline:
+def _waiting(waiting: OpenPremise) -> Outline:
     lit, until = waiting.premise, waiting.until
     sign = Sign.MISSING if lit.positive else Sign.UNSETTLED
     return Outline(str(lit), _until(waiting), sign, _about(lit), _when(lit), until)
 
 
-def _until(waiting: Waiting) -> str:
+def _until(waiting: OpenPremise) -> str:
     if waiting.until is None:
         return "may arrive" if waiting.premise.positive else "not settled yet"
     until = show_number(waiting.until)
@@ -420,6 +420,6 @@ def _first_missing(way: OpenWay | None) -> str:
     return f": {verb} {first.premise}, which {_which(first)}{more}"
 
 
-def _which(waiting: Waiting) -> str:
+def _which(waiting: OpenPremise) -> str:
     told = _until(waiting)
     return told if told.startswith("may") else f"is {told}"

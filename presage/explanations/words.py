@@ -10,7 +10,7 @@ from presage.errors import Source
 from presage.evidence.proof import (
     Absent,
     AllOf,
-    At,
+    AtPin,
     ByRule,
     Evident,
     Given,
@@ -18,7 +18,7 @@ from presage.evidence.proof import (
     Known,
     Lasting,
     Missing,
-    OneOf,
+    OneSide,
     Pieces,
     Proof,
     Substitution,
@@ -29,17 +29,7 @@ from presage.evidence.proof import (
     premises,
     walk,
 )
-from presage.model.formulas import (
-    Atom,
-    Comparison,
-    Formula,
-    Not,
-    Over,
-    Pinned,
-    Top,
-    operator_of,
-    transform,
-)
+from presage.model.formulas import Atom, Comparison, Formula, Not, Over, Pinned, Top, operator_of, transform
 from presage.model.printer import show_formula, show_number, show_rule, show_term
 from presage.model.program import Program
 from presage.model.statements import Rule
@@ -164,7 +154,7 @@ def span_json(span: TimeSpan) -> dict[str, Any]:
 
 def visible(proof: Proof) -> Proof:
     """A pin is not worth a line: what stands at the pinned time is."""
-    while isinstance(proof, At):
+    while isinstance(proof, AtPin):
         proof = proof.premise
     return proof
 
@@ -198,7 +188,7 @@ class Printer:
                 if key in before:
                     return {**line, "shown_before": True}
                 before.add(key)
-            case OneOf(side=side):
+            case OneSide(side=side):
                 line["side"] = side + 1
             case Absent(near=near):
                 line["near"] = [self.missing_json(each) for each in near]
@@ -267,9 +257,9 @@ def kind(proof: Proof) -> str:
             return operator_of(proof.formula)
         case AllOf():
             return "and"
-        case OneOf():
+        case OneSide():
             return "or"
         case Pieces():
             return "pieces"
-        case At():
+        case AtPin():
             return kind(visible(proof))

@@ -1,7 +1,7 @@
 """Rules as clauses that unfolding can use: literals, each at a time that is a variable plus a distance.
 
 A body becomes alternatives of conjunctions. Operators disappear: `once` opens a time variable that
-is bounded by another (`Reach`), `historically` becomes one literal for each time point or, on dense time, one
+is bounded by another (`TimeDistance`), `historically` becomes one literal for each time point or, on dense time, one
 that holds throughout a stretch, negation moves inwards until it stands over atoms. What has no such form is refused by
 name.
 """
@@ -31,28 +31,27 @@ from presage.core.formulas import (
     either,
 )
 from presage.core.printer import word_of
-from presage.core.reach import EVERYWHERE
-from presage.core.reach import Reach as Distances
+from presage.core.reach import EVERYWHERE, Reach
 from presage.core.rules import Conclusion, CoreRule
-from presage.hypothesis import counting
-from presage.hypothesis.asking import asks_for_facts, is_steady, looks_at_all
+from presage.hypothesis import measured
+from presage.hypothesis.body_questions import asks_for_facts, is_steady, looks_at_all
 from presage.hypothesis.clause import (
     RULE_TIME,
     START,
-    Body,
     Clause,
+    ClauseBody,
+    ClauseLiteral,
     Distance,
-    Literal,
     NoClauses,
-    Reach,
-    Stretch,
+    StretchFrom,
+    TimeDistance,
     When,
 )
 from presage.hypothesis.edges import Edge
 from presage.hypothesis.hopping import check_hopping, hops
 from presage.hypothesis.instances import existing, may_begin_early, named_times
 from presage.hypothesis.places import (
-    Place,
+    FormulaPlace,
     check_throughout,
     has_now,
     later,
@@ -90,15 +89,15 @@ def clauses(
     if rule.exists:
         raise NoClauses(NO_PATTERNS["invented"])
     expand = _Expand(discrete, static, derived, stretches, unsteady, non_negative)
-    bodies = expand.all(rule.body, Place(When(RULE_TIME)), True)
+    bodies = expand.all(rule.body, FormulaPlace(When(RULE_TIME)), True)
     times = named_times(rule)
     found: list[Clause] = []
     for conclusion in rule.conclusions:
         when, reaches = expand.head(conclusion)
         for body in bodies:
-            body = existing(times, when, body + Body(reaches=reaches))
+            body = existing(times, when, body + ClauseBody(reaches=reaches))
             if may_begin_early(when, body, static):
-                body += Body(reaches=(Reach(When(RULE_TIME), START, 0, None),))
+                body += ClauseBody(reaches=(TimeDistance(When(RULE_TIME), START, 0, None),))
             found.append(Clause(conclusion.atom, when, body, rule.rule))
     return found
 
@@ -120,18 +119,18 @@ class _Expand:
     def fresh(self) -> When:
         return When(f"C{next(self.numbers)}")
 
-    def head(self, conclusion: Conclusion) -> tuple[When, tuple[Reach, ...]]:
+    def head(self, conclusion: Conclusion) -> tuple[When, tuple[TimeDistance, ...]]:
         when = self.when(conclusion.base, 0)
         step = conclusion.reach.step
         if step is not None:
             return when.later(step), ()
         held = self.fresh()
-        return held, (Reach(held, when, *distances(conclusion.reach)),)
+        return held, (TimeDistance(held, when, *distances(conclusion.reach)),)
 
     def when(self, base: Variable | Now | None, offset: Number) -> When:
         return When(None if base is None else RULE_TIME if isinstance(base, Now) else base.name, offset)
 
-    def all(self, formulas: tuple[Formula, ...], place: Place, positive: bool) -> list[Body]:
+    def all(self, formulas: tuple[Formula, ...], place: FormulaPlace, positive: bool) -> list[ClauseBody]:
         """Alternatives for all of the formulas together."""
         parts = [self.one(formula, place, positive) for formula in formulas]
         size = 1
@@ -139,22 +138,22 @@ class _Expand:
             size *= len(part)
         if size > MOST_ALTERNATIVES:
             raise NoClauses("the body has too many alternatives")
-        return [sum(chosen, Body()) for chosen in product(*parts)]
+        return [sum(chosen, ClauseBody()) for chosen in product(*parts)]
 
-    def any(self, formulas: tuple[Formula, ...], place: Place, positive: bool) -> list[Body]:
+    def any(self, formulas: tuple[Formula, ...], place: FormulaPlace, positive: bool) -> list[ClauseBody]:
         found = [body for formula in formulas for body in self.one(formula, place, positive)]
         if len(found) > MOST_ALTERNATIVES:
             raise NoClauses("the body has too many alternatives")
         return found
 
-    def one(self, formula: Formula, place: Place, positive: bool) -> list[Body]:
+    def one(self, formula: Formula, place: FormulaPlace, positive: bool) -> list[ClauseBody]:
         if place.stretch is not None and not self.stretches:
             check_throughout(formula, positive)
         match formula:
             case Atom():
                 return self.atom(formula, place, positive, "false" if positive else "true")
             case Comparison():
-                return [Body(comparisons=((formula, positive),))]
+                return [ClauseBody(comparisons=((formula, positive),))]
             case Measured():
                 return self.counted(formula, place, positive)
             case Not(part=inner):
@@ -185,14 +184,14 @@ class _Expand:
             case _:
                 raise NoClauses("the body has no premise patterns")
 
-    def counted(self, measured: Measured, place: Place, positive: bool) -> list[Body]:
+    def counted(self, formula: Measured, place: FormulaPlace, positive: bool) -> list[ClauseBody]:
         if not self.stretches:
-            raise NoClauses(counting.OTHERS)
+            raise NoClauses(measured.OTHERS)
         if place.stretch is not None:
             raise NoClauses("an aggregate has no premise patterns throughout a stretch of time")
         times = {RULE_TIME, place.when.base, *(at.base for at, _, _ in place.windows)}
-        return counting.bodies(
-            measured,
+        return measured.bodies(
+            formula,
             positive,
             lambda formulas: self.all(formulas, place, True),
             frozenset(each for each in times if each is not None),
@@ -202,11 +201,11 @@ class _Expand:
     def hopping(
         self,
         inner: Formula,
-        place: Place,
+        place: FormulaPlace,
         window: tuple[Number | None, Number | None],
         hop: Number | None,
         positive: bool,
-    ) -> list[Body]:
+    ) -> list[ClauseBody]:
         if not self.discrete or not isinstance(hop, int):
             raise NoClauses(NO_PATTERNS["hop on dense time"])
         check_hopping(inner, place, hop, MOST_ALTERNATIVES)
@@ -215,47 +214,49 @@ class _Expand:
             raise NoClauses("the body has too many alternatives")
         return found
 
-    def atom(self, atom: Atom, place: Place, positive: bool, outside: str) -> list[Body]:
+    def atom(self, atom: Atom, place: FormulaPlace, positive: bool, outside: str) -> list[ClauseBody]:
         if atom.predicate not in self.static and any(
             at == place.when and not has_now(low, high) for at, low, high in place.windows
         ):
             # A window that hops may not cover the time it is looked at.
-            return [] if positive else [Body()]
-        literal = Body((Literal(atom, place.when, positive, outside, place.stretch),), reaches=self.within(place))
+            return [] if positive else [ClauseBody()]
+        literal = ClauseBody(
+            (ClauseLiteral(atom, place.when, positive, outside, place.stretch),), reaches=self.within(place)
+        )
         if positive:
             return [literal]
         beyond = [
-            Body(reaches=(Reach(place.when, at, *side),))
+            ClauseBody(reaches=(TimeDistance(place.when, at, *side),))
             for at, low, high in place.windows
             if at != place.when
             for side in sides_of(low, high, self.discrete)
         ]
         return [literal, *beyond]
 
-    def within(self, place: Place) -> tuple[Reach, ...]:
+    def within(self, place: FormulaPlace) -> tuple[TimeDistance, ...]:
         ends = (place.when,) if place.stretch is None else (place.when, place.stretch.until)
         return tuple(
-            Reach(end, at, low, high)
+            TimeDistance(end, at, low, high)
             for at, low, high in place.windows
             for end in ends
             if at != end and (low, high) != (None, None)
         )
 
-    def pinned(self, inner: Formula, place: Place, positive: bool) -> list[Body]:
+    def pinned(self, inner: Formula, place: FormulaPlace, positive: bool) -> list[ClauseBody]:
         """A pinned time lies in the stream and in the current windows, or the pinned formula does not hold."""
         if isinstance(inner, Atom):
-            on_timeline = Reach(place.when, START, 0, None)
+            on_timeline = TimeDistance(place.when, START, 0, None)
             reaches = (on_timeline,) if inner.predicate in self.static else ()
-            return [Body(reaches=reaches) + body for body in self.atom(inner, place, positive, "false")]
-        inside = Body(reaches=(Reach(place.when, START, 0, None), *self.within(place)))
+            return [ClauseBody(reaches=reaches) + body for body in self.atom(inner, place, positive, "false")]
+        inside = ClauseBody(reaches=(TimeDistance(place.when, START, 0, None), *self.within(place)))
         found = [inside + body for body in self.one(inner, place, positive)]
         if not positive and place.windows:
             raise NoClauses("a negated formula that is pinned inside a window has no premise patterns")
         return found
 
     def moved(
-        self, formula: Some | Every, place: Place, low: Distance | None, high: Distance | None, positive: bool
-    ) -> list[Body]:
+        self, formula: Some | Every, place: FormulaPlace, low: Distance | None, high: Distance | None, positive: bool
+    ) -> list[ClauseBody]:
         inner, some, word = formula.part, isinstance(formula, Some) == positive, word_of(formula)
         if not self.stretches and not self.discrete and not positive:
             raise NoClauses(f"`not` over `{word}` has no premise patterns on dense time")
@@ -263,14 +264,14 @@ class _Expand:
             if (low is None or high is None) and not self.stretches:
                 raise NoClauses(f"`{word}` without an upper bound opens infinitely many times")
             chosen = self.fresh()
-            reach = Body(reaches=(Reach(chosen, place.when, low, high),))
+            reach = ClauseBody(reaches=(TimeDistance(chosen, place.when, low, high),))
             return [reach + body for body in self.one(inner, replace(place, when=chosen), positive)]
         if self.stretches and self.is_steady(inner, place, positive):
             if low is None:
                 # Nothing holds before the start: what had to, does not; what had to be absent, is.
                 if asks_for_facts(inner, positive):
                     return []
-                begun = replace(place, when=START, stretch=Stretch(place.when))
+                begun = replace(place, when=START, stretch=StretchFrom(place.when))
                 return self.one(inner, until(begun, high, word), positive)
             return self.one(inner, throughout(place, low, high, word), positive)
         if not self.discrete:
@@ -282,10 +283,10 @@ class _Expand:
             low, high, word, lambda k: self.one(inner, replace(place, when=place.when.later(k)), positive)
         )
 
-    def is_steady(self, formula: Formula, place: Place, positive: bool) -> bool:
+    def is_steady(self, formula: Formula, place: FormulaPlace, positive: bool) -> bool:
         return is_steady(formula, positive, self.unsteady, bool(place.windows))
 
-    def lasting(self, formula: Lasts, place: Place, positive: bool) -> list[Body]:
+    def lasting(self, formula: Lasts, place: FormulaPlace, positive: bool) -> list[ClauseBody]:
         """`since` and `until`: the right side at a time that is chosen, the left side at all times in between."""
         word = word_of(formula)
         if not self.stretches or not positive or place.stretch is not None:
@@ -295,22 +296,22 @@ class _Expand:
         low, high = distances(formula.reach)
         chosen = self.fresh()
         first, last = (chosen, place.when) if formula.is_past else (place.when, chosen)
-        between = Stretch(last.later(-1)) if self.discrete else Stretch(last, False, False)
+        between = StretchFrom(last.later(-1)) if self.discrete else StretchFrom(last, False, False)
         held = replace(place, when=first.later(1) if self.discrete else first, stretch=between)
-        reach = Body(reaches=(Reach(chosen, place.when, low, high),))
+        reach = ClauseBody(reaches=(TimeDistance(chosen, place.when, low, high),))
         right = self.one(formula.right, replace(place, when=chosen), True)
         return [reach + one + other for one in right for other in self.one(formula.left, held, True)]
 
     def every(
-        self, low: Number | None, high: Number | None, word: str, at: Callable[[Number], list[Body]]
-    ) -> list[Body]:
+        self, low: Number | None, high: Number | None, word: str, at: Callable[[Number], list[ClauseBody]]
+    ) -> list[ClauseBody]:
         if low is None or high is None:
             raise NoClauses(f"`{word}` without an upper bound asks for infinitely many times")
         if high - low >= MOST_POINTS:
             raise NoClauses(f"`{word}` over {high - low + 1} time points is more than {MOST_POINTS}")
         if low == high:
             return at(low)
-        found = [Body()]
+        found = [ClauseBody()]
         for distance in range(int(low), int(high) + 1):
             here = at(distance)
             if len(found) * len(here) > MOST_ALTERNATIVES:
@@ -318,7 +319,7 @@ class _Expand:
             found = [before + body for before in found for body in here]
         return found
 
-    def modal(self, formula: Some | Every, inner: Formula, place: Place, positive: bool) -> list[Body]:
+    def modal(self, formula: Some | Every, inner: Formula, place: FormulaPlace, positive: bool) -> list[ClauseBody]:
         """`some` or `all` over a part of what it is over, in the windows of a place."""
         some, word = isinstance(formula, Some) == positive, word_of(formula)
         if not some and isinstance(inner, (All, Any)):
@@ -328,32 +329,33 @@ class _Expand:
                 # A comparison is true at all times or at none.
                 rest = self.modal(formula, both(parts) if isinstance(inner, All) else either(parts), place, positive)
                 if isinstance(inner, All) == positive:
-                    return [Body(comparisons=compared) + body for body in rest]
-                return [*rest, *(Body(comparisons=(each,)) for each in compared)]
+                    return [ClauseBody(comparisons=compared) + body for body in rest]
+                return [*rest, *(ClauseBody(comparisons=(each,)) for each in compared)]
         bounds = [(at, low, high) for at, low, high in place.windows]
         if some and self.discrete and looks_at_all(inner, positive):
             return self.at_some(inner, place, word, positive)
         if some:
             chosen = self.fresh()
-            reaches = [Reach(chosen, START, 0, None)]
-            reaches += [Reach(chosen, at, low, high) for at, low, high in bounds if (low, high) != (None, None)]
+            reaches = [TimeDistance(chosen, START, 0, None)]
+            reaches += [TimeDistance(chosen, at, low, high) for at, low, high in bounds if (low, high) != (None, None)]
             return [
-                Body(reaches=tuple(reaches)) + body for body in self.one(inner, replace(place, when=chosen), positive)
+                ClauseBody(reaches=tuple(reaches)) + body
+                for body in self.one(inner, replace(place, when=chosen), positive)
             ]
         found = self.throughout_window(inner, place, span_of(place, word), word, positive)
         if positive and place.when.base is not None and (place.when.base != RULE_TIME or place.when.offset < 0):
             # Nothing holds before the start, not even what a window without times would say.
-            return [Body(reaches=(Reach(place.when, START, 0, None),)) + body for body in found]
+            return [ClauseBody(reaches=(TimeDistance(place.when, START, 0, None),)) + body for body in found]
         return found
 
     def throughout_window(
         self,
         inner: Formula,
-        place: Place,
+        place: FormulaPlace,
         span: tuple[When, Number | None, Number | None],
         word: str,
         positive: bool,
-    ) -> list[Body]:
+    ) -> list[ClauseBody]:
         anchor, low, high = span
         atom, sign = (inner.part, not positive) if isinstance(inner, Not) else (inner, positive)
         if not self.discrete:
@@ -370,8 +372,8 @@ class _Expand:
             return self.atom(atom, held, sign, "true")
         if isinstance(atom, Atom) and not (sign and atom.predicate in self.derived):
 
-            def simple(distance: Number) -> list[Body]:
-                return self.atom(atom, Place(anchor.later(distance)), sign, "true")
+            def simple(distance: Number) -> list[ClauseBody]:
+                return self.atom(atom, FormulaPlace(anchor.later(distance)), sign, "true")
 
             return self.every(low, high, word, simple)
         # Only an atom can be told apart before the start, where the window has no times: it may begin inside of it.
@@ -379,49 +381,49 @@ class _Expand:
             raise NoClauses(f"`{word}` has premise patterns over an atom in a bounded window only")
         found = []
         for first in range(int(low), int(high) + 1):
-            begins = Reach(anchor.later(first), START, 0, None if first == low else 0)
+            begins = TimeDistance(anchor.later(first), START, 0, None if first == low else 0)
             rest = self.every(
                 first, high, word, lambda each: self.one(inner, replace(place, when=anchor.later(each)), positive)
             )
-            found += [Body(reaches=(begins,)) + body for body in rest]
+            found += [ClauseBody(reaches=(begins,)) + body for body in rest]
             if len(found) > MOST_ALTERNATIVES:
                 raise NoClauses("the body has too many alternatives")
         return found
 
-    def at_some(self, inner: Formula, place: Place, word: str, positive: bool) -> list[Body]:
+    def at_some(self, inner: Formula, place: FormulaPlace, word: str, positive: bool) -> list[ClauseBody]:
         """Some time of a window, by cases: what must hold at all times of a window around it is another for each."""
         anchor, low, high = span_of(place, word)
         if low is None or high is None or high - low >= MOST_ALTERNATIVES:
             raise NoClauses(f"`{word}` over all times of windows has premise patterns in a bounded window only")
-        found: list[Body] = []
+        found: list[ClauseBody] = []
         for distance in range(int(low), int(high) + 1):
             when = anchor.later(distance)
-            begun = Body(reaches=(Reach(when, START, 0, None),))
+            begun = ClauseBody(reaches=(TimeDistance(when, START, 0, None),))
             found += [begun + body for body in self.one(inner, replace(place, when=when), positive)]
             if len(found) > MOST_ALTERNATIVES:
                 raise NoClauses("the body has too many alternatives")
         return found
 
     def all_of_window(
-        self, atom: Atom, place: Place, window: tuple[Number | None, Number | None], word: str, positive: bool
-    ) -> list[Body]:
+        self, atom: Atom, place: FormulaPlace, window: tuple[Number | None, Number | None], word: str, positive: bool
+    ) -> list[ClauseBody]:
         """An atom throughout a window of dense time, which may begin before the stream does."""
         if not positive:
             raise NoClauses(f"`not` over or under `{word}` has no premise patterns on dense time")
         whole = throughout(place, *window, word)
         assert whole.stretch is not None
-        begun, clipped = Reach(whole.when, START, 0, None), Reach(whole.when, START, None, Edge(0, -1))
-        last = Reach(whole.stretch.until, START, 0, None)
+        begun, clipped = TimeDistance(whole.when, START, 0, None), TimeDistance(whole.when, START, None, Edge(0, -1))
+        last = TimeDistance(whole.stretch.until, START, 0, None)
         return [
-            *(Body(reaches=(begun,)) + body for body in self.atom(atom, whole, True, "false")),
+            *(ClauseBody(reaches=(begun,)) + body for body in self.atom(atom, whole, True, "false")),
             *(
-                Body(reaches=(clipped, last)) + body
+                ClauseBody(reaches=(clipped, last)) + body
                 for body in self.atom(atom, replace(whole, when=START), True, "false")
             ),
         ]
 
 
-def distances(reach: Distances) -> tuple[Distance | None, Distance | None]:
+def distances(reach: Reach) -> tuple[Distance | None, Distance | None]:
     """The ends of a reach, those that are not attained as edges."""
     low: Distance | None = reach.near
     high: Distance | None = reach.far

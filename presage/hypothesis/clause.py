@@ -30,7 +30,7 @@ class When:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class TimeDistance:
     """`low` ≤ x − y ≤ `high`; `None` is no bound, and an `Edge` one that is not attained. x and y are times."""
 
     x: When
@@ -43,7 +43,7 @@ START = When(None, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class StretchFrom:
     """How a stretch of dense time goes on from the time it begins at."""
 
     until: When
@@ -52,27 +52,27 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class ClauseLiteral:
     atom: Atom
     when: When
     positive: bool = True
     outside: str = "false"
     """What it is worth at a time before the stream: `false` for an atom, `true` for a negated one; where it is
     pinned there the rule's instance does not exist (`false` too); in a window there is no such time (`true`)."""
-    stretch: Stretch | None = None
+    stretch: StretchFrom | None = None
     """Set where it must hold throughout a stretch of dense time, from `when` on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
-    literals: tuple[Literal, ...] = ()
+class ClauseBody:
+    literals: tuple[ClauseLiteral, ...] = ()
     comparisons: tuple[tuple[Comparison, bool], ...] = ()
     """Each with whether it must be true."""
-    reaches: tuple[Reach, ...] = ()
+    reaches: tuple[TimeDistance, ...] = ()
     counted: tuple[Counting, ...] = ()
 
-    def __add__(self, other: Body) -> Body:
-        return Body(
+    def __add__(self, other: ClauseBody) -> ClauseBody:
+        return ClauseBody(
             self.literals + other.literals,
             self.comparisons + other.comparisons,
             self.reaches + other.reaches,
@@ -89,7 +89,7 @@ class Counting:
     operator: str
     bound: Term
     terms: tuple[Term, ...]
-    body: Body
+    body: ClauseBody
     shared: frozenset[str]
     """The variables and times that it shares with its rule."""
     some: bool = False
@@ -102,5 +102,5 @@ class Clause:
 
     head: Atom
     when: When
-    body: Body
+    body: ClauseBody
     rule: Rule

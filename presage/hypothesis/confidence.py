@@ -22,7 +22,7 @@ MOST_FACTS = 12
 Atom = tuple[object, ...]
 
 
-class Unknown(Exception):
+class NoProbability(Exception):
     """No probability can be given."""
 
 
@@ -40,12 +40,12 @@ class Confidence:
             return None
         try:
             return self._of(way, now)
-        except Unknown:
+        except NoProbability:
             return None
 
     def _of(self, way: Way, now: Number) -> float:
         if any(not lit.is_ground for lit in way.needs):
-            raise Unknown
+            raise NoProbability
         wanted = {lit.atom for lit in way.needs if lit.positive}
         denied = [lit.atom for lit in way.needs if not lit.positive]
         certain = 1.0
@@ -55,7 +55,7 @@ class Confidence:
             return certain
         involved = sorted({fact for atom in denied for fact in self._facts(atom, now)} - wanted, key=repr)
         if len(involved) > MOST_FACTS:
-            raise Unknown
+            raise NoProbability
         chances = [self.chance(fact, now) for fact in involved]
         total = 0.0
         for arrived in product((False, True), repeat=len(involved)):
@@ -70,21 +70,21 @@ class Confidence:
     def _facts(self, atom: Atom, now: Number, depth: int = 0) -> set[Atom]:
         """The facts that are still out and on which an atom's truth hangs."""
         if depth > MOST_FACTS:
-            raise Unknown
+            raise NoProbability
         found: set[Atom] = set()
         for needs in self._ways(atom):
             for lit in needs:
                 if not lit.is_ground:
-                    raise Unknown
+                    raise NoProbability
                 found |= {lit.atom} if lit.positive else self._facts(lit.atom, now, depth + 1)
                 if len(found) > MOST_FACTS:
-                    raise Unknown
+                    raise NoProbability
         return found
 
     def _ways(self, atom: Atom) -> list[frozenset[Lit]]:
         name, arguments, time = atom
         if isinstance(time, Open) or self.judge is None:
-            raise Unknown
+            raise NoProbability
         standing = self.judge.standings[name]  # type: ignore[index]
         return [piece.needs() for piece in self.judge.ways(standing, arguments, time)]  # type: ignore[arg-type]
 
@@ -99,7 +99,7 @@ class Confidence:
         name, arguments, time = atom
         declared = self.delays.declaration(name, arguments)  # type: ignore[arg-type]
         if declared is None or (declared.rate is None and "rate" not in declared.learned):
-            raise Unknown
+            raise NoProbability
         arrives, by_now = _arrival(declared, now - time)  # type: ignore[operator]
         if "delay" in declared.learned:
             by_now = arrives * self.learned.by(name, now - time)  # type: ignore[arg-type, operator]

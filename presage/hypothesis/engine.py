@@ -18,14 +18,14 @@ from math import ceil, floor
 from presage.analysis.subject import Subject
 from presage.hypothesis.choices import collapsed
 from presage.hypothesis.delays import Delays
-from presage.hypothesis.finding import all_patterns
+from presage.hypothesis.finite import all_patterns
 from presage.hypothesis.judge import Asker, Covered, Judge
+from presage.hypothesis.lifetimes import Spans
 from presage.hypothesis.literals import Argument, Open
 from presage.hypothesis.pieces import Piece
-from presage.hypothesis.records import Record
+from presage.hypothesis.records import PartialMatch
 from presage.hypothesis.sight import Sight
-from presage.hypothesis.spans import Spans
-from presage.hypothesis.standing import Standing, Values
+from presage.hypothesis.standing import StandingRecords, Values
 from presage.hypothesis.statics import StaticRows
 from presage.hypothesis.unfold import Unfolder
 from presage.hypothesis.ways import Way, as_way, minimal_ways
@@ -36,7 +36,7 @@ Answered = tuple[tuple[Argument, ...], Number | Open]
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class AnswerState:
     """What is known of an answer: its status, and its ways or, once it is confirmed, one evidence."""
 
     status: str
@@ -44,21 +44,21 @@ class State:
 
 
 @dataclass(slots=True)
-class Change:
+class AnswerChange:
     query: str
     answer: Answered
-    state: State
+    state: AnswerState
 
 
-NOTHING = State("nothing")
+NOTHING = AnswerState("nothing")
 
 
 @dataclass(slots=True)
 class _Shown:
     """What was reported of a query's answers."""
 
-    ground: dict[Number, dict[Values, State]] = field(default_factory=dict)
-    open: dict[Number, dict[tuple[Argument, ...], State]] = field(default_factory=dict)
+    ground: dict[Number, dict[Values, AnswerState]] = field(default_factory=dict)
+    open: dict[Number, dict[tuple[Argument, ...], AnswerState]] = field(default_factory=dict)
 
 
 class Hypotheses:
@@ -73,10 +73,10 @@ class Hypotheses:
         self.spans = Spans(self.patterns, self.delays)
         self.statics = StaticRows()
         self.standings = {
-            name: Standing(name, patterns, self.delays, self.statics.rows, self.discrete)
+            name: StandingRecords(name, patterns, self.delays, self.statics.rows, self.discrete)
             for name, patterns in self.patterns.items()
         }
-        self.listeners: dict[str, list[tuple[Standing, int, int]]] = {}
+        self.listeners: dict[str, list[tuple[StandingRecords, int, int]]] = {}
         for standing in self.standings.values():
             for number_of, matcher in enumerate(standing.matchers):
                 for index, premise in enumerate(matcher.pattern.premises):
@@ -85,7 +85,7 @@ class Hypotheses:
         self.owners = {matcher: each for each in self.standings.values() for matcher in each.matchers}
         self.now: Number | None = None
         self.facts: dict[str, dict[Number, set[Values]]] = {}
-        self.alarms: list[tuple[Number, int, Asker | Record]] = []
+        self.alarms: list[tuple[Number, int, Asker | PartialMatch]] = []
         self.set_alarms: set[tuple[Number, Asker]] = set()
         self.ticket = count()
         self.judge = Judge(self.standings, self.has_arrived, self._wake, self.discrete)
@@ -112,7 +112,7 @@ class Hypotheses:
 
     # -- a step -----------------------------------------------------------------------------------
 
-    def step(self, facts: Iterable[tuple[str, Values, Number]], now: Number) -> list[Change]:
+    def step(self, facts: Iterable[tuple[str, Values, Number]], now: Number) -> list[AnswerChange]:
         """Takes the facts that arrive at `now` and gives what changed."""
         self._take(facts, now)
         self.judge.begin(now)
@@ -127,7 +127,7 @@ class Hypotheses:
 
     def _take(self, facts: Iterable[tuple[str, Values, Number]], now: Number) -> None:
         self.now = now
-        touched: dict[Record, Standing] = {}
+        touched: dict[PartialMatch, StandingRecords] = {}
         for name, arguments, time in facts:
             known = self.facts.setdefault(name, {}).setdefault(time, set())
             if arguments in known:
@@ -143,7 +143,7 @@ class Hypotheses:
     def has_arrived(self, name: str, arguments: tuple[object, ...], time: Number) -> bool:
         return arguments in self.facts.get(name, {}).get(time, ())
 
-    def _grown(self, record: Record, standing: Standing) -> None:
+    def _grown(self, record: PartialMatch, standing: StandingRecords) -> None:
         matcher = record.matcher
         if not record.watched:
             record.watched = True
@@ -153,7 +153,7 @@ class Hypotheses:
             heapq.heappush(self.alarms, (record.deadline, next(self.ticket), record))
         self._changed(standing, record)
 
-    def _changed(self, standing: Standing, record: Record) -> None:
+    def _changed(self, standing: StandingRecords, record: PartialMatch) -> None:
         """Whoever looks at a record's answer has to look again."""
         time, arguments = standing.place(record)
         if time is None:
@@ -170,7 +170,7 @@ class Hypotheses:
             if time - distance > self.reached.get(name, -1):
                 self.dirty[Asker(name, time - distance, None, True)] = None
 
-    def _notify(self, standing: Standing, time: Number, arguments: Values | None) -> None:
+    def _notify(self, standing: StandingRecords, time: Number, arguments: Values | None) -> None:
         watching = standing.watchers.get(time)
         if not watching:
             return
@@ -200,7 +200,7 @@ class Hypotheses:
             elif due.alive and due.deadline is not None and due.deadline <= now:
                 self._kill(due)
 
-    def _kill(self, record: Record) -> None:
+    def _kill(self, record: PartialMatch) -> None:
         standing = self.owners[record.matcher]
         standing.drop(record)
         record.matcher.remove(record)
@@ -227,7 +227,7 @@ class Hypotheses:
 
     # -- what changed -----------------------------------------------------------------------------
 
-    def _changes(self) -> Iterator[Change]:
+    def _changes(self) -> Iterator[AnswerChange]:
         looked: set[Asker] = set()
         while self.dirty:
             pending = sorted(self.dirty, key=_order)
@@ -248,7 +248,7 @@ class Hypotheses:
         kept = self.spans.kept(asker.name)
         return kept is not None and self.now is not None and asker.time != ANY_TIME and asker.time + kept < self.now
 
-    def _ground_answer(self, asker: Asker) -> Change | None:
+    def _ground_answer(self, asker: Asker) -> AnswerChange | None:
         name, time, arguments = asker.name, asker.time, asker.arguments
         assert arguments is not None
         shown = self.shown[name].ground.setdefault(time, {})
@@ -258,9 +258,9 @@ class Hypotheses:
         with self.judge.asking(asker):
             state = self._state(self.standings[name], arguments, time)
         if state.status == "open":
-            state = State("unsupported") if before is not NOTHING else NOTHING
+            state = AnswerState("unsupported") if before is not NOTHING else NOTHING
         elif state.status == "impossible":
-            state = State("refuted") if before is not NOTHING else NOTHING
+            state = AnswerState("refuted") if before is not NOTHING else NOTHING
         if state == before:
             return None
         if state is NOTHING:
@@ -271,21 +271,21 @@ class Hypotheses:
             for record in list(self.standings[name].records(time, arguments)):
                 self.standings[name].drop(record)
                 record.matcher.remove(record)
-        return Change(name, (arguments, time), state)
+        return AnswerChange(name, (arguments, time), state)
 
-    def _state(self, standing: Standing, arguments: Values, time: Number) -> State:
+    def _state(self, standing: StandingRecords, arguments: Values, time: Number) -> AnswerState:
         self.judge.watch(standing, time, arguments)
         pieces = list(self.judge.ways(standing, arguments, time))
         certain = [piece for piece in pieces if piece.is_certain]
         if certain:
             standing.decide(time, arguments, True)
             way = min((as_way(piece) for piece in certain), key=lambda each: (len(each.because), each.order))
-            return State("confirmed", (way,))
+            return AnswerState("confirmed", (way,))
         ways = [way for way, _ in self.open_ways(pieces)]
         kept = minimal_ways(ways)
         if kept:
-            return State("possible", tuple(kept))
-        return State("open" if ways else "impossible")
+            return AnswerState("possible", tuple(kept))
+        return AnswerState("open" if ways else "impossible")
 
     def open_ways(self, pieces: Iterable[Piece]) -> Iterator[tuple[Way, Piece]]:
         """Every way in which pieces can come true, with and without evidence."""
@@ -300,7 +300,7 @@ class Hypotheses:
             if part is piece or self.judge.can_be(part):
                 yield as_way(part)
 
-    def _open_answers(self, asker: Asker) -> Iterator[Change]:
+    def _open_answers(self, asker: Asker) -> Iterator[AnswerChange]:
         """The answers with open variables at one time; some fall apart into ground ones."""
         standing = self.standings[asker.name]
         with self.judge.asking(asker):
@@ -329,14 +329,14 @@ class Hypotheses:
             self.dirty[Asker(standing.name, asker.time, arguments, True)] = None
         yield from self._open_changes(asker, groups)
 
-    def _general(self, standing: Standing, time: Number) -> Iterator[Piece]:
+    def _general(self, standing: StandingRecords, time: Number) -> Iterator[Piece]:
         if time != ANY_TIME:
             yield from self.judge.general(standing, time)
             return
         for record in list(standing.loose.get(None, ())):
             yield from self.judge.of_record(record)
 
-    def _open_changes(self, asker: Asker, groups: dict[tuple[Argument, ...], list[Piece]]) -> Iterator[Change]:
+    def _open_changes(self, asker: Asker, groups: dict[tuple[Argument, ...], list[Piece]]) -> Iterator[AnswerChange]:
         shown = self.shown[asker.name].open.setdefault(asker.time, {})
         for arguments in [each for each in shown if each not in groups]:
             del shown[arguments]
@@ -344,16 +344,16 @@ class Hypotheses:
             certain = [(piece.first, as_way(piece)) for piece in pieces if piece.is_certain]
             if certain:
                 best = min(certain, key=lambda pair: (pair[0], len(pair[1].unless), pair[1].order))
-                state = State("confirmed", (best[1],))
+                state = AnswerState("confirmed", (best[1],))
             else:
                 with self.judge.asking(asker):
                     kept = minimal_ways(way for piece in pieces for way in self._ways(piece))
                 if not kept:
                     continue
-                state = State("possible", tuple(kept))
+                state = AnswerState("possible", tuple(kept))
             if shown.get(arguments) != state:
                 shown[arguments] = state
-                yield Change(asker.name, (arguments, pieces[0].answer[1]), state)
+                yield AnswerChange(asker.name, (arguments, pieces[0].answer[1]), state)
 
     # -- memory -----------------------------------------------------------------------------------
 
@@ -385,7 +385,7 @@ class Hypotheses:
                 for time in [each for each in by_time if each + max(kept, delay) < now]:
                     del by_time[time]
 
-    def shed(self, change: Change) -> None:
+    def shed(self, change: AnswerChange) -> None:
         """Forgets an open answer and the records that lead to it."""
         arguments, time = change.answer
         shown = self.shown[change.query]
@@ -406,7 +406,7 @@ class Hypotheses:
                 times.append(self.reached.get(name, -1) + 1 - lead)
         return min(times, default=None)
 
-    def standing_answers(self, statuses: Sequence[str] = ("possible",)) -> Iterator[Change]:
+    def standing_answers(self, statuses: Sequence[str] = ("possible",)) -> Iterator[AnswerChange]:
         """The answers that have one of some states now."""
         for name, shown in self.shown.items():
             for table in (shown.ground, shown.open):
@@ -414,7 +414,7 @@ class Hypotheses:
                     for arguments, state in states.items():
                         if state.status in statuses:
                             at = self._open_time(name, arguments) if time == ANY_TIME else time
-                            yield Change(name, (arguments, at), state)
+                            yield AnswerChange(name, (arguments, at), state)
 
     def _open_time(self, name: str, arguments: tuple[Argument, ...]) -> Open:
         """The time, not bound yet, of answers with these arguments."""

@@ -18,8 +18,8 @@ from presage.hypothesis.patterns import START, Premise
 from presage.hypothesis.pieces import Piece
 from presage.hypothesis.records import Matcher
 from presage.hypothesis.standing import Values, bind_answer
-from presage.hypothesis.texts import OPPOSITES, condition_clause, show_clause
 from presage.hypothesis.ways import Way, texts
+from presage.hypothesis.words import OPPOSITES, condition_clause, show_clause
 from presage.model.printer import show_number
 from presage.model.statements import Rule
 from presage.model.terms import Number, number
@@ -33,7 +33,7 @@ Binding = tuple[list[Value | None], list[Number | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedPremise:
     """A premise that failed, when, and why in words; what was there beside it, by which rules it would have done."""
 
     kind: str
@@ -79,11 +79,11 @@ class Failing:
         self.now: Number = engine.now
         self.trials = 0
 
-    def of(self, name: str, arguments: Values, time: Number, before: Number | None) -> Failure:
+    def of(self, name: str, arguments: Values, time: Number, before: Number | None) -> FailedPremise:
         """Why an answer is impossible; `before` is the step before this one, if the answer was possible there."""
         matchers = self.engine.standings[name].matchers
         found: list[tuple[tuple[object, ...], _Instance]] = []
-        refusals: list[Failure] = []
+        refusals: list[FailedPremise] = []
         for matcher in matchers:
             binding = bind_answer(matcher, arguments, time)
             starts = [] if binding is None else list(matcher.completed(list(binding[0]), list(binding[1])))
@@ -103,13 +103,13 @@ class Failing:
         first = min((each.when for each in instance.failed), default=0)
         return bool(stale), instance.beside, stale, len(instance.failed), -met, first
 
-    def _failure(self, instance: _Instance) -> Failure:
+    def _failure(self, instance: _Instance) -> FailedPremise:
         rules = instance.piece.matcher.pattern.rules
         met = tuple(sorted(instance.piece.because(), key=lambda lit: lit.order))
         if not instance.failed:
             return self._conflict(instance.piece, met)
         first, *others = sorted(instance.failed, key=lambda each: (each.when, each.lit.order))
-        return Failure(
+        return FailedPremise(
             first.kind,
             first.reason,
             first.lit,
@@ -227,12 +227,12 @@ class Failing:
         by = f", by {', '.join(map(str, because))}" if because and because != (atom,) else ""
         return _Failed(lit, when, "true", f"{atom} {verb} at {show_number(when)}{by}", because, rules)
 
-    def _conflict(self, piece: Piece, met: tuple[Lit, ...]) -> Failure:
+    def _conflict(self, piece: Piece, met: tuple[Lit, ...]) -> FailedPremise:
         """Premises that are possible one by one: a smallest part of them that cannot hold together."""
         needs = piece.needs()
         if self.judge.together(needs):
             reason = "its premises cannot all hold, however the stream goes on"
-            return Failure("together", reason, when=self.now, met=met, rules=piece.matcher.pattern.rules)
+            return FailedPremise("together", reason, when=self.now, met=met, rules=piece.matcher.pattern.rules)
         for lit in sorted(needs, key=lambda each: (not each.positive, each.order)):
             if not self.judge.together(needs - {lit}):
                 needs -= {lit}
@@ -243,16 +243,16 @@ class Failing:
         else:
             reason = f"{Lit(True, *denied[0].atom)} comes true however the stream goes on"
         rules = piece.matcher.pattern.rules
-        return Failure("together", reason, denied[0], when=self.now, met=met, others=others, rules=rules)
+        return FailedPremise("together", reason, denied[0], when=self.now, met=met, others=others, rules=rules)
 
     # -- patterns that do not apply ---------------------------------------------------------------
 
-    def _refusal(self, name: str, matcher: Matcher, arguments: Values, time: Number, binding: object) -> Failure:
+    def _refusal(self, name: str, matcher: Matcher, arguments: Values, time: Number, binding: object) -> FailedPremise:
         pattern, rules = matcher.pattern, matcher.pattern.rules
         answer = Piece(matcher, (None,) * len(pattern.names), (None,) * len(pattern.time_names), 0).answer
         if binding is None:
             if _differ(answer[0], arguments):
-                return Failure("arguments", f"the rule gives {show(name, answer[0])} only", rules=rules)
+                return FailedPremise("arguments", f"the rule gives {show(name, answer[0])} only", rules=rules)
             return self._wrong_time(matcher, time)
         slots, times = bind_answer(matcher, arguments, time) or ([], [])
         matcher.solve(slots, times)
@@ -260,7 +260,7 @@ class Failing:
             if matcher.judge(condition, slots, times) is False:
                 turned = replace(condition, operator=OPPOSITES[condition.operator])
                 clause = show_clause(condition_clause(turned, matcher, slots, times))
-                return Failure("condition", f"{clause} is not so", rules=rules)
+                return FailedPremise("condition", f"{clause} is not so", rules=rules)
         for lookup in pattern.lookups:
             given = [matcher.value(each, slots) for each in lookup.arguments]
             if any(True for _ in matcher.statics(lookup.predicate, given)) != lookup.positive:
@@ -272,25 +272,27 @@ class Failing:
                     ),
                 )
                 text = f"{atom} is {'not ' if lookup.positive else ''}among the static facts"
-                return Failure("static", text, rules=rules)
-        return Failure("static", "no static facts meet what the rules ask of them", rules=rules)
+                return FailedPremise("static", text, rules=rules)
+        return FailedPremise("static", "no static facts meet what the rules ask of them", rules=rules)
 
-    def _wrong_time(self, matcher: Matcher, time: Number) -> Failure:
+    def _wrong_time(self, matcher: Matcher, time: Number) -> FailedPremise:
         pattern, rules = matcher.pattern, matcher.pattern.rules
         if pattern.when.base == START:
             only = f"the rule gives it at {show_time(pattern.when.offset)} only"
-            return Failure("start", only, rules=rules)
+            return FailedPremise("start", only, rules=rules)
         low, high = pattern.bounds(pattern.when.base, [None] * len(pattern.time_names))
         if low is not None and time < low + pattern.when.offset:
             first = show_number(number(low + pattern.when.offset))
             reason = f"the rule gives it from {first} on: before, a premise would lie before the start of the stream"
-            return Failure("start", reason, rules=rules)
+            return FailedPremise("start", reason, rules=rules)
         last = "" if high is None else f" up to {show_number(number(high + pattern.when.offset))}"
-        return Failure("start", f"the rule does not give it at this time, but{last or ' at others'} only", rules=rules)
+        return FailedPremise(
+            "start", f"the rule does not give it at this time, but{last or ' at others'} only", rules=rules
+        )
 
 
-def _no_rule(name: str) -> Failure:
-    return Failure("rules", f"no rule derives `{name}`, and no input brings it")
+def _no_rule(name: str) -> FailedPremise:
+    return FailedPremise("rules", f"no rule derives `{name}`, and no input brings it")
 
 
 def _merged(first: Binding, second: Binding) -> Binding | None:

@@ -10,9 +10,20 @@ from typing import Any
 from presage.analysis.differences import Differences
 from presage.analysis.patterns import Substitution, resolve
 from presage.analysis.subject import Subject
-from presage.hypothesis.clause import Counting, Literal, Reach, When
+from presage.hypothesis.clause import ClauseLiteral, Counting, TimeDistance, When
 from presage.hypothesis.edges import Edge
-from presage.hypothesis.patterns import START, Argument, Condition, Fixed, Held, Lookup, Pattern, Premise, Tally, Time
+from presage.hypothesis.patterns import (
+    START,
+    Argument,
+    Fixed,
+    HeldStretch,
+    Lookup,
+    Pattern,
+    PatternCondition,
+    Premise,
+    Tally,
+    Time,
+)
 from presage.model.formulas import Atom, Comparison
 from presage.model.statements import Rule
 from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, shown, term_variables
@@ -33,21 +44,21 @@ class NoPatterns(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    literal: Literal
-    ancestors: tuple[tuple[Literal, Rule], ...] = ()
+    literal: ClauseLiteral
+    ancestors: tuple[tuple[ClauseLiteral, Rule], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Derivation:
     """A derivation so far."""
 
     goals: tuple[Goal, ...]
     bindings: Substitution
     times: dict[str, When]
-    leaves: tuple[Literal, ...]
+    leaves: tuple[ClauseLiteral, ...]
     lookups: tuple[tuple[Atom, bool], ...]
     comparisons: tuple[tuple[Comparison, bool], ...]
-    reaches: tuple[Reach, ...]
+    reaches: tuple[TimeDistance, ...]
     rules: tuple[Rule, ...]
     counted: tuple[Counting, ...] = ()
 
@@ -57,18 +68,18 @@ class Node:
             when = When(known.base, known.offset + when.offset)
         return when
 
-    def literal(self, literal: Literal) -> Literal:
+    def literal(self, literal: ClauseLiteral) -> ClauseLiteral:
         arguments = tuple(resolve(each, self.bindings) for each in literal.atom.arguments)
         atom, stretch = Atom(literal.atom.predicate, arguments), literal.stretch
         if stretch is not None:
             stretch = replace(stretch, until=self.time(stretch.until))
-        return Literal(atom, self.time(literal.when), literal.positive, literal.outside, stretch)
+        return ClauseLiteral(atom, self.time(literal.when), literal.positive, literal.outside, stretch)
 
 
 class Finish:
     """A derivation's leaves as a pattern: names become numbers, bounds are closed."""
 
-    def __init__(self, subject: Subject, node: Node) -> None:
+    def __init__(self, subject: Subject, node: Derivation) -> None:
         self.subject, self.node = subject, node
         self.slots: dict[str, int] = {}
         self.times: dict[str, int] = {}
@@ -86,7 +97,7 @@ class Finish:
     def pattern(self, atom: Atom, when: When) -> Pattern | None:
         self.node = node = self.without_other_names(atom)
         vacuous = self.before_the_start()
-        for reach in (*node.reaches, *(Reach(when, When(None), None, -1) for _, when in vacuous)):
+        for reach in (*node.reaches, *(TimeDistance(when, When(None), None, -1) for _, when in vacuous)):
             if not self.reach(reach):
                 return None
         relations = [(each, wanted) for each, wanted in node.comparisons if not self.about_times(each, wanted)]
@@ -162,7 +173,7 @@ class Finish:
             tallies,
         )
 
-    def without_other_names(self, atom: Atom) -> Node:
+    def without_other_names(self, atom: Atom) -> Derivation:
         """The derivation without variables that no atom has and that `=` makes another name of one."""
         node = self.node
         counted = (literal for each in node.counted for literal in each.body.literals)
@@ -231,11 +242,11 @@ class Finish:
         self.locals.update(dict.fromkeys(own))
         return replace(found, locals=frozenset(own.values()))
 
-    def held(self, literal: Literal) -> Held | None:
+    def held(self, literal: ClauseLiteral) -> HeldStretch | None:
         if literal.stretch is None:
             return None
         stretch = literal.stretch
-        return Held(self.time(stretch.until), stretch.closed_low, stretch.closed_high)
+        return HeldStretch(self.time(stretch.until), stretch.closed_low, stretch.closed_high)
 
     def before_the_start(self) -> set[tuple[Atom, When]]:
         """Atoms that hold throughout a window and are absent as well: that can be before the start alone, where
@@ -248,7 +259,7 @@ class Finish:
             if each.positive and each.outside == "true" and (each.atom, each.when) in absent
         }
 
-    def reach(self, reach: Reach) -> bool:
+    def reach(self, reach: TimeDistance) -> bool:
         x, y = self.node.time(reach.x), self.node.time(reach.y)
         gap = y.offset - x.offset
         low: Any = None if reach.low is None else reach.low + gap
@@ -277,9 +288,9 @@ class Finish:
         gap = 1 if operator in ("<", ">") else 0
         fits = True
         if operator in ("<", "<=", "="):
-            fits &= self.reach(Reach(left, right, None, -gap))
+            fits &= self.reach(TimeDistance(left, right, None, -gap))
         if operator in (">", ">=", "="):
-            fits &= self.reach(Reach(left, right, gap, None))
+            fits &= self.reach(TimeDistance(left, right, gap, None))
         if not fits:
             self.bounds.consistent = False
         return True
@@ -327,7 +338,7 @@ class Finish:
                 return Time(index, when.offset + low)
         return Time(self.times.setdefault(when.base, len(self.times)), when.offset)
 
-    def condition(self, comparison: Comparison, wanted: bool) -> Condition | None:
+    def condition(self, comparison: Comparison, wanted: bool) -> PatternCondition | None:
         left, right = self.term(comparison.left), self.term(comparison.right)
         slots, times = set(), set()
         for variable in (*term_variables(left), *term_variables(right)):
@@ -339,9 +350,9 @@ class Finish:
                     times.add(resolved.base)
             else:
                 slots.add(self.slots.setdefault(variable.name, len(self.slots)))
-        return Condition(comparison.operator, left, right, wanted, frozenset(slots), frozenset(times))
+        return PatternCondition(comparison.operator, left, right, wanted, frozenset(slots), frozenset(times))
 
-    def constant_truth(self, condition: Condition) -> bool:
+    def constant_truth(self, condition: PatternCondition) -> bool:
         """Whether a comparison of constants, and of times that are fixed, comes out as it should."""
 
         def known(name: str) -> Number | None:

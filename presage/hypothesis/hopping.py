@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from presage.core.formulas import Formula
-from presage.hypothesis.asking import remainder, selects_again
-from presage.hypothesis.clause import RULE_TIME, Body, NoClauses
-from presage.hypothesis.places import Place, windowed
+from presage.hypothesis.body_questions import remainder, selects_again
+from presage.hypothesis.clause import RULE_TIME, ClauseBody, NoClauses
+from presage.hypothesis.places import FormulaPlace, windowed
 from presage.model.terms import Number
 from presage.support import NO_PATTERNS
 
 
-def check_hopping(inner: Formula, place: Place, hop: int, most: int) -> None:
+def check_hopping(inner: Formula, place: FormulaPlace, hop: int, most: int) -> None:
     """Refuses what has no such cases."""
     if place.when.base != RULE_TIME:
         raise NoClauses(NO_PATTERNS["hop below an operator"])
@@ -23,9 +23,11 @@ def check_hopping(inner: Formula, place: Place, hop: int, most: int) -> None:
         raise NoClauses(f"a window that hops by {hop} has more cases than {most}")
 
 
-def hops(place: Place, window: tuple[Number | None, Number | None], hop: int) -> Iterator[tuple[Body, Place]]:
+def hops(
+    place: FormulaPlace, window: tuple[Number | None, Number | None], hop: int
+) -> Iterator[tuple[ClauseBody, FormulaPlace]]:
     """Each case: what makes it one, and where the window then lies."""
     low, high = window
     for ago in range(hop):
         moved = windowed(place, None if low is None else low - ago, None if high is None else high - ago)
-        yield Body(comparisons=((remainder(place.when, hop, ago), True),)), moved
+        yield ClauseBody(comparisons=((remainder(place.when, hop, ago), True),)), moved

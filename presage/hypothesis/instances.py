@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from presage.core.formulas import uses_now
 from presage.core.rules import CoreRule
-from presage.hypothesis.clause import RULE_TIME, START, Body, Reach, When
+from presage.hypothesis.clause import RULE_TIME, START, ClauseBody, TimeDistance, When
 from presage.model.terms import Variable
 
 
@@ -18,13 +18,13 @@ def named_times(rule: CoreRule) -> list[When]:
     return list(dict.fromkeys(found))
 
 
-def existing(times: list[When], head: When, body: Body) -> Body:
+def existing(times: list[When], head: When, body: ClauseBody) -> ClauseBody:
     """A body with what makes the instance one that exists, as far as its literals and its head do not say so."""
     said = {head, *(each.when for each in body.literals if each.outside == "false")}
-    return body + Body(reaches=tuple(Reach(when, START, 0, None) for when in times if when not in said))
+    return body + ClauseBody(reaches=tuple(TimeDistance(when, START, 0, None) for when in times if when not in said))
 
 
-def may_begin_early(head: When, body: Body, static: frozenset[str]) -> bool:
+def may_begin_early(head: When, body: ClauseBody, static: frozenset[str]) -> bool:
     """Whether nothing yet says that a rule is looked at after the start: its head lies elsewhere, and no fact of the
     stream is asked for at its own time or before."""
     times = [

@@ -22,8 +22,8 @@ from presage.hypothesis.choices import by_delay, chosen
 from presage.hypothesis.literals import Argument, Lit, Open, Someone
 from presage.hypothesis.patterns import Premise
 from presage.hypothesis.pieces import Family, Piece, Same, equated, inside, meet, outside, singled_out
-from presage.hypothesis.records import Record
-from presage.hypothesis.standing import Standing, Values, bind_piece
+from presage.hypothesis.records import PartialMatch
+from presage.hypothesis.standing import StandingRecords, Values, bind_piece
 from presage.model.terms import Constant, Number, Variable
 
 
@@ -42,7 +42,7 @@ MOST_SEARCH = 2_000
 class Judge:
     def __init__(
         self,
-        standings: dict[str, Standing],
+        standings: dict[str, StandingRecords],
         has_arrived: Callable[[str, tuple[object, ...], Number], bool],
         wake: Callable[[Number, Asker | None], None],
         discrete: bool,
@@ -65,7 +65,7 @@ class Judge:
 
     # -- pieces -----------------------------------------------------------------------------------
 
-    def of_record(self, record: Record) -> list[Piece]:
+    def of_record(self, record: PartialMatch) -> list[Piece]:
         return self.judged(Piece(record.matcher, record.slots, record.times, record.met))
 
     def judged(self, piece: Piece) -> list[Piece]:
@@ -156,7 +156,7 @@ class Judge:
         finally:
             self.asker = before
 
-    def watch(self, standing: Standing, time: Number, arguments: Values | None) -> None:
+    def watch(self, standing: StandingRecords, time: Number, arguments: Values | None) -> None:
         if self.asker is not None:
             standing.watchers.setdefault(time, {}).setdefault(arguments, {})[self.asker] = None
 
@@ -183,7 +183,7 @@ class Judge:
         standing.decide(time, arguments, False)
         return False
 
-    def ways(self, standing: Standing, arguments: Values, time: Number) -> Iterator[Piece]:
+    def ways(self, standing: StandingRecords, arguments: Values, time: Number) -> Iterator[Piece]:
         """All pieces that lead to a ground answer, with and without evidence."""
         for record in list(standing.records(time, arguments)):
             yield from self.of_record(record)
@@ -209,7 +209,7 @@ class Judge:
             (self.fields if found[1] else self.settled)[key] = found
         return self.fields[key] if key in self.fields else self.settled[key]
 
-    def _field(self, standing: Standing, time: Number) -> tuple[list[Family], list[Piece]]:
+    def _field(self, standing: StandingRecords, time: Number) -> tuple[list[Family], list[Piece]]:
         name = standing.name
         certain = [Family(arguments) for arguments, true in standing.decided.get(time, {}).items() if true]
         open_pieces: list[Piece] = []
@@ -225,7 +225,7 @@ class Judge:
                 open_pieces.append(piece)
         return list(dict.fromkeys(certain)), open_pieces
 
-    def general(self, standing: Standing, time: Number) -> Iterator[Piece]:
+    def general(self, standing: StandingRecords, time: Number) -> Iterator[Piece]:
         """The pieces that lead to answers with open variables: loose records, and patterns nothing has met."""
         for record in list(standing.loosely(time)):
             part = at_time(Piece(record.matcher, record.slots, record.times, record.met), time)

@@ -40,7 +40,7 @@ def _points(count: int) -> float:
 
 
 @dataclass
-class Counted:
+class FadingCount:
     """How often something was seen, and over how many time points, both fading; as of a time."""
 
     seen: float = 0.0
@@ -61,9 +61,9 @@ class Watched:
     """What is known of one predicate's facts."""
 
     bound: float
-    all: Counted = field(default_factory=Counted)
+    all: FadingCount = field(default_factory=FadingCount)
     """Facts of any arguments together."""
-    own: dict[tuple[Any, ...], Counted] = field(default_factory=dict)
+    own: dict[tuple[Any, ...], FadingCount] = field(default_factory=dict)
     waits: list[float] = field(default_factory=lambda: [0.0] * (STEPS + 1))
     waiting: deque[tuple[int, tuple[Any, ...]]] = field(default_factory=deque)
     """Facts whose times are not settled yet."""
@@ -91,7 +91,7 @@ class Watched:
         self.all.move(upto, len(self.own))
         for time, row in due:
             if row not in self.own:
-                self.own[row] = Counted(at=time - 1)
+                self.own[row] = FadingCount(at=time - 1)
                 self.all.points += _points(upto - time + 1)
             self.own[row].move(time)
             self.own[row].seen += 1.0
@@ -109,9 +109,9 @@ class Watched:
         self.most = max(MANY, 2 * len(self.own))
         self.all = self._together()
 
-    def _together(self) -> Counted:
+    def _together(self) -> FadingCount:
         known = self.own.values()
-        return Counted(sum(each.seen for each in known), sum(each.points for each in known), self.settled or 0)
+        return FadingCount(sum(each.seen for each in known), sum(each.points for each in known), self.settled or 0)
 
     def rate(self, arguments: tuple[Any, ...]) -> float:
         """How likely a fact is to hold at a time."""
@@ -188,7 +188,7 @@ class Learned:
                 continue
             given = saved[name]
             known.own = {
-                tuple(map(read, row)): Counted(float(seen), float(points), int(at))
+                tuple(map(read, row)): FadingCount(float(seen), float(points), int(at))
                 for row, seen, points, at in given["own"]
             }
             waits = [float(each) for each in given["waits"]]

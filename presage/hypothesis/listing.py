@@ -10,9 +10,9 @@ from typing import Any
 
 from presage.hypothesis.clause import When
 from presage.hypothesis.edges import parts_of
-from presage.hypothesis.patterns import START, Argument, Condition, Fixed, Pattern, Premise, Time
-from presage.hypothesis.texts import OPPOSITES
+from presage.hypothesis.patterns import START, Argument, Fixed, Pattern, PatternCondition, Premise, Time
 from presage.hypothesis.unfold import ANSWER_TIME, Unfolder
+from presage.hypothesis.words import OPPOSITES
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number, show_term
 from presage.model.statements import Query, Rule
@@ -21,7 +21,7 @@ from presage.model.values import Value
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedPattern:
     """A pattern in words."""
 
     premises: tuple[str, ...]
@@ -33,7 +33,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQuery:
     """A query, or an auxiliary one, with the time its answers have."""
 
     atom: Atom
@@ -46,20 +46,20 @@ class Asked:
         return f"{show_atom(_named(self.atom))}@{_moved(self.when.base, self.when.offset)}"
 
 
-def asked_by(query: Query) -> Asked:
+def asked_by(query: Query) -> AskedQuery:
     pin = query.pin
     if pin is None:
-        return Asked(query.atom, When(ANSWER_TIME))
+        return AskedQuery(query.atom, When(ANSWER_TIME))
     base = pin.base.name if isinstance(pin.base, Variable) else None if pin.base is None else ANSWER_TIME
-    return Asked(query.atom, When(base, pin.offset))  # type: ignore[arg-type]
+    return AskedQuery(query.atom, When(base, pin.offset))  # type: ignore[arg-type]
 
 
-def patterns_of(asked: Asked, unfolder: Unfolder) -> list[Pattern]:
+def patterns_of(asked: AskedQuery, unfolder: Unfolder) -> list[Pattern]:
     """Raises `NoPatterns` if there are not finitely many."""
     return unfolder.patterns(asked.atom, asked.when)
 
 
-def below(patterns: Sequence[Pattern]) -> Iterator[Asked]:
+def below(patterns: Sequence[Pattern]) -> Iterator[AskedQuery]:
     """The auxiliary queries: the negated atoms, at any time."""
     for pattern in patterns:
         for absence in pattern.absences:
@@ -70,15 +70,15 @@ def below(patterns: Sequence[Pattern]) -> Iterator[Asked]:
                 else Variable(names.setdefault(each, f"X{len(names) + 1}" if names else "X"))
                 for each in absence.arguments
             )
-            yield Asked(Atom(absence.predicate, terms), When(ANSWER_TIME), auxiliary=True)
+            yield AskedQuery(Atom(absence.predicate, terms), When(ANSWER_TIME), auxiliary=True)
 
 
-def listed(asked: Asked, pattern: Pattern) -> Listed:
+def listed(asked: AskedQuery, pattern: Pattern) -> ListedPattern:
     return _Writer(asked, pattern).listed()
 
 
 class _Writer:
-    def __init__(self, asked: Asked, pattern: Pattern) -> None:
+    def __init__(self, asked: AskedQuery, pattern: Pattern) -> None:
         self.asked, self.pattern = asked, pattern
         self.slots: dict[int, str] = {}
         self.equal: list[str] = []
@@ -111,7 +111,7 @@ class _Writer:
                 self.times[index] = (chosen, 0)
                 taken.add(chosen)
 
-    def listed(self) -> Listed:
+    def listed(self) -> ListedPattern:
         literals = sorted(self.pattern.literals, key=self._order)
         where = [*self.equal, *map(self._condition, self.pattern.conditions), *self._lookups(), *self._bounds()]
         where += [
@@ -120,7 +120,7 @@ class _Writer:
             if each.outside and not self._is_later(each)
         ]
         premises = tuple(self._literal(each) for each in literals)
-        return Listed(premises, self.bindings, tuple(dict.fromkeys(where)), self.pattern.rules)
+        return ListedPattern(premises, self.bindings, tuple(dict.fromkeys(where)), self.pattern.rules)
 
     def _is_later(self, premise: Premise) -> bool:
         """Whether a literal lies at the answer's time or after, and so never before the stream."""
@@ -157,7 +157,7 @@ class _Writer:
             atom = show_atom(Atom(lookup.predicate, tuple(map(self._argument, lookup.arguments))))
             yield atom if lookup.positive else f"not {atom}"
 
-    def _condition(self, condition: Condition) -> str:
+    def _condition(self, condition: PatternCondition) -> str:
         operator = condition.operator if condition.wanted else OPPOSITES[condition.operator]
         return f"{show_term(self._term(condition.left))} {operator} {show_term(self._term(condition.right))}"
 

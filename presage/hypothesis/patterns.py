@@ -41,7 +41,7 @@ class Time:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldStretch:
     """Until when a premise must hold, on dense time, and whether the ends of that stretch count."""
 
     until: Time
@@ -57,7 +57,7 @@ class Premise:
     positive: bool = True
     outside: bool = False
     """Whether it counts as met at a time before the stream."""
-    held: Held | None = None
+    held: HeldStretch | None = None
     """Set where it must hold throughout a stretch of dense time, from `when` on."""
 
 
@@ -71,7 +71,7 @@ class Lookup:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class PatternCondition:
     """A comparison that must come out as `wanted`; names are those of slots and times."""
 
     operator: str
@@ -94,7 +94,7 @@ class Tally:
     """What is told apart, and of sums first what is added up."""
     premise: Premise
     lookups: tuple[Lookup, ...]
-    conditions: tuple[Condition, ...]
+    conditions: tuple[PatternCondition, ...]
     reaches: tuple[tuple[Time, Time, Number | Edge | None, Number | Edge | None], ...]
     """Between which distances its times lie from others."""
     locals: frozenset[int]
@@ -113,7 +113,7 @@ class Pattern:
     absences: tuple[Premise, ...]
     """The negated literals."""
     lookups: tuple[Lookup, ...]
-    conditions: tuple[Condition, ...]
+    conditions: tuple[PatternCondition, ...]
     names: tuple[str, ...]
     """Of the slots, as in the rules."""
     time_names: tuple[str, ...]

@@ -18,7 +18,7 @@ from presage.hypothesis.delays import Excluded
 from presage.hypothesis.literals import Argument, Lit, Open
 from presage.hypothesis.patterns import Fixed, Premise
 from presage.hypothesis.records import Matcher, Slots, Times
-from presage.hypothesis.texts import Clause, condition_clause, exclusion_clause, range_clauses, show_clause
+from presage.hypothesis.words import Clause, condition_clause, exclusion_clause, range_clauses, show_clause
 from presage.model.terms import Number
 from presage.model.values import Value
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 
 from presage.core.formulas import Any, At, Every, Formula, Not, Seen, Some
 from presage.core.printer import word_of
-from presage.hypothesis.clause import Distance, NoClauses, Stretch, When
+from presage.hypothesis.clause import Distance, NoClauses, StretchFrom, When
 from presage.hypothesis.edges import Edge
 from presage.model.terms import Number
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FormulaPlace:
     """Where a formula is looked at: its time, and the windows around it as times with distances."""
 
     when: When
     windows: tuple[tuple[When, Number | None, Number | None], ...] = ()
-    stretch: Stretch | None = None
+    stretch: StretchFrom | None = None
     """Set where it must hold throughout."""
 
 
@@ -35,13 +35,13 @@ def check_throughout(formula: Formula, positive: bool) -> None:
             raise NoClauses(f"`not` {refused}")
 
 
-def throughout(place: Place, low: Distance | None, high: Distance | None, word: str) -> Place:
+def throughout(place: FormulaPlace, low: Distance | None, high: Distance | None, word: str) -> FormulaPlace:
     """The stretch of dense time that an operator asks for, or that all of a stretch together ask for."""
     if low is None or high is None:
         raise NoClauses(f"`{word}` without an upper bound asks for infinitely many times")
-    before = place.stretch or Stretch(place.when)
+    before = place.stretch or StretchFrom(place.when)
     first, last = (each.value if isinstance(each, Edge) else each for each in (low, high))
-    stretch = Stretch(
+    stretch = StretchFrom(
         before.until.later(last),
         before.closed_low and not isinstance(low, Edge),
         before.closed_high and not isinstance(high, Edge),
@@ -49,7 +49,7 @@ def throughout(place: Place, low: Distance | None, high: Distance | None, word: 
     return replace(place, when=place.when.later(first), stretch=stretch)
 
 
-def later(place: Place, distance: Distance) -> Place:
+def later(place: FormulaPlace, distance: Distance) -> FormulaPlace:
     assert not isinstance(distance, Edge)
     stretch = place.stretch
     if stretch is not None:
@@ -57,7 +57,7 @@ def later(place: Place, distance: Distance) -> Place:
     return replace(place, when=place.when.later(distance), stretch=stretch)
 
 
-def windowed(place: Place, low: Number | None, high: Number | None) -> Place:
+def windowed(place: FormulaPlace, low: Number | None, high: Number | None) -> FormulaPlace:
     return replace(place, windows=(*place.windows, (place.when, low, high)))
 
 
@@ -69,7 +69,7 @@ def negative(value: Distance | None) -> Distance | None:
     return None if value is None else -value
 
 
-def until(place: Place, high: Distance | None, word: str) -> Place:
+def until(place: FormulaPlace, high: Distance | None, word: str) -> FormulaPlace:
     """A stretch that goes on to so much before or after the time it was looked at."""
     if high is None:
         raise NoClauses(f"`{word}` without an upper bound asks for infinitely many times")
@@ -79,7 +79,7 @@ def until(place: Place, high: Distance | None, word: str) -> Place:
     return replace(place, stretch=end)
 
 
-def span_of(place: Place, word: str) -> tuple[When, Number | None, Number | None]:
+def span_of(place: FormulaPlace, word: str) -> tuple[When, Number | None, Number | None]:
     """A time, and between which distances from it the times lie that are in all of the windows."""
     bounds = place.windows
     if len({at.base for at, _, _ in bounds}) != 1:

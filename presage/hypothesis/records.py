@@ -15,7 +15,7 @@ from math import ceil, floor
 from presage.analysis.differences import linear
 from presage.hypothesis.delays import Delays, Excluded
 from presage.hypothesis.literals import Lit, Open
-from presage.hypothesis.patterns import START, Argument, Condition, Fixed, Pattern, Premise, Time, fill
+from presage.hypothesis.patterns import START, Argument, Fixed, Pattern, PatternCondition, Premise, Time, fill
 from presage.model.terms import Number, Variable, number
 from presage.model.values import Value, is_hopeless, is_true, value_of
 
@@ -25,7 +25,7 @@ Statics = Callable[[str, Sequence[Value | None]], Iterable[tuple[Value, ...]]]
 """The rows of a static predicate that agree with the values given."""
 
 
-class Record:
+class PartialMatch:
     __slots__ = ("alive", "deadline", "matcher", "met", "slots", "times", "watched")
 
     def __init__(self, matcher: Matcher, slots: Slots, times: Times) -> None:
@@ -46,11 +46,11 @@ class Matcher:
     def __init__(self, pattern: Pattern, delays: Delays, statics: Statics, discrete: bool) -> None:
         self.pattern, self.delays, self.statics, self.discrete = pattern, delays, statics, discrete
         self.all_met = (1 << len(pattern.premises)) - 1
-        self.records: dict[tuple[Slots, Times], Record] = {}
+        self.records: dict[tuple[Slots, Times], PartialMatch] = {}
         self.masks = [self._mask(each) for each in pattern.premises]
         # For each set of bound places: its records by what they bind of another set.
-        self.indexes: dict[tuple[int, int], dict[tuple[object, ...], dict[Record, None]]] = {}
-        self.sets: dict[int, dict[Record, None]] = {}
+        self.indexes: dict[tuple[int, int], dict[tuple[object, ...], dict[PartialMatch, None]]] = {}
+        self.sets: dict[int, dict[PartialMatch, None]] = {}
 
     def _mask(self, premise: Premise) -> int:
         mask = 0
@@ -61,7 +61,7 @@ class Matcher:
             mask |= 1 << (len(self.pattern.names) + premise.when.base)
         return mask
 
-    def arrive(self, index: int, arguments: tuple[Value, ...], time: Number) -> Iterator[Record]:
+    def arrive(self, index: int, arguments: tuple[Value, ...], time: Number) -> Iterator[PartialMatch]:
         """A fact meets a premise: yields the records that are new or stronger by it."""
         premise = self.pattern.premises[index]
         alone = self._match(premise, arguments, time)
@@ -82,7 +82,7 @@ class Matcher:
             for record in self.add(binding, met):
                 yield record
 
-    def meeting(self, index: int, arguments: tuple[Value, ...], time: Number) -> Iterator[Record]:
+    def meeting(self, index: int, arguments: tuple[Value, ...], time: Number) -> Iterator[PartialMatch]:
         """The records in which a premise is this very fact."""
         alone = self._match(self.pattern.premises[index], arguments, time)
         if alone is None:
@@ -107,7 +107,7 @@ class Matcher:
                 return None
         return tuple(slots), tuple(times)
 
-    def _merged(self, record: Record, other: tuple[Slots, Times]) -> tuple[Slots, Times]:
+    def _merged(self, record: PartialMatch, other: tuple[Slots, Times]) -> tuple[Slots, Times]:
         slots = tuple(a if a is not None else b for a, b in zip(record.slots, other[0], strict=True))
         times = tuple(a if a is not None else b for a, b in zip(record.times, other[1], strict=True))
         return slots, times
@@ -116,20 +116,20 @@ class Matcher:
         both = (*binding[0], *binding[1])
         return tuple(each for place, each in enumerate(both) if places >> place & 1)
 
-    def _index(self, bound: int, shared: int) -> dict[tuple[object, ...], dict[Record, None]]:
+    def _index(self, bound: int, shared: int) -> dict[tuple[object, ...], dict[PartialMatch, None]]:
         if (bound, shared) not in self.indexes:
-            index: dict[tuple[object, ...], dict[Record, None]] = {}
+            index: dict[tuple[object, ...], dict[PartialMatch, None]] = {}
             for record in self.sets[bound]:
                 index.setdefault(self._key((record.slots, record.times), shared), {})[record] = None
             self.indexes[bound, shared] = index
         return self.indexes[bound, shared]
 
-    def add(self, binding: tuple[Slots, Times], met: int = 0) -> Iterator[Record]:
+    def add(self, binding: tuple[Slots, Times], met: int = 0) -> Iterator[PartialMatch]:
         """Puts a binding among the records, completed by static facts, equations and the answer's time."""
         for slots, times in self.completed(list(binding[0]), list(binding[1])):
             record = self.records.get((slots, times))
             if record is None:
-                record = Record(self, slots, times)
+                record = PartialMatch(self, slots, times)
                 self.records[slots, times] = record
                 record.met = met | self.outside(times)
                 bound = self.bound(slots, times)
@@ -152,7 +152,7 @@ class Matcher:
                     met |= 1 << index
         return met
 
-    def remove(self, record: Record) -> None:
+    def remove(self, record: PartialMatch) -> None:
         record.alive = False
         self.records.pop((record.slots, record.times), None)
         bound = self.bound(record.slots, record.times)
@@ -257,7 +257,7 @@ class Matcher:
 
     def _solution(
         self,
-        condition: Condition,
+        condition: PatternCondition,
         slots: Sequence[Value | None],
         times: Sequence[Number | None],
         place: int,
@@ -296,7 +296,9 @@ class Matcher:
                     rest += sign * factor * value
         return None if share == 0 else number(-rest / share)
 
-    def judge(self, condition: Condition, slots: Sequence[Value | None], times: Sequence[Number | None]) -> bool | None:
+    def judge(
+        self, condition: PatternCondition, slots: Sequence[Value | None], times: Sequence[Number | None]
+    ) -> bool | None:
         """Whether a condition is met; `None` while it is open."""
         known = self.known(slots, times)
         if any(slots[each] is None or isinstance(slots[each], Open) for each in condition.slots) or any(

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
-from presage.hypothesis.engine import Change, Hypotheses, State
+from presage.hypothesis.engine import AnswerChange, AnswerState, Hypotheses
 from presage.hypothesis.judge import Asker
 from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.ways import Way
@@ -44,7 +44,7 @@ def _read_lit(saved: list[Any]) -> Lit:
     return Lit(saved[0], saved[1], tuple(read(each) for each in saved[2]), read(saved[3]))
 
 
-def _state(state: State) -> list[Any]:
+def _state(state: AnswerState) -> list[Any]:
     ways = [
         [[_lit(each) for each in way.needs], [_lit(each) for each in way.because], list(way.unless)]
         for way in state.ways
@@ -52,9 +52,9 @@ def _state(state: State) -> list[Any]:
     return [state.status, ways]
 
 
-def _read_state(saved: list[Any]) -> State:
+def _read_state(saved: list[Any]) -> AnswerState:
     status, ways = saved
-    return State(
+    return AnswerState(
         status,
         tuple(
             Way(frozenset(map(_read_lit, needs)), frozenset(map(_read_lit, because)), tuple(unless))
@@ -121,7 +121,7 @@ def take_over(
     engine: Hypotheses,
     now: Number | None,
     facts: Iterable[tuple[str, tuple[Value, ...], Number]],
-    told: Iterable[Change],
+    told: Iterable[AnswerChange],
 ) -> None:
     """Puts in a memory of ground answers, each with what was told of it, and the facts they rest on."""
     if now is None:

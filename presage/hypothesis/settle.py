@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from presage.hypothesis.delays import Delays
+from presage.hypothesis.lifetimes import Spans
 from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.patterns import START, Fixed, Pattern, Premise
-from presage.hypothesis.spans import Spans
 from presage.model.terms import Number
 
 DEPTH = 8

@@ -11,8 +11,8 @@ from fractions import Fraction
 from math import ceil, floor
 
 from presage.hypothesis.delays import Delays
+from presage.hypothesis.lifetimes import Spans
 from presage.hypothesis.patterns import START, Pattern
-from presage.hypothesis.spans import Spans
 from presage.model.terms import Number, number
 
 TURNS = 4

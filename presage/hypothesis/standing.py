@@ -13,28 +13,28 @@ from presage.hypothesis.delays import Delays
 from presage.hypothesis.literals import Argument, Open, Someone
 from presage.hypothesis.patterns import START, Pattern, fill
 from presage.hypothesis.pieces import Piece
-from presage.hypothesis.records import Matcher, Record, Statics
+from presage.hypothesis.records import Matcher, PartialMatch, Statics
 from presage.model.terms import Number, number
 from presage.model.values import Value
 
 Values = tuple[Value, ...]
 
 
-class Standing:
+class StandingRecords:
     def __init__(self, name: str, patterns: list[Pattern], delays: Delays, statics: Statics, discrete: bool) -> None:
         self.name = name
         self.matchers = [Matcher(pattern, delays, statics, discrete) for pattern in patterns]
         # Records by the time and the arguments of their answer; those with open arguments or time apart.
-        self.live: dict[Number, dict[Values, dict[Record, None]]] = {}
-        self.loose: dict[Number | None, dict[Record, None]] = {}
+        self.live: dict[Number, dict[Values, dict[PartialMatch, None]]] = {}
+        self.loose: dict[Number | None, dict[PartialMatch, None]] = {}
         self.decided: dict[Number, dict[Values, bool]] = {}
         # Who wants to know when something changes about a time and arguments; under `None`, about any.
         self.watchers: dict[Number, dict[Values | None, dict[Any, None]]] = {}
 
-    def answer(self, record: Record) -> tuple[tuple[Argument, ...], Number | Open]:
+    def answer(self, record: PartialMatch) -> tuple[tuple[Argument, ...], Number | Open]:
         return Piece(record.matcher, record.slots, record.times, record.met).answer
 
-    def place(self, record: Record) -> tuple[Number | None, Values | None]:
+    def place(self, record: PartialMatch) -> tuple[Number | None, Values | None]:
         """The time and arguments of a record's answer, `None` where they are open."""
         arguments, time = self.answer(record)
         at = None if isinstance(time, Open) else time
@@ -42,14 +42,14 @@ class Standing:
             return at, None
         return at, arguments  # type: ignore[return-value]
 
-    def put(self, record: Record) -> None:
+    def put(self, record: PartialMatch) -> None:
         time, arguments = self.place(record)
         if arguments is None or time is None:
             self.loose.setdefault(time, {})[record] = None
         else:
             self.live.setdefault(time, {}).setdefault(arguments, {})[record] = None
 
-    def drop(self, record: Record) -> None:
+    def drop(self, record: PartialMatch) -> None:
         time, arguments = self.place(record)
         if arguments is None or time is None:
             group = self.loose.get(time)
@@ -66,11 +66,11 @@ class Standing:
                 if not cells:
                     del self.live[time]
 
-    def records(self, time: Number, arguments: Values) -> Iterator[Record]:
+    def records(self, time: Number, arguments: Values) -> Iterator[PartialMatch]:
         """The records that lead to this very answer."""
         yield from self.live.get(time, {}).get(arguments, ())
 
-    def loosely(self, time: Number) -> Iterator[Record]:
+    def loosely(self, time: Number) -> Iterator[PartialMatch]:
         """The records that lead to answers with open variables at this time, or at an open one."""
         yield from self.loose.get(time, ())
         yield from self.loose.get(None, ())

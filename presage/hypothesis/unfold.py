@@ -18,9 +18,18 @@ from itertools import count
 from presage.analysis.patterns import resolve, unify
 from presage.analysis.subject import Subject
 from presage.hypothesis.bodies import clauses
-from presage.hypothesis.clause import Body, Clause, Counting, Literal, NoClauses, Reach, Stretch, When
-from presage.hypothesis.counting import NOT_ONE, renamed_comparison, renamed_counting
-from presage.hypothesis.finish import Finish, Goal, Node, NoPatterns
+from presage.hypothesis.clause import (
+    Clause,
+    ClauseBody,
+    ClauseLiteral,
+    Counting,
+    NoClauses,
+    StretchFrom,
+    TimeDistance,
+    When,
+)
+from presage.hypothesis.finish import Derivation, Finish, Goal, NoPatterns
+from presage.hypothesis.measured import NOT_ONE, renamed_comparison, renamed_counting
 from presage.hypothesis.minimal import canonical, minimal, subsumed_by
 from presage.hypothesis.patterns import START, Pattern
 from presage.model.formulas import Atom, Comparison
@@ -178,8 +187,10 @@ class Unfolder:
     def _unfolded(self, atom: Atom, when: When) -> list[Pattern]:
         found: dict[object, Pattern] = {}
         tie = count()
-        first = Node((Goal(Literal(atom, when)),), {}, {}, (), (), (), (Reach(when, When(None), 0, None),), ())
-        heap: list[tuple[int, int, Node]] = [(0, next(tie), first)]
+        first = Derivation(
+            (Goal(ClauseLiteral(atom, when)),), {}, {}, (), (), (), (TimeDistance(when, When(None), 0, None),), ()
+        )
+        heap: list[tuple[int, int, Derivation]] = [(0, next(tie), first)]
         steps = effort = comparisons = self.spread = 0
         while heap:
             depth, _, node = heapq.heappop(heap)
@@ -201,7 +212,7 @@ class Unfolder:
                 heapq.heappush(heap, (depth + 1, next(tie), following))
         return minimal(list(found.values()))
 
-    def _spread(self, atom: Atom, when: When, node: Node) -> Iterator[Pattern]:
+    def _spread(self, atom: Atom, when: When, node: Derivation) -> Iterator[Pattern]:
         """The patterns of a finished derivation: one for each choice of the times of negated literals, which become
         evidence without anything arriving that could fix them."""
         self.spread += 1
@@ -233,11 +244,11 @@ class Unfolder:
             return
         yield pattern
 
-    def _superfluous(self, atom: Atom, when: When, node: Node, found: Iterable[Pattern]) -> bool:
+    def _superfluous(self, atom: Atom, when: When, node: Derivation, found: Iterable[Pattern]) -> bool:
         partial = self._finish(atom, when, node)
         return partial is None or any(subsumed_by(partial, other) for other in found)
 
-    def _resolve(self, node: Node) -> Iterator[Node]:
+    def _resolve(self, node: Derivation) -> Iterator[Derivation]:
         # Leaves first: the more premises a goal shows, the sooner it is seen to be superfluous.
         place = next((index for index, each in enumerate(node.goals) if self._is_leaf(each.literal)), 0)
         goal, rest = node.goals[place], node.goals[:place] + node.goals[place + 1 :]
@@ -245,14 +256,13 @@ class Unfolder:
         name = literal.atom.predicate
         known = self.subject.predicates[name]
         if known.is_static:
-            yield Node(rest, node.bindings, node.times, node.leaves, (*node.lookups, (literal.atom, literal.positive)),
-                        node.comparisons, node.reaches, node.rules, node.counted)  # fmt: skip
+            yield replace(node, goals=rest, lookups=(*node.lookups, (literal.atom, literal.positive)))
             return
         reaches = node.reaches
         if literal.outside == "false":
-            reaches = (*reaches, Reach(literal.when, When(None), 0, None))
+            reaches = (*reaches, TimeDistance(literal.when, When(None), 0, None))
         if not literal.positive or known.is_input:
-            yield Node(rest, node.bindings, node.times, (*node.leaves, literal), node.lookups,
+            yield Derivation(rest, node.bindings, node.times, (*node.leaves, literal), node.lookups,
                         node.comparisons, reaches, node.rules, node.counted)  # fmt: skip
         if not literal.positive or known.kind != "derived":
             return
@@ -298,12 +308,12 @@ class Unfolder:
             if any(True for comparison, _ in clause.body.comparisons for _ in _times_in(comparison, clause)):
                 raise NoPatterns(f"{where}: its reasons compare times", rules)
 
-    def _is_leaf(self, literal: Literal) -> bool:
+    def _is_leaf(self, literal: ClauseLiteral) -> bool:
         return not literal.positive or self.subject.predicates[literal.atom.predicate].kind != "derived"
 
     def _apply(
-        self, clause: Clause, goal: Goal, node: Node, rest: tuple[Goal, ...], reaches: tuple[Reach, ...]
-    ) -> Node | None:
+        self, clause: Clause, goal: Goal, node: Derivation, rest: tuple[Goal, ...], reaches: tuple[TimeDistance, ...]
+    ) -> Derivation | None:
         mark = f"'{next(self.marks)}"
         bindings = unify(_renamed(clause.head, mark).arguments, goal.literal.atom.arguments, node.bindings)
         if bindings is None:
@@ -315,7 +325,7 @@ class Unfolder:
         body = clause.body
         goals = tuple(
             Goal(
-                Literal(
+                ClauseLiteral(
                     _renamed(each.atom, mark),
                     _marked(each.when, mark),
                     each.positive,
@@ -332,8 +342,10 @@ class Unfolder:
 
         comparisons = tuple((renamed_comparison(each, marked), wanted) for each, wanted in body.comparisons)
         counted = tuple(renamed_counting(self._inside(each, clause.rule), marked) for each in body.counted)
-        own = tuple(Reach(_marked(each.x, mark), _marked(each.y, mark), each.low, each.high) for each in body.reaches)
-        return Node(goals + rest, bindings, times, node.leaves, node.lookups, node.comparisons + comparisons,
+        own = tuple(
+            TimeDistance(_marked(each.x, mark), _marked(each.y, mark), each.low, each.high) for each in body.reaches
+        )
+        return Derivation(goals + rest, bindings, times, node.leaves, node.lookups, node.comparisons + comparisons,
                      reaches + own, (*node.rules, clause.rule), node.counted + counted)  # fmt: skip
 
     def _inside(self, counting: Counting, rule: Rule) -> Counting:
@@ -343,7 +355,7 @@ class Unfolder:
         if known is not None:
             return known
         body = counting.body
-        first = Node(tuple(map(Goal, body.literals)), {}, {}, (), (), body.comparisons, body.reaches, ())
+        first = Derivation(tuple(map(Goal, body.literals)), {}, {}, (), (), body.comparisons, body.reaches, ())
         todo, found = [first], []
         while todo:
             node = todo.pop()
@@ -365,19 +377,19 @@ class Unfolder:
         def put(term: Term) -> Term:
             return map_term(term, lambda part: resolve(part, node.bindings))
 
-        inside = Body(
-            (leaf, *(Literal(_put(atom, put), When(None), positive) for atom, positive in node.lookups)),
+        inside = ClauseBody(
+            (leaf, *(ClauseLiteral(_put(atom, put), When(None), positive) for atom, positive in node.lookups)),
             tuple(
                 (Comparison(each.operator, put(each.left), put(each.right)), wanted)
                 for each, wanted in node.comparisons
             ),
-            tuple(Reach(node.time(each.x), node.time(each.y), each.low, each.high) for each in node.reaches),
+            tuple(TimeDistance(node.time(each.x), node.time(each.y), each.low, each.high) for each in node.reaches),
         )
         resolved = replace(counting, body=inside, terms=tuple(map(put, counting.terms)))
         self.insides[counting] = resolved
         return resolved
 
-    def _finish(self, atom: Atom, when: When, node: Node) -> Pattern | None:
+    def _finish(self, atom: Atom, when: When, node: Derivation) -> Pattern | None:
         return Finish(self.subject, node).pattern(atom, when)
 
 
@@ -385,13 +397,13 @@ def _marked(when: When, mark: str) -> When:
     return when if when.base is None else When(when.base + mark, when.offset)
 
 
-def _spread_over(outer: Stretch | None, clause: Clause, reason: Literal, mark: str) -> Stretch | None:
+def _spread_over(outer: StretchFrom | None, clause: Clause, reason: ClauseLiteral, mark: str) -> StretchFrom | None:
     """How long a clause's reason must hold if its conclusion must hold throughout a stretch, or at one time."""
     own = reason.stretch
     if outer is None:
         return None if own is None else replace(own, until=_marked(own.until, mark))
     last = reason.when if own is None else own.until
-    return Stretch(
+    return StretchFrom(
         outer.until.later(last.offset - clause.when.offset),
         outer.closed_low and (own is None or own.closed_low),
         outer.closed_high and (own is None or own.closed_high),
@@ -418,7 +430,7 @@ def _put(atom: Atom, put: Callable[[Term], Term]) -> Atom:
     return Atom(atom.predicate, tuple(map(put, atom.arguments)))
 
 
-def _unify_times(node: Node, head: When, goal: When) -> dict[str, When] | None:
+def _unify_times(node: Derivation, head: When, goal: When) -> dict[str, When] | None:
     """The head's time made equal to the goal's."""
     first, second = node.time(head), node.time(goal)
     if first.base == second.base:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.pieces import Piece
-from presage.hypothesis.texts import Clause, show_clause
+from presage.hypothesis.words import Clause, show_clause
 from presage.model.terms import Number
 from presage.model.values import Value, is_true, value_of
 

@@ -16,9 +16,9 @@ from presage.analysis.subject import Subject
 from presage.errors import PresageError
 from presage.hypothesis.confidence import Confidence
 from presage.hypothesis.engine import Hypotheses
-from presage.hypothesis.failing import Failing, Failure
-from presage.hypothesis.finding import uses_stretches
+from presage.hypothesis.failing import FailedPremise, Failing
 from presage.hypothesis.finish import NoPatterns
+from presage.hypothesis.finite import uses_stretches
 from presage.hypothesis.judge import Asker
 from presage.hypothesis.literals import Argument, Lit, Open
 from presage.hypothesis.settle import Settle
@@ -32,7 +32,7 @@ from presage.model.terms import Number, Variable
 MOST_POINTS = 1_000_000
 
 
-class Arrival(NamedTuple):
+class ArrivedFact(NamedTuple):
     """A fact and when it arrived."""
 
     when: Number
@@ -44,7 +44,7 @@ class Arrival(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class OpenPremise:
     """A premise that is not there, and until when it may come or has to stay away."""
 
     premise: Lit
@@ -54,7 +54,7 @@ class Waiting:
 @dataclass(frozen=True, slots=True)
 class OpenWay:
     way: Way
-    waiting: tuple[Waiting, ...]
+    waiting: tuple[OpenPremise, ...]
     decided_by: Number | None
     confidence: float | None
     rules: tuple[Rule, ...]
@@ -71,7 +71,7 @@ class AnswerCourse:
     history: tuple[tuple[Number, str], ...] = ()
     """The times at which its status became another, up to `at`."""
     ways: tuple[OpenWay, ...] = ()
-    failed: Failure | None = None
+    failed: FailedPremise | None = None
     instances: tuple[AnswerCourse, ...] = ()
     """For an answer with open variables: what can be said of others at that time that are like it."""
 
@@ -89,12 +89,12 @@ class Why:
         self,
         subject: Subject,
         statics: Iterable[tuple[str, Values]],
-        arrivals: Iterable[Arrival],
+        arrivals: Iterable[ArrivedFact],
         start: Number | None = 0,
     ) -> None:
         self.subject, self.statics = subject, list(statics)
         self.unfolder = Unfolder(subject)
-        self.arrivals: dict[Number, list[Arrival]] = {}
+        self.arrivals: dict[Number, list[ArrivedFact]] = {}
         for each in arrivals:
             self.arrivals.setdefault(each.when, []).append(each)
         self.start = min(self.arrivals, default=0) if start is None else start
@@ -196,13 +196,13 @@ class _Replay:
                     return
                 now = self.engine.now
             self.before, self.now = self.engine.now, now
-            due: list[Arrival] = []
+            due: list[ArrivedFact] = []
             while self.times and self.times[-1] <= now:
                 due.extend(self.arrivals[self.times.pop()])
             self.engine.remember((point for each in due for point in self._points(each)), now)
             yield now
 
-    def _points(self, fact: Arrival) -> Iterator[tuple[str, Values, Number]]:
+    def _points(self, fact: ArrivedFact) -> Iterator[tuple[str, Values, Number]]:
         """The time points of a fact, as far ahead as they can matter."""
         if fact.predicate not in self.engine.listeners:
             return
@@ -249,7 +249,7 @@ class _Replay:
 
 def _open_way(engine: Hypotheses, way: Way, rules: tuple[Rule, ...], at: Number) -> OpenWay:
     settle = Settle(engine.patterns, engine.spans, engine.delays)
-    missing = tuple(Waiting(lit, settle.of(lit)) for lit in sorted(way.needs, key=lambda lit: lit.order))
+    missing = tuple(OpenPremise(lit, settle.of(lit)) for lit in sorted(way.needs, key=lambda lit: lit.order))
     likely = Confidence(engine.delays, engine.judge)
     chance = None if likely.learned else likely.of(way, at)  # What a stream taught is not at hand here.
     return OpenWay(way, missing, settle.all_of(way.needs), chance, rules)

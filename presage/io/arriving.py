@@ -16,7 +16,7 @@ from presage.model.terms import Number
 
 
 @dataclass(slots=True)
-class Arriving:
+class ArrivingColumns:
     """Facts by the column, in the order of their arrival."""
 
     columns: Columns
@@ -26,10 +26,10 @@ class Arriving:
         return self.columns.between(begin, end)
 
 
-class Gathered(Sequence[Fact]):
+class GatheredFacts(Sequence[Fact]):
     """All facts of a run, before it begins: by the column where they are alike, the others one by one."""
 
-    def __init__(self, arriving: Sequence[Arriving] = (), facts: Sequence[Fact] = ()) -> None:
+    def __init__(self, arriving: Sequence[ArrivingColumns] = (), facts: Sequence[Fact] = ()) -> None:
         self.arriving = [each for each in arriving if len(each.arrivals)]
         self.facts = facts
         self._all: Sequence[Fact] | None = None if self.arriving else facts
@@ -75,17 +75,17 @@ class Gathered(Sequence[Fact]):
         )
 
 
-def in_order(columns: Columns, arrivals: Ints) -> Arriving:
+def in_order(columns: Columns, arrivals: Ints) -> ArrivingColumns:
     """Facts by their arrival; what arrives together stays in its order."""
     if len(arrivals) > 1 and (arrivals[1:] < arrivals[:-1]).any():
         order = np.argsort(arrivals, kind="stable")
-        return Arriving(columns.taken(order), arrivals[order])
-    return Arriving(columns, arrivals)
+        return ArrivingColumns(columns.taken(order), arrivals[order])
+    return ArrivingColumns(columns, arrivals)
 
 
-def of_tables(reader: TableReader, tables: Mapping[str, Any]) -> Gathered:
+def of_tables(reader: TableReader, tables: Mapping[str, Any]) -> GatheredFacts:
     """The facts of tables, which arrive at their times or, with a column `arrives`, when that says."""
-    arriving: list[Arriving] = []
+    arriving: list[ArrivingColumns] = []
     facts: list[Fact] = []
     for name, table in tables.items():
         where = f"table {name}"
@@ -107,4 +107,4 @@ def of_tables(reader: TableReader, tables: Mapping[str, Any]) -> Gathered:
             arriving.append(in_order(read, read.times if said is None else said))
         else:
             facts.extend(read)
-    return Gathered(arriving, facts)
+    return GatheredFacts(arriving, facts)

@@ -14,21 +14,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from presage.io.arriving import Arriving, Gathered
-from presage.io.distinct import Cells, Found, Unusual
+from presage.io.arriving import ArrivingColumns, GatheredFacts
+from presage.io.distinct import Cells, FileContents, Unusual
 from presage.io.facts import Checker, Fact, FactError
 from presage.io.files import ROWS_AT_ONCE, FactsFile, read_cell, read_facts
 from presage.io.json_columns import read_json_columns
-from presage.io.rows import Rows, check_header, expected_columns
+from presage.io.rows import TableRows, check_header, expected_columns
 from presage.io.tables import Ints, pyarrow
 
 SMALL = 1 << 14
 """Files of fewer bytes are read row by row: to ask Arrow would take longer."""
 
 
-def gather(files: Iterable[FactsFile], checker: Checker, by_columns: bool = True) -> tuple[Gathered, list[Fact]]:
+def gather(files: Iterable[FactsFile], checker: Checker, by_columns: bool = True) -> tuple[GatheredFacts, list[Fact]]:
     """The facts of files: those of the stream, and the static ones."""
-    arriving: list[Arriving] = []
+    arriving: list[ArrivingColumns] = []
     streamed: list[Fact] = []
     known: list[Fact] = []
     for file in files:
@@ -37,10 +37,10 @@ def gather(files: Iterable[FactsFile], checker: Checker, by_columns: bool = True
             arriving += found[0]
         for fact in read_facts([file], checker) if found is None else found[1]:
             (known if fact.low is None else streamed).append(fact)
-    return Gathered(arriving, streamed), known
+    return GatheredFacts(arriving, streamed), known
 
 
-def _by_columns(file: FactsFile, checker: Checker) -> tuple[list[Arriving], list[Fact]] | None:
+def _by_columns(file: FactsFile, checker: Checker) -> tuple[list[ArrivingColumns], list[Fact]] | None:
     """A file by the column, with the facts that are not; nothing where it must be read row by row."""
     reader = READERS.get(file.suffix.lower()) if isinstance(file, Path) else None
     if reader is None or not isinstance(file, Path):
@@ -57,17 +57,17 @@ def _by_columns(file: FactsFile, checker: Checker) -> tuple[list[Arriving], list
     return None
 
 
-def _argument_cells(rows: Rows, arity: int) -> list[Cells]:
+def _argument_cells(rows: TableRows, arity: int) -> list[Cells]:
     return [Cells(lambda cell, place=place: rows.value(cell, place, 0)) for place in range(arity)]  # type: ignore[misc]
 
 
-def _rows_of(path: Path, header: list[str], checker: Checker, read: Any = None) -> Rows:
+def _rows_of(path: Path, header: list[str], checker: Checker, read: Any = None) -> TableRows:
     known = checker.known(path.stem, "")
     if known.is_static:
         raise Unusual("facts without times")
     kept = expected_columns(known, header, "", checker)
     check_header(known, kept, "")
-    rows = Rows(known, header, checker, str, read)
+    rows = TableRows(known, header, checker, str, read)
     said = {name for name, _ in rows.when}
     if not {"time"} <= said <= {"time", "arrives"}:
         raise Unusual("facts over intervals")
@@ -77,10 +77,10 @@ def _rows_of(path: Path, header: list[str], checker: Checker, read: Any = None) 
 # Parquet
 
 
-def _read_parquet(path: Path, checker: Checker) -> Found:
+def _read_parquet(path: Path, checker: Checker) -> FileContents:
     from pyarrow import parquet
 
-    found = Found(checker)
+    found = FileContents(checker)
     if checker.passes_over(path.stem, 0):
         raise Unusual("facts that are passed over")
     with path.open("rb") as raw, _lean_memory():
@@ -114,7 +114,7 @@ def _lean_memory() -> Iterator[None]:
         pa.set_memory_pool(before)
 
 
-def _arrivals(found: Found, column: Any, times: Ints) -> Ints:
+def _arrivals(found: FileContents, column: Any, times: Ints) -> Ints:
     """When facts arrive: where nothing is said, at their times."""
     if not column.null_count:
         return found.times.times(column)
@@ -127,7 +127,7 @@ def _arrivals(found: Found, column: Any, times: Ints) -> Ints:
 # CSV
 
 
-def _read_csv(path: Path, checker: Checker) -> Found:
+def _read_csv(path: Path, checker: Checker) -> FileContents:
     from pyarrow import csv
 
     pa = pyarrow()
@@ -141,7 +141,7 @@ def _read_csv(path: Path, checker: Checker) -> Found:
         raise Unusual("a line without cells before the header")
     header = next(plain_csv.reader([first], strict=True))
     rows = _rows_of(path, header, checker, read_cell)
-    found = Found(checker)
+    found = FileContents(checker)
     cells, times, arrivals = found.table(path.stem, lambda: _argument_cells(rows, len(rows.names)))
     when = [name for name, _ in rows.when]
     parsing = csv.ParseOptions(double_quote=False, newlines_in_values=b'"' in data)
@@ -169,7 +169,7 @@ def _are_plain_quotes(data: bytes) -> bool:
     return opening == closing and opening + closing == data.count(b'"')
 
 
-def _texts_of_arrivals(found: Found, column: Any, times: Ints) -> Ints:
+def _texts_of_arrivals(found: FileContents, column: Any, times: Ints) -> Ints:
     """The same for text, where an empty cell says nothing."""
     import pyarrow.compute as pc
 
@@ -177,7 +177,7 @@ def _texts_of_arrivals(found: Found, column: Any, times: Ints) -> Ints:
     return _arrivals(found, pc.if_else(pc.equal(texts, ""), None, texts), times)
 
 
-READERS: dict[str, Callable[[Path, Checker], Found]] = {
+READERS: dict[str, Callable[[Path, Checker], FileContents]] = {
     ".jsonl": read_json_columns,
     ".ndjson": read_json_columns,
     ".json": read_json_columns,

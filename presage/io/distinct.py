@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from presage.answers import Value
-from presage.io.arriving import Arriving, in_order
+from presage.io.arriving import ArrivingColumns, in_order
 from presage.io.facts import Checker, Fact
 from presage.io.tables import MOST, Coded, Columns, Ints, cells_of, integers, pyarrow
 
@@ -112,7 +112,7 @@ class WholeTimes:
         return np.array(self.cells.values, np.int64)[own][codes]
 
 
-class Found:
+class FileContents:
     """What was read of a file: for each predicate its columns, and the facts that are none."""
 
     def __init__(self, checker: Checker) -> None:
@@ -134,7 +134,7 @@ class Found:
         for kind in self.times.kinds:
             self.checker.note(kind, "")
 
-    def arriving(self) -> list[Arriving]:
+    def arriving(self) -> list[ArrivingColumns]:
         """Sorted by arrival; what arrives together stays in its order."""
         found = []
         for name, (cells, times, arrivals) in self.tables.items():

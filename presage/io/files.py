@@ -15,7 +15,7 @@ from presage.errors import neighbour
 from presage.io.facts import Checker, Fact, FactError, exact
 from presage.io.monpoly import read_log
 from presage.io.rdf import read_rdf
-from presage.io.rows import Rows, check_header, column_names, expected_columns, when_names
+from presage.io.rows import TableRows, check_header, column_names, expected_columns, when_names
 from presage.io.written import read_written
 from presage.io.xes import read_xes
 from presage.model.terms import Number
@@ -126,7 +126,7 @@ def _read_csv(path: Path, checker: Checker) -> Iterator[Fact]:
             _refuse_other_separators(header, where)
             expected_columns(known, header, where, checker)
             check_header(known, header, where)
-            rows, width = Rows(known, header, checker, lambda row: f"{path}:{row}", read_cell), len(header)
+            rows, width = TableRows(known, header, checker, lambda row: f"{path}:{row}", read_cell), len(header)
             for cells in lines:
                 if len(cells) != width:
                     if not cells:
@@ -178,7 +178,7 @@ def _read_parquet(path: Path, checker: Checker) -> Iterator[Fact]:
             header = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
             header = expected_columns(known, header, str(path), checker)
             check_header(known, header, str(path))
-            rows, before = Rows(known, header, checker, lambda row: f"{path}:{row}"), 0
+            rows, before = TableRows(known, header, checker, lambda row: f"{path}:{row}"), 0
             for batch in file.iter_batches(ROWS_AT_ONCE, columns=header):
                 columns = [cells_of(batch.column(name), f"{path}: the column `{name}`") for name in header]
                 for row, cells in enumerate(zip(*columns, strict=True), before + 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from presage.io.arriving import Gathered, of_tables
+from presage.io.arriving import GatheredFacts, of_tables
 from presage.io.facts import Checker, Fact, FactError
 from presage.io.tables import Columns, TableReader
 from presage.io.tuples import Given, TupleReader
@@ -44,7 +44,7 @@ class GivenReader:
         tables, checked = self.read(facts)
         return [*(fact for table in tables for fact in table.facts()), *checked]
 
-    def arriving(self, tables: Mapping[str, Any]) -> Gathered:
+    def arriving(self, tables: Mapping[str, Any]) -> GatheredFacts:
         """The facts of tables for a whole stretch of time, which arrive at their times or when the tables say."""
         return of_tables(self._tables, tables)
 

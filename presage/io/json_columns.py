@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from presage.analysis.predicates import Predicate
-from presage.io.distinct import Cells, Found, Unusual
+from presage.io.distinct import Cells, FileContents, Unusual
 from presage.io.facts import Checker
 from presage.io.files import read_line
 from presage.io.tables import integers, pyarrow
@@ -23,8 +23,8 @@ _MARK = b"\xef\xbb\xbf"
 """What some programs put before UTF-8 text."""
 
 
-def read_json_columns(path: Path, checker: Checker) -> Found:
-    found = Found(checker)
+def read_json_columns(path: Path, checker: Checker) -> FileContents:
+    found = FileContents(checker)
     most = max((known.arity for known in checker.predicates.values()), default=0)
     for data in _pieces(path):
         _Piece(data, most, found).take()
@@ -51,7 +51,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
 class _Piece:
     """Some whole lines of a file."""
 
-    def __init__(self, data: bytes, most: int, found: Found) -> None:
+    def __init__(self, data: bytes, most: int, found: FileContents) -> None:
         if data.count(b"\r") != data.count(b"\r\n"):
             raise Unusual("lines that end in another way")
         if not data.isascii():

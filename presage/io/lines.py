@@ -11,7 +11,7 @@ from presage.answers import Answer, Answers
 from presage.answers.schema import answers_table, schema_of_lines
 
 
-class TextColumn(Protocol):
+class TextLists(Protocol):
     """Lists of texts: where those of each row begin, where each text begins, and the bytes."""
 
     @property
@@ -22,7 +22,7 @@ class TextColumn(Protocol):
     def data(self) -> Any: ...
 
 
-class Lines(Protocol):
+class AnswerLines(Protocol):
     """Lines about answers at time points, each with one way at most."""
 
     @property
@@ -49,7 +49,7 @@ def texts_column(offsets: Any, data: Any) -> Any:
     return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
 
 
-def lines_table(lines: Lines, now: Any) -> Any:
+def lines_table(lines: AnswerLines, now: Any) -> Any:
     """`now` is one time, or an array with that of each line."""
     import pyarrow as pa
 
@@ -58,7 +58,7 @@ def lines_table(lines: Lines, now: Any) -> Any:
     empty = pa.array(np.zeros(size + 1, np.int32))
 
     def texts(name: str) -> Any:
-        given: TextColumn = lines.columns[name]
+        given: TextLists = lines.columns[name]
         return texts_column(given.offsets, given.data)
 
     def lists(name: str) -> Any:

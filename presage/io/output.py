@@ -68,7 +68,7 @@ def open_output(
 class _Shown:
     """An output whose lines have moments in place of numbers, where the first line is to have them."""
 
-    def __init__(self, out: Lines, shown: Callable[[], Moments | None] | None) -> None:
+    def __init__(self, out: LineFile, shown: Callable[[], Moments | None] | None) -> None:
         self.out, self.shown, self.is_known = out, shown or (lambda: None), False
         self.moments: Moments | None = None
 
@@ -92,7 +92,7 @@ class _Shown:
             self.moments, self.is_known = self.shown(), True
 
 
-class Lines(Protocol):
+class LineFile(Protocol):
     """A file of lines."""
 
     def write_line(self, line: dict[str, Any]) -> None:

@@ -72,7 +72,7 @@ def expected_columns(known: Predicate, header: Sequence[str], where: str, checke
     return [name for name in header if name in expected]
 
 
-class Rows:
+class TableRows:
     """Makes facts of the rows of one table."""
 
     def __init__(

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from presage.analysis.predicates import Predicate, delay_of
 from presage.answers import Value
 from presage.io.facts import Checker, Fact, FactError, exact
-from presage.io.rows import Rows, check_header, column_names, when_names
+from presage.io.rows import TableRows, check_header, column_names, when_names
 from presage.model.terms import Number
 
 Ints = npt.NDArray[np.int64]
@@ -276,7 +276,7 @@ class TableReader:
     def _facts(self, known: Predicate, arrow: Any, names: list[str], where: str) -> list[Fact]:
         header = [*names, *(column for column in when_names(known) if column in arrow.column_names)]
         columns = [cells_of(arrow.column(column), f"{where}: the column `{column}`") for column in header]
-        rows = Rows(known, header, self.checker, lambda row: f"{where}, row {row}")
+        rows = TableRows(known, header, self.checker, lambda row: f"{where}, row {row}")
         if not columns:
             return [rows.fact((), row + 1) for row in range(arrow.num_rows)]
         return [rows.fact(cells, row) for row, cells in enumerate(zip(*columns, strict=True), 1)]

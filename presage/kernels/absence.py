@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from presage.kernels.compiling import kernel
+from presage.kernels.fields import FAR, FROM, NODES, RECORD_BYTES, RECORDS, TO, WIDTH, get
 from presage.kernels.finding import find_row
-from presage.kernels.layout import FAR, FROM, NODES, RECORD_BYTES, RECORDS, TO, WIDTH, get
 from presage.kernels.tables import earlier_record
 
 

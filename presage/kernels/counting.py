@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from presage.kernels.compiling import kernel
+from presage.kernels.fields import FAR, FORGETS, LINK, LOG, LOG_ROW, RECORD_BYTES, RECORDS, TO, WIDTH, get, get32, put
 from presage.kernels.finding import find_row
-from presage.kernels.layout import FAR, FORGETS, LINK, LOG, LOG_ROW, RECORD_BYTES, RECORDS, TO, WIDTH, get, get32, put
 from presage.kernels.tables import UNLINKED, insert, link
 
 

@@ -7,7 +7,7 @@ remembers how much of its log it has seen. The triggers of a component take turn
 from __future__ import annotations
 
 from presage.kernels.compiling import kernel
-from presage.kernels.layout import (
+from presage.kernels.fields import (
     COLUMNS,
     HIGHS,
     INDEXES,
@@ -23,7 +23,7 @@ from presage.kernels.layout import (
     get,
     put,
 )
-from presage.kernels.matching import match
+from presage.kernels.joins import match
 from presage.kernels.spreading import hop, shrink, since_left, since_right
 from presage.kernels.tables import insert
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from presage.kernels.compiling import kernel
-from presage.kernels.layout import (
+from presage.kernels.fields import (
     CHECKS,
     ENTRY_BYTES,
     FAR,

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from presage.kernels.compiling import inlined, kernel
-from presage.kernels.hashing import EMPTY, GONE, first_place, hash_tuple, stride
-from presage.kernels.layout import (
+from presage.kernels.fields import (
     BY_NUMBER,
     COLUMNS,
     EARLIER,
@@ -26,6 +25,7 @@ from presage.kernels.layout import (
     put,
     put32,
 )
+from presage.kernels.hashing import EMPTY, GONE, first_place, hash_tuple, stride
 
 # What `EARLIER` says of a row not in use.
 FREE = -2

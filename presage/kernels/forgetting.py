@@ -10,10 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from presage.kernels.compiling import kernel
-from presage.kernels.finding import FREE, find_row
-from presage.kernels.groups import remove_from_indexes
-from presage.kernels.hashing import EMPTY, GONE, first_place, hash_tuple, stride
-from presage.kernels.layout import (
+from presage.kernels.fields import (
     BUCKET,
     BY_NUMBER,
     COLUMNS,
@@ -59,6 +56,9 @@ from presage.kernels.layout import (
     put,
     put32,
 )  # fmt: skip
+from presage.kernels.finding import FREE, find_row
+from presage.kernels.groups import remove_from_indexes
+from presage.kernels.hashing import EMPTY, GONE, first_place, hash_tuple, stride
 from presage.kernels.tables import LAST, UNLINKED, drop_nodes, earlier_record, link
 
 

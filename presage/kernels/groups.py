@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from presage.kernels.compiling import kernel
-from presage.kernels.hashing import EMPTY, GONE, first_place, hash_columns, hash_tuple, stride
-from presage.kernels.layout import (
+from presage.kernels.fields import (
     EARLIER,
     FOLLOWING,
     GROUP_GRAVES,
@@ -30,6 +29,7 @@ from presage.kernels.layout import (
     put,
     put32,
 )
+from presage.kernels.hashing import EMPTY, GONE, first_place, hash_columns, hash_tuple, stride
 
 
 @kernel

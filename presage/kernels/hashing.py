@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from presage.kernels.compiling import inlined
-from presage.kernels.layout import get, get32
+from presage.kernels.fields import get, get32
 
 EMPTY, GONE = -1, -2
 

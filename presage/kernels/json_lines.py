@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from presage.kernels.compiling import inlined, kernel
-from presage.kernels.layout import get8, put8
+from presage.kernels.fields import get8, put8
 
 PLAIN, OTHER, BLANK = range(3)
 AHEAD = 3

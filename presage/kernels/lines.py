@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from presage.kernels.compiling import inlined, kernel
-from presage.kernels.layout import get, put
+from presage.kernels.fields import get, put
 
 # Kinds of pieces: bytes of `constants` between two places; a column of the key, with something added to it, as digits;
 # a column of the key as the name of that number, of the kind that is this one less `NAMES`, those of constants first.

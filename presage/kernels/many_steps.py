@@ -16,8 +16,7 @@ import numpy as np
 
 from presage.kernels.compiling import kernel
 from presage.kernels.driver import DONE, TABLE_FULL, run
-from presage.kernels.forgetting import forget, forget_news
-from presage.kernels.layout import (
+from presage.kernels.fields import (
     COLUMNS,
     INDEXES,
     LOG,
@@ -32,6 +31,7 @@ from presage.kernels.layout import (
     put,
     put32,
 )
+from presage.kernels.forgetting import forget, forget_news
 from presage.kernels.tables import insert
 
 # Where a stretch stands. `LONG` is a table whose log is longer than it need be, or -1.

@@ -23,8 +23,8 @@ from __future__ import annotations
 import numpy as np
 
 from presage.kernels.compiling import inlined, kernel
+from presage.kernels.fields import get, get32
 from presage.kernels.hashing import EMPTY, scatter
-from presage.kernels.layout import get, get32
 from presage.kernels.wakes import NONE, WAITING_FREE, WAITING_TIMES, has_room, take_earliest, wait
 
 # What a row is, and what is reported of it.

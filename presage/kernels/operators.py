@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from presage.kernels.compiling import inlined, kernel
-from presage.kernels.layout import FAR
+from presage.kernels.fields import FAR
 
 
 @inlined

@@ -10,9 +10,7 @@ import numpy as np
 
 from presage.kernels.compiling import kernel
 from presage.kernels.entries import SPEC_BYTES
-from presage.kernels.finding import FREE, find_row
-from presage.kernels.groups import find_group
-from presage.kernels.layout import (
+from presage.kernels.fields import (
     COLUMNS,
     EARLIER,
     FAR,
@@ -40,6 +38,8 @@ from presage.kernels.layout import (
     put,
     put32,
 )
+from presage.kernels.finding import FREE, find_row
+from presage.kernels.groups import find_group
 from presage.kernels.operators import dilate, erode, reach
 from presage.kernels.tables import earlier_record
 

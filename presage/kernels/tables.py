@@ -25,10 +25,7 @@ from typing import Any
 import numpy as np
 
 from presage.kernels.compiling import inlined, kernel, typed
-from presage.kernels.finding import FREE, find_place
-from presage.kernels.groups import add_to_indexes, indexes_have_room
-from presage.kernels.hashing import GONE
-from presage.kernels.layout import (
+from presage.kernels.fields import (
     AHEAD,
     AHEAD_CAPACITY,
     AHEAD_COLUMNS,
@@ -77,6 +74,9 @@ from presage.kernels.layout import (
     put,
     put32,
 )
+from presage.kernels.finding import FREE, find_place
+from presage.kernels.groups import add_to_indexes, indexes_have_room
+from presage.kernels.hashing import GONE
 
 LAST = -1
 UNLINKED = -2

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from presage.kernels.compiling import inlined, kernel
+from presage.kernels.fields import get, get8, get32, get_half, get_word, put, put8, put32
 from presage.kernels.hashing import scatter
-from presage.kernels.layout import get, get8, get32, get_half, get_word, put, put8, put32
 
 EMPTY = -1
 SLOTS, MASK, BYTES, ENTRIES, FIELDS = range(5)

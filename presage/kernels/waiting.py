@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from presage.kernels.compiling import kernel
-from presage.kernels.layout import FAR
+from presage.kernels.fields import FAR
 
 
 @kernel

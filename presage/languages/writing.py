@@ -40,7 +40,7 @@ from presage.model.time import Pin
 from presage.syntax import is_keyword, starts_like_a_variable
 
 
-class Names:
+class FreshNames:
     """Names of one kind, each given once."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
@@ -159,7 +159,7 @@ def rule(predicate: str, arguments: Iterable[Term], body: Iterable[Formula], spa
     that occur once are `_`, a time that nobody asks for is `some`, and names have no number they do not need."""
     literals = [part for each in body for part in flat(each)]
     given = tuple(arguments)
-    names = Names((*names_in(literals), *(each.name for term in given for each in term_variables(term))))
+    names = FreshNames((*names_in(literals), *(each.name for term in given for each in term_variables(term))))
     columns: list[Term] = []
     for term in given:
         if isinstance(term, (Variable, Constant)):
@@ -188,7 +188,7 @@ def rule(predicate: str, arguments: Iterable[Term], body: Iterable[Formula], spa
 def at_multiples(predicate: str, columns: Iterable[Term], of: str, every: Number, span: Span) -> Rule:
     """What another predicate says, at the multiples of a number of ticks alone."""
     given = tuple(columns)
-    names = Names(each.name for each in given if isinstance(each, Variable))
+    names = FreshNames(each.name for each in given if isinstance(each, Variable))
     time = names.variable("T")
     head = Pinned(Atom(predicate, given, span=span), Pin(time), span=span)
     body = (

@@ -19,7 +19,7 @@ from pkgutil import iter_modules
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from presage import errors
-from presage.errors import Part, PresageError, Source, Span
+from presage.errors import IncludedFile, PresageError, Source, Span
 from presage.model.program import Program
 from presage.model.terms import Parameter, number
 
@@ -172,7 +172,7 @@ def _source(value: Mapping[str, Any], where: str, depth: int) -> Source:
     starts = [0, *(start for _, start in parts), len(text) + 1]
     if any(start >= following for start, following in pairwise(starts)):
         raise PresageError(f"the program's plain form is wrong at {where}.included: files lie behind each other")
-    return replace(Source.of(text, name), included=tuple(Part(*part) for part in parts))
+    return replace(Source.of(text, name), included=tuple(IncludedFile(*part) for part in parts))
 
 
 def _node(kind: type, value: Mapping[str, Any], where: str, depth: int) -> Any:

@@ -7,17 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from presage.errors import Source
-from presage.model.statements import (
-    Chase,
-    Input,
-    Query,
-    Reading,
-    Rule,
-    Statement,
-    Static,
-    Tick,
-    Timeline,
-)
+from presage.model.statements import Chase, Input, Query, Reading, Rule, Statement, Static, Tick, Timeline
 from presage.showing import html_of
 
 S = TypeVar("S")

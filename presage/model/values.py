@@ -9,18 +9,7 @@ from typing import Any, TypeVar
 
 from presage.model.formulas import And, Comparison, Formula, Not, Or
 from presage.model.functions import MOST_DIGITS, apply, remark
-from presage.model.terms import (
-    Arithmetic,
-    Case,
-    Constant,
-    Function,
-    Negative,
-    Now,
-    Number,
-    Term,
-    Variable,
-    number,
-)
+from presage.model.terms import Arithmetic, Case, Constant, Function, Negative, Now, Number, Term, Variable, number
 
 Value = str | Number
 V = TypeVar("V")

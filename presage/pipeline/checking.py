@@ -22,7 +22,7 @@ from presage.io.rows import column_names
 from presage.pipeline import toml
 from presage.pipeline.files import files_at, of_parquet
 from presage.pipeline.keys import FILES, LIVE
-from presage.pipeline.live import check_alerts, check_clock, check_live
+from presage.pipeline.one_process import check_alerts, check_clock, check_live
 from presage.pipeline.reading import Part, Pipeline, read_pipeline
 
 POSTGRES = re.compile(r"jdbc:postgresql://[\w.\[\]:-]+(?:,[\w.\[\]:-]+)*/[^/?\s]+(?:\?\S*)?|jdbc:postgresql:[^/?\s]+")

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from presage.errors import PresageError
 
 
-class Held:
+class HeldCheckpoint:
     """A checkpoint that is this process's until it is let go."""
 
     def __init__(self, folder: str) -> None:

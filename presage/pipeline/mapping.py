@@ -16,7 +16,7 @@ _WHOLE = ("tinyint", "byte", "smallint", "short", "int", "integer", "bigint", "l
 _REAL = ("float", "real", "double", "decimal", "dec", "numeric")
 
 
-class Mapped:
+class SourceMapping:
     """Makes facts of the rows of one source."""
 
     def __init__(

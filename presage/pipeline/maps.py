@@ -20,8 +20,8 @@ from presage.languages.files import read_file
 from presage.pipeline import toml
 from presage.pipeline.conditions import Condition, condition_in
 from presage.pipeline.keys import FILES
-from presage.pipeline.live import expressions_in
-from presage.pipeline.mapping import WHEN, Mapped
+from presage.pipeline.mapping import WHEN, SourceMapping
+from presage.pipeline.one_process import expressions_in
 from presage.pipeline.reading import Part, Pipeline, Reader
 from presage.pipeline.rows import csv_rows, parquet_rows
 from presage.pipeline.secrets import masked
@@ -79,7 +79,7 @@ class _Map:
         self._raise()
         assert known is not None
         self.known = known
-        self.mapped = Mapped(self.part, known, checker, time_of)
+        self.mapped = SourceMapping(self.part, known, checker, time_of)
 
     def _table(self) -> tuple[toml.Path, str, dict[str, Any]]:
         """Where the keys stand: above all tables, or in one table of a source, which names the predicate."""

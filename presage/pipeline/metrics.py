@@ -92,7 +92,7 @@ class Measures:
         return "\n".join(lines) + "\n"
 
 
-class Shown:
+class ShownMeasures:
     """Measures where others look for them. A file is replaced whole; an address answers on this machine only, unless it
     is told otherwise: then who asks bears a token."""
 

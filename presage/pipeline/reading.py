@@ -29,7 +29,7 @@ from presage.pipeline.keys import (
     keys_of,
 )
 from presage.pipeline.secrets import Hidden, has_literal, is_secret, is_variable, masked, references, resolved
-from presage.pipeline.toml import Document
+from presage.pipeline.toml import TomlDocument
 
 AVAILABLE_NOW = "available-now"
 _DURATION = re.compile(r"(\d+)\s*(ms|s|m|h)")
@@ -75,7 +75,7 @@ class Part:
 @dataclass
 class Pipeline:
     path: Path
-    document: Document
+    document: TomlDocument
     values: dict[str, Any] = field(default_factory=dict)
     """The keys above all tables."""
     parts: dict[str, list[Part]] = field(default_factory=lambda: {name: [] for name in NAMED})

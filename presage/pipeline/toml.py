@@ -27,16 +27,16 @@ _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class KeyPlace:
     key: Span
     value: Span
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class TomlDocument:
     source: Source
     values: dict[str, Any]
-    places: dict[Path, Place]
+    places: dict[Path, KeyPlace]
 
     def key(self, path: Path) -> Span:
         """Where a key stands; of one that is not there, the nearest table around it."""
@@ -48,7 +48,7 @@ class Document:
         return self.places[path].value if path in self.places else self.key(path)
 
 
-def read_document(text: str, source: Source) -> Document:
+def read_document(text: str, source: Source) -> TomlDocument:
     """The document a text is; messages show `source`, which has the same places."""
     try:
         values = tomllib.loads(text)
@@ -57,7 +57,7 @@ def read_document(text: str, source: Source) -> Document:
     except RecursionError:
         said = Diagnostic("C101", "the file is nested too deeply", Span(0, 1), "a pipeline has two levels of tables")
         raise ProgramError(source, [said]) from None
-    return Document(source, values, dict(_Walk(text).places()))
+    return TomlDocument(source, values, dict(_Walk(text).places()))
 
 
 def _not_toml(message: str, source: Source) -> Diagnostic:
@@ -77,7 +77,7 @@ class _Walk:
         self.text, self.at = text.replace("\r\n", " \n"), 0
         self.counts: dict[Path, int] = {}
 
-    def places(self) -> Iterator[tuple[Path, Place]]:
+    def places(self) -> Iterator[tuple[Path, KeyPlace]]:
         table: Path = ()
         while not self._ended():
             start = self.at
@@ -87,15 +87,15 @@ class _Walk:
                 self.counts[path] = self.counts.get(path, -1) + 1
                 self._expect("]]")
                 span = Span(start, self.at)
-                yield path, Place(span, span)
+                yield path, KeyPlace(span, span)
                 table = (*path, self.counts[path])
-                yield table, Place(span, span)
+                yield table, KeyPlace(span, span)
             elif self._next("["):
                 table = self._inside(self._key())
                 self._expect("]")
                 span = Span(start, self.at)
                 for depth in range(1, len(table) + 1):
-                    yield table[:depth], Place(span, span)
+                    yield table[:depth], KeyPlace(span, span)
             else:
                 yield from self._pair(table)
 
@@ -108,7 +108,7 @@ class _Walk:
                 path = (*path, self.counts[path])
         return path
 
-    def _pair(self, table: Path) -> Iterator[tuple[Path, Place]]:
+    def _pair(self, table: Path) -> Iterator[tuple[Path, KeyPlace]]:
         start = self.at
         names = self._key()
         key = Span(start, self.at)
@@ -119,11 +119,11 @@ class _Walk:
         begin = self.at
         inner = list(self._value(path))
         for depth in range(len(table) + 1, len(path)):
-            yield path[:depth], Place(key, Span(begin, self.at))
-        yield path, Place(key, Span(begin, self.at))
+            yield path[:depth], KeyPlace(key, Span(begin, self.at))
+        yield path, KeyPlace(key, Span(begin, self.at))
         yield from inner
 
-    def _value(self, path: Path) -> Iterator[tuple[Path, Place]]:
+    def _value(self, path: Path) -> Iterator[tuple[Path, KeyPlace]]:
         string = _STRING.match(self.text, self.at)
         if string is not None:
             self.at = string.end()
@@ -132,7 +132,7 @@ class _Walk:
             while not self._ended("]"):
                 begin = self.at
                 inner = list(self._value((*path, index)))
-                yield (*path, index), Place(Span(begin, self.at), Span(begin, self.at))
+                yield (*path, index), KeyPlace(Span(begin, self.at), Span(begin, self.at))
                 yield from inner
                 index += 1
                 self._space()

@@ -21,21 +21,10 @@ from presage.plan.existential import frontier, is_timed, obstacle
 from presage.plan.formulas import positive
 from presage.plan.fusing import fuse
 from presage.plan.lags import compute
-from presage.plan.moments import moments
-from presage.plan.nodes import (
-    AtLeast,
-    Collect,
-    Hop,
-    Invent,
-    Join,
-    Known,
-    LastRows,
-    Literal,
-    Plan,
-    needed_by,
-)
-from presage.plan.parts import Unsupported
+from presage.plan.nodes import AtLeast, Collect, Hop, Invent, Join, KnownFact, LastRows, Literal, Plan, needed_by
 from presage.plan.rigid import hoisted
+from presage.plan.subformulas import Unsupported
+from presage.plan.time_variables import moments
 from presage.plan.times import BodiesInTime
 from presage.rewrite import core_of
 
@@ -125,12 +114,12 @@ class Builder(BodiesInTime):
         atom, reach = conclusion.atom, conclusion.reach
         arguments = tuple(each for each in atom.arguments if isinstance(each, Constant))
         if conclusion.base is None:
-            known = Known(atom.predicate, arguments, reach.near, reach.far, not reach.open_near, not reach.open_far)
+            known = KnownFact(atom.predicate, arguments, reach.near, reach.far, not reach.open_near, not reach.open_far)
         elif atom.predicate in self.statics:
-            known = Known(atom.predicate, arguments, None, None)
+            known = KnownFact(atom.predicate, arguments, None, None)
         else:
             first = reach.near if reach.near is not None and reach.near > 0 else 0
-            known = Known(atom.predicate, arguments, first, None, not (reach.open_near and first == reach.near))
+            known = KnownFact(atom.predicate, arguments, first, None, not (reach.open_near and first == reach.near))
         self.plan.known.append(known)
 
     # Rules.

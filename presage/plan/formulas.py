@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from presage.core.formulas import (
-    FALSE,
-    All,
-    Any,
-    Every,
-    Formula,
-    Lasts,
-    Not,
-    Some,
-    children,
-    negated,
-    with_children,
-)
+from presage.core.formulas import FALSE, All, Any, Every, Formula, Lasts, Not, Some, children, negated, with_children
 from presage.model.formulas import Atom, Comparison
 
 

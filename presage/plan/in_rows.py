@@ -11,7 +11,7 @@ from presage.model.windows import RowsWindow
 from presage.plan.body import Body
 from presage.plan.formulas import positive
 from presage.plan.nodes import LastRows, Literal, Shows
-from presage.plan.rows import conjuncts_among, parts_in_rows
+from presage.plan.shown_rows import conjuncts_among, parts_in_rows
 from presage.plan.sides import PartsWithSides
 
 

@@ -33,9 +33,9 @@ from presage.plan.nodes import (
     Literal,
     Node,
     Plan,
-    Since,
+    SinceNode,
     Stamp,
-    Within,
+    WithinNode,
     reads,
 )
 
@@ -59,7 +59,7 @@ class Lags:
     opening: dict[str, Bound]
     """When the fixed times that relations hang on are past: before that, nothing of them is final."""
 
-    def is_held(self, node: Since) -> bool:
+    def is_held(self, node: SinceNode) -> bool:
         """Whether what a node needs for ever of its right side is needed by nothing else that long, and only while the
         left side holds."""
         return node.reach.far is None and not node.ahead and self.besides[node.right] != INF
@@ -85,13 +85,13 @@ def offsets(node: Node, discrete: bool) -> list[tuple[str, Bound, Bound, bool]]:
             return [(source, 0, 0, True)]
         case Invent(source=source) | Stamp(source=source) | AtLeast(source=source):
             return [(source, 0, 0, False)]
-        case Dilate() | Erode() | Within():
+        case Dilate() | Erode() | WithinNode():
             return [(node.source, far_back(node.reach), far_ahead(node.reach), False)]
         case Hop(source=source, period=period):
             return [(source, 1 - period, 0, False)]
         case LastRows(source=source, counted=counted):
             return [(source, 0, 0, False), *((name, 0, 0, True) for name in counted)]
-        case Since(left=left, right=right, reach=reach, ahead=ahead):
+        case SinceNode(left=left, right=right, reach=reach, ahead=ahead):
             near: Bound = 0 if reach.near is None else reach.near
             far: Bound = INF if reach.far is None else reach.far
             # The left side is asked for strictly between the two times, if there is anything between.
@@ -268,13 +268,13 @@ def _keeps(plan: Plan, lag: dict[str, Bound], held: bool = True) -> dict[str, Bo
                     length = 1 - reach.near
                 if lag[source] != NEVER:
                     need(source, lag[source] + length)
-            case Since(left=left, right=right, reach=reach, ahead=False) if reach.far is None:
+            case SinceNode(left=left, right=right, reach=reach, ahead=False) if reach.far is None:
                 # A left side that has ended, and can be joined by nothing that is late, has nothing after it.
                 latest = max(lag[left], lag[right])
                 if latest != NEVER:
                     need(left, latest)
                     need(right, INF if held else latest)
-            case Since(left=left, right=right, reach=reach, ahead=ahead):
+            case SinceNode(left=left, right=right, reach=reach, ahead=ahead):
                 far: Bound = INF if reach.far is None else reach.far
                 if lag[left] != NEVER:
                     need(left, lag[left] + far)

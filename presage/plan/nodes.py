@@ -20,7 +20,7 @@ Argument = Union[Variable, Constant]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PlanRelation:
     """A relation: `input`, `static`, `derived`, `made` by the plan for a subformula, `invented`: only passed on, or
     `shown` by a window of rows: what it says of times after those up to which it is final can be taken back."""
 
@@ -91,7 +91,7 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
-class Since:
+class SinceNode:
     """`left since right`, or with `ahead` `left until right`. The head has the columns of the right side;
     `columns` says which of them are those of the left."""
 
@@ -135,7 +135,7 @@ class Stamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class WithinNode:
     """Where the source holds at some time of a stretch, and which is at such distances from the times that stand in
     some of its columns."""
 
@@ -183,11 +183,11 @@ class Collect:
     rule: Rule | None = field(default=None, compare=False)
 
 
-Node = Union[Join, Dilate, Erode, Hop, Since, Invent, Stamp, Within, LastRows, AtLeast, Collect]
+Node = Union[Join, Dilate, Erode, Hop, SinceNode, Invent, Stamp, WithinNode, LastRows, AtLeast, Collect]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownFact:
     """A fact of the program: known before the stream; `None` as a bound is infinity."""
 
     relation: str
@@ -201,9 +201,9 @@ class Known:
 @dataclass(slots=True)
 class Plan:
     discrete: bool
-    sources: dict[str, Source] = field(default_factory=dict)
+    sources: dict[str, PlanRelation] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
-    known: list[Known] = field(default_factory=list)
+    known: list[KnownFact] = field(default_factory=list)
     looks_back: dict[str, Number | float] = field(default_factory=dict)
     """For relations of the values that others are asked for: how long before a value comes they are asked for it."""
 
@@ -215,11 +215,11 @@ def reads(node: Node) -> tuple[tuple[str, bool], ...]:
             return (*((each.relation, False) for each in literals), *((each.relation, True) for each in negated))
         case Dilate(source=source) | Erode(source=source) | Hop(source=source) | Invent(source=source):
             return ((source, False),)
-        case Stamp(source=source) | Within(source=source) | AtLeast(source=source):
+        case Stamp(source=source) | WithinNode(source=source) | AtLeast(source=source):
             return ((source, False),)
         case Collect(source=source):
             return ((source, True),)
-        case Since(left=left, right=right):
+        case SinceNode(left=left, right=right):
             return ((left, False), (right, False))
         case LastRows(source=source, counted=counted):
             return ((source, False), *((name, True) for name in counted))

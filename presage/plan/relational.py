@@ -25,11 +25,11 @@ from presage.plan.nodes import (
     Node,
     Plan,
     Stamp,
-    Within,
+    WithinNode,
     needed_by,
     reads,
 )
-from presage.plan.parts import Unsupported
+from presage.plan.subformulas import Unsupported
 
 
 def obstacles(subject: Subject) -> list[str]:
@@ -73,7 +73,7 @@ def _reasons(node: Node, plan: Plan, lags: Lags, early: frozenset[str]) -> Itera
     match node:
         case Invent():
             yield "it invents values"
-        case Stamp() | Within():
+        case Stamp() | WithinNode():
             yield "it has times as values"
         case AtLeast() | Collect():
             yield "it counts along time"

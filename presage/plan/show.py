@@ -16,9 +16,9 @@ from presage.plan.nodes import (
     LastRows,
     Literal,
     Node,
-    Since,
+    SinceNode,
     Stamp,
-    Within,
+    WithinNode,
 )
 
 
@@ -39,7 +39,7 @@ def show_node(node: Node) -> str:
             return f"{head} := {source} with {values} for each tuple{' and time' if timed else ''}"
         case Stamp(head=head, source=source):
             return f"{head} := {source} with its time"
-        case Within(head=head, source=source, reach=reach, bounds=bounds):
+        case WithinNode(head=head, source=source, reach=reach, bounds=bounds):
             also = "".join(f", and {show_reach(each)} from column {column + 1}" for column, each in bounds)
             return f"{head} := {source} held at some time of {show_reach(reach)}{also}"
         case AtLeast(head=head, source=source, groups=groups, least=least):
@@ -48,7 +48,7 @@ def show_node(node: Node) -> str:
             return f"{head} := {function} of {source} by {_columns(groups)}"
         case LastRows(head=head, source=source, window=window, shows=shows):
             return f"{head} := {source} in {show_window(window)}, {shows.value}"
-        case Since(head=head, left=left, right=right, reach=reach, ahead=ahead):
+        case SinceNode(head=head, left=left, right=right, reach=reach, ahead=ahead):
             return f"{head} := {left} {'until' if ahead else 'since'} {right}, {show_reach(reach)}"
 
 

@@ -13,7 +13,7 @@ from presage.core.reach import EVERYWHERE
 from presage.model.formulas import Atom
 from presage.model.terms import Variable
 from presage.plan.body import Body
-from presage.plan.nodes import Dilate, Join, Literal, Since
+from presage.plan.nodes import Dilate, Join, Literal, SinceNode
 from presage.plan.values import PartsWithValues
 
 
@@ -49,7 +49,7 @@ class PartsWithSides(PartsWithValues):
         name = self._fresh(len(columns))
         places = tuple(columns.index(column) for column in left[1])
         reach = formula.reach.mirrored() if formula.is_past else formula.reach
-        self.plan.nodes.append(Since(name, left[0], right, places, reach, not formula.is_past, self.at_work))
+        self.plan.nodes.append(SinceNode(name, left[0], right, places, reach, not formula.is_past, self.at_work))
         return name
 
     def _since_with_own(self, formula: Lasts, right: str, columns: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:

@@ -20,8 +20,8 @@ from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Ter
 from presage.plan.body import Body
 from presage.plan.in_rows import PartsInRows
 from presage.plan.limits import Limit, Limits, relative
-from presage.plan.moments import Moments
-from presage.plan.nodes import Dilate, Literal, Stamp, Within
+from presage.plan.nodes import Dilate, Literal, Stamp, WithinNode
+from presage.plan.time_variables import RuleMoments
 from presage.time.bounds import COUNTABLE
 
 
@@ -44,7 +44,7 @@ class Never(Exception):
 
 
 class BodiesInTime(PartsInRows):
-    def _body(self, rule: CoreRule, base: str | None, found: Moments) -> Body:
+    def _body(self, rule: CoreRule, base: str | None, found: RuleMoments) -> Body:
         """A body at the time of the head, `base` or, if that is `None`, now."""
         try:
             return _InTime(self, rule, NOW if base is None else base, found).body()
@@ -55,7 +55,7 @@ class BodiesInTime(PartsInRows):
 class _InTime:
     """One body on its way from its times to the one of the head."""
 
-    def __init__(self, plan: BodiesInTime, rule: CoreRule, base: str, found: Moments) -> None:
+    def __init__(self, plan: BodiesInTime, rule: CoreRule, base: str, found: RuleMoments) -> None:
         self.plan, self.rule, self.base = plan, rule, base
         self.places = {name: _Place(list(moment.parts)) for name, moment in found.named.items()}
         self.places.setdefault(base, _Place())
@@ -73,7 +73,7 @@ class _InTime:
             raise plan._refuse("so long a time", rule.span)
         self.pending = self.limits.between(self.places)
 
-    def _say_how_far(self, found: Moments) -> None:
+    def _say_how_far(self, found: RuleMoments) -> None:
         limits, placed = self.limits, {*self.places, NOW}
         limits.at_most(START, NOW, 0)
         for pin in self.rule.pins:
@@ -159,7 +159,7 @@ class _InTime:
     ) -> Literal:
         made, rule = self.plan._fresh(len(columns)), self.rule.rule
         if bounds or reach == EVERYWHERE:
-            self.plan.plan.nodes.append(Within(made, source, reach, bounds, rule))
+            self.plan.plan.nodes.append(WithinNode(made, source, reach, bounds, rule))
         else:
             self.plan.plan.nodes.append(Dilate(made, source, reach, rule))
         return Literal(made, tuple(map(Variable, columns)))

@@ -20,12 +20,12 @@ from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Number, Variable
 from presage.plan.body import Body
 from presage.plan.limits import Limits, relative
-from presage.plan.moments import pinned_in_window
 from presage.plan.nodes import Dilate, Join, Literal
-from presage.plan.parts import Parts
+from presage.plan.subformulas import SubformulaRelations
+from presage.plan.time_variables import pinned_in_window
 
 
-class PartsWithValues(Parts):
+class PartsWithValues(SubformulaRelations):
     def _complete(self, body: Body, columns: Iterable[str] = ()) -> None:
         """Adds the values that variables have elsewhere in the rule, where the body asks for them and has none: below
         its negations, in comparisons, and for the columns that are wanted of it."""

@@ -2,8 +2,9 @@
 
 `rewriting` is rew(P): a time point is one more argument, and what a window sees is written down by rules (3) to (8).
 `grounding` is the temporal grounding of the program without its windows, tfgrnd(P): each time variable is every time
-point in turn, and times become part of predicates' names. Both are made of `Clause`s, which print in the syntax of the
-rule engine Nemo. A clause with variables of `exists` may be chased in any way that keeps them apart from constants.
+point in turn, and times become part of predicates' names. Both are made of `ExistentialClause`s, which print in the
+syntax of the rule engine Nemo. A clause with variables of `exists` may be chased in any way that keeps them apart from
+constants.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Plain:
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class ExistentialClause:
     heads: tuple[Plain, ...]
     body: tuple[Plain | str, ...]
     """Atoms, and comparisons as text."""
@@ -195,9 +196,9 @@ def rewritten_fact(predicate: str, arguments: Iterable[object], time: int | None
     return f"{Plain(f'{ALL}_{predicate}', (*terms, '0', str(time))) if time is not None else Plain(predicate, terms)} ."
 
 
-def time_points(end: int) -> list[Clause]:
+def time_points(end: int) -> list[ExistentialClause]:
     """Rule (3): the time points there are."""
-    return [Clause((Plain(TIME, ("0", str(time))),), (), note="(3)") for time in range(end + 1)]
+    return [ExistentialClause((Plain(TIME, ("0", str(time))),), (), note="(3)") for time in range(end + 1)]
 
 
 class _Rew(Rewriter):
@@ -207,7 +208,7 @@ class _Rew(Rewriter):
         self.greatest: dict[tuple[str, str, int], int] = {}
         """For each way to look through windows at a predicate, and its arity, the greatest window."""
 
-    def clauses(self) -> Iterator[Clause]:
+    def clauses(self) -> Iterator[ExistentialClause]:
         for number, rule in self.rules():
             yield from self._rule(number, rule)
         for (way, name, arity), most in self.greatest.items():
@@ -242,7 +243,7 @@ class _Rew(Rewriter):
             return Plain(f"{AT}_{name}", (*terms, str(look.back), at, "?now"), look.negated)
         return Plain(f"{way}_{name}", (*terms, str(look.back), "?now"), look.negated)
 
-    def _rule(self, number: int, rule: Rule) -> Iterator[Clause]:
+    def _rule(self, number: int, rule: Rule) -> Iterator[ExistentialClause]:
         assert rule.head is not None
         body: list[Plain | str] = []
         bound: set[str] = set()
@@ -281,9 +282,11 @@ class _Rew(Rewriter):
         if rule.head.lasting or (invented and moved):
             yield from self._by_function(number, rule, heads, body)
         else:
-            yield Clause(tuple(heads), tuple(body), rule)
+            yield ExistentialClause(tuple(heads), tuple(body), rule)
 
-    def _by_function(self, number: int, rule: Rule, heads: list[Plain], body: list[Plain | str]) -> Iterator[Clause]:
+    def _by_function(
+        self, number: int, rule: Rule, heads: list[Plain], body: list[Plain | str]
+    ) -> Iterator[ExistentialClause]:
         """Values that do not depend on all that the head shows are made by a clause of their own."""
         assert rule.head is not None
         invented = [each.name for each in rule.head.exists]
@@ -293,11 +296,11 @@ class _Rew(Rewriter):
             frontier += sorted({term(self.head(each)[1].base or Constant(0), {}) for each in rule.head.atoms} - {"0"})
         made = Plain(f"made_{number}", (*frontier, *(f"!{name}" for name in invented)))
         known = Plain(made.name, tuple(each.replace("!", "?", 1) for each in made.terms))
-        yield Clause((made,), tuple(body), rule)
+        yield ExistentialClause((made,), tuple(body), rule)
         renamed = (Plain(each.name, tuple(f"?{t[1:]}" if t[0] == "!" else t for t in each.terms)) for each in heads)
-        yield Clause(tuple(renamed), (*body, known), rule)
+        yield ExistentialClause(tuple(renamed), (*body, known), rule)
 
-    def _over(self, formula: Over, rule: Rule) -> Iterator[Clause]:
+    def _over(self, formula: Over, rule: Rule) -> Iterator[ExistentialClause]:
         (atom,) = atoms(formula)
         low, high = formula.interval.low, formula.interval.high
         body: list[Plain | str] = [Plain(TIME, ("0", "?now"))]
@@ -305,10 +308,10 @@ class _Rew(Rewriter):
         if high is not None:
             body.append(f"?now {'<=' if formula.interval.closed_high else '<'} {high}")
         terms = tuple(term(each, {}) for each in atom.arguments)
-        yield Clause((Plain(f"{ALL}_{atom.predicate}", (*terms, "0", "?now")),), tuple(body), rule)
+        yield ExistentialClause((Plain(f"{ALL}_{atom.predicate}", (*terms, "0", "?now")),), tuple(body), rule)
 
 
-def _window_rules(way: str, name: str, arity: int, most: int) -> Iterator[Clause]:
+def _window_rules(way: str, name: str, arity: int, most: int) -> Iterator[ExistentialClause]:
     """Rules (4) to (8) for one predicate, as far as its windows need them."""
     own = tuple(f"?x{place}" for place in range(1, arity + 1))
 
@@ -316,34 +319,34 @@ def _window_rules(way: str, name: str, arity: int, most: int) -> Iterator[Clause
         return Plain(f"{kind}_{name}", (*own, *rest))
 
     if way == ALL:
-        yield Clause((plain(ALL, str(most), "0"),), (plain(ALL, "0", "0"),), note="(4)")
+        yield ExistentialClause((plain(ALL, str(most), "0"),), (plain(ALL, "0", "0"),), note="(4)")
         shrink = (plain(ALL, "?m", "?c"), "?m > 0", "?n = ?m - 1")
-        yield Clause((plain(ALL, "?n", "?c"),), shrink, note="(5)")
+        yield ExistentialClause((plain(ALL, "?n", "?c"),), shrink, note="(5)")
         grow = (plain(ALL, "?n", "?c"), "?m = ?n + 1", f"?m <= {most}", "?d = ?c + 1", plain(ALL, "0", "?d"))
-        yield Clause((plain(ALL, "?m", "?d"),), grow, note="(6)")
+        yield ExistentialClause((plain(ALL, "?m", "?d"),), grow, note="(6)")
         return
     if way == SOME:
         # Step (1): `some` is a pin to a time that nothing else speaks of.
-        yield Clause((plain(SOME, "?n", "?c"),), (plain(AT, "?n", "?t", "?c"),), note="(1)")
-    yield Clause((plain(AT, "0", "?c", "?c"),), (plain(ALL, "0", "?c"),), note="(7)")
+        yield ExistentialClause((plain(SOME, "?n", "?c"),), (plain(AT, "?n", "?t", "?c"),), note="(1)")
+    yield ExistentialClause((plain(AT, "0", "?c", "?c"),), (plain(ALL, "0", "?c"),), note="(7)")
     wider = (plain(AT, "?n", "?t", "?c"), "?m = ?n + 1", f"?m <= {most}")
-    yield Clause((plain(AT, "?m", "?t", "?c"),), wider, note="(8)")
+    yield ExistentialClause((plain(AT, "?m", "?t", "?c"),), wider, note="(8)")
     later = (*wider, "?d = ?c + 1", Plain(TIME, ("0", "?d")))
-    yield Clause((plain(AT, "?m", "?t", "?d"),), later, note="(8)")
+    yield ExistentialClause((plain(AT, "?m", "?t", "?d"),), later, note="(8)")
 
 
-def rewriting(program: Program, discrete: bool = True) -> list[Clause]:
+def rewriting(program: Program, discrete: bool = True) -> list[ExistentialClause]:
     """rew(P), for a normalised program; the time points come from `time_points`."""
     found = _Rew(program, discrete).clauses()
     return list(dict.fromkeys(found))
 
 
 class _Grounder(Rewriter):
-    def clauses(self, end: int) -> Iterator[Clause]:
+    def clauses(self, end: int) -> Iterator[ExistentialClause]:
         for _, rule in self.rules():
             yield from self._rule(rule, end)
 
-    def _rule(self, rule: Rule, end: int) -> Iterator[Clause]:
+    def _rule(self, rule: Rule, end: int) -> Iterator[ExistentialClause]:
         assert rule.head is not None
         for formula in rule.head.atoms:
             if isinstance(formula, Over):
@@ -362,7 +365,7 @@ class _Grounder(Rewriter):
             if clause is not None:
                 yield clause
 
-    def _over(self, formula: Over, rule: Rule, end: int) -> Iterator[Clause]:
+    def _over(self, formula: Over, rule: Rule, end: int) -> Iterator[ExistentialClause]:
         (atom,) = atoms(formula)
         interval = formula.interval
         terms = tuple(term(each, {}) for each in atom.arguments)
@@ -370,7 +373,7 @@ class _Grounder(Rewriter):
             after = is_true("<=" if interval.closed_low else "<", interval.low, time)
             high = interval.high
             if after and (high is None or is_true("<=" if interval.closed_high else "<", time, high)):
-                yield Clause((Plain(f"{atom.predicate}_{time}", terms),), (), rule)
+                yield ExistentialClause((Plain(f"{atom.predicate}_{time}", terms),), (), rule)
 
     def _instance(
         self,
@@ -379,7 +382,7 @@ class _Grounder(Rewriter):
         heads: list[tuple[Atom, Pin, tuple[int, int]]],
         times: dict[str, int],
         end: int,
-    ) -> Clause | None:
+    ) -> ExistentialClause | None:
         assert rule.head is not None
         known = {name: str(value) for name, value in times.items()}
         invented = {each.name for each in rule.head.exists}
@@ -412,9 +415,9 @@ class _Grounder(Rewriter):
             if pin != HERE and not 0 <= spots[0] <= end:
                 return None
             found += [plain(atom, spot) for spot in spots if 0 <= spot <= end]
-        return Clause(tuple(found), tuple(body), rule) if found else None
+        return ExistentialClause(tuple(found), tuple(body), rule) if found else None
 
 
-def grounding(program: Program, end: int, discrete: bool = True) -> list[Clause]:
+def grounding(program: Program, end: int, discrete: bool = True) -> list[ExistentialClause]:
     """tfgrnd(P) over [0, end]: the rules without windows at each choice of times; negated literals are kept."""
     return list(dict.fromkeys(_Grounder(program, discrete).clauses(end)))

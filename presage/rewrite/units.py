@@ -12,16 +12,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 
 from presage.errors import Diagnostic, Span
-from presage.model.formulas import (
-    BinaryMetric,
-    Comparison,
-    Formula,
-    Metric,
-    Over,
-    Pinned,
-    Windowed,
-    transform,
-)
+from presage.model.formulas import BinaryMetric, Comparison, Formula, Metric, Over, Pinned, Windowed, transform
 from presage.model.functions import OF_TIME
 from presage.model.program import Program
 from presage.model.statements import Distribution, Head, Horizon, Input, Query, Rule, Start, Statement

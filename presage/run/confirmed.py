@@ -15,7 +15,7 @@ from presage.engine.build import fixed_time, make_engine, planned
 from presage.engine.inventing import ChaseLimit
 from presage.engine.many_steps import Additions, advance_through, takes_many_steps
 from presage.engine.relation import Delta
-from presage.engine.runtime import Engine
+from presage.engine.runtime import IntervalEngine
 from presage.engine.state import fill_engine, save_engine
 from presage.errors import PresageError
 from presage.io.facts import Fact
@@ -43,7 +43,7 @@ class Confirming:
         self._names: ConstantNames | None = None
 
     @cached_property
-    def engine(self) -> Engine:
+    def engine(self) -> IntervalEngine:
         """Made when something is to be worked out."""
         return make_engine(self.subject, self.planned, chase_limit=self._chase_limit)
 

@@ -24,9 +24,9 @@ from presage.kernels import lines
 from presage.model.statements import Query
 from presage.model.terms import Number, Variable
 from presage.model.values import Value
-from presage.run.forms import FormTexts, Piece, Pieces
+from presage.run.forms import FormTexts, Piece, PieceBytes
 from presage.run.names import IN_JSON, OTHERS, PLAIN, QUOTED, SHOWN, ConstantNames, others
-from presage.run.ordering import in_order
+from presage.run.row_order import in_order
 from presage.time.cells import Grid
 
 WHEN, KEY, FIELDS, STEP = range(OTHERS, OTHERS + 4)
@@ -148,7 +148,7 @@ class ConfirmedRows:
         base = answers_table(like, whole).take(pa.array(keys[:, width]))
         self._names.make(self._keys[:, :width].ravel())
         named = (self._names.at, self._names.bytes, *self._others(None))
-        write = Pieces()
+        write = PieceBytes()
         answer, key, bindings = FormTexts(), FormTexts(), FormTexts()
         titles: list[list[str]] = []
         for part in self.parts:
@@ -183,7 +183,7 @@ class ConfirmedRows:
             return None
         keys, order = self._keys, self._order
         self._names.make(keys[:, :-2].ravel())
-        write, texts = Pieces(), FormTexts()
+        write, texts = PieceBytes(), FormTexts()
         width = keys.shape[1] - 2
         for part in self.parts:
             bindings: list[Piece] = []
@@ -204,7 +204,7 @@ class ConfirmedRows:
     def _forms_of(self) -> Any:
         return np.repeat(np.arange(len(self.parts)), [len(part) for part in self.parts])
 
-    def _atom(self, write: Pieces, names: int, part: Entailed, when: int) -> list[Piece]:
+    def _atom(self, write: PieceBytes, names: int, part: Entailed, when: int) -> list[Piece]:
         pieces: list[Piece] = []
         text = shown_name(part.query.atom.predicate)
         for place in range(part.rows.shape[1]):

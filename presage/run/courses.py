@@ -13,10 +13,10 @@ from presage.answers.schema import answer_schema, answers_table
 from presage.hypothesis.bulk.engine import Bulk
 from presage.hypothesis.courses import lines
 from presage.hypothesis.courses.engine import Courses
-from presage.hypothesis.courses.grouping import Grouping
-from presage.hypothesis.courses.shapes import Rows
-from presage.hypothesis.courses.tables import Columns as Told
-from presage.hypothesis.courses.tables import Names
+from presage.hypothesis.courses.fitting import Grouping
+from presage.hypothesis.courses.shapes import ToldRows
+from presage.hypothesis.courses.tables import ConstantTexts
+from presage.hypothesis.courses.tables import OutcomeColumns as Told
 from presage.hypothesis.courses.tracing import Tracer
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.saving import read, written
@@ -32,7 +32,7 @@ class ToldByCourses:
     """The answers of a step by columns. Constants may get other numbers later, in another list of values."""
 
     courses: Courses
-    rows: Rows
+    rows: ToldRows
     values: list[Any]
     per_unit: int
     others: list[Answer]
@@ -50,7 +50,7 @@ class ToldByCourses:
     def _by_template(self) -> Iterator[tuple[Any, str, Any]]:
         """The lines of those who take courses: those of one template together, with predicate and times."""
         rows = self.rows
-        schema, names = answer_schema(self.courses.whole), Names(self.values)
+        schema, names = answer_schema(self.courses.whole), ConstantTexts(self.values)
         for outcome in np.unique(rows.outcomes).tolist():
             here = rows.outcomes == outcome
             told = Told(rows.vectors[here], rows.values[here], rows.keys[here], names, self.per_unit)

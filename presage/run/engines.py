@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, cast
 
-from presage.analysis.engine import CLINGO
+from presage.analysis.route import CLINGO
 from presage.analysis.subject import Subject
 from presage.answer_streams.stepping import needs_answer_streams
 from presage.answer_streams.stepping_brave import BraveSteps
@@ -17,7 +17,7 @@ from presage.errors import PresageError
 from presage.io.facts import Checker, Fact
 from presage.io.tables import Columns
 from presage.model.terms import Number
-from presage.plan.parts import Unsupported
+from presage.plan.subformulas import Unsupported
 from presage.run.choice import ALL, Choice
 from presage.run.stratified import StratifiedEngine
 from presage.sealed import Arrays

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from presage.hypothesis.bulk.shapes import Part, Shape, Way
-from presage.hypothesis.bulk.table import STATUS, Ints, Rows
+from presage.hypothesis.bulk.fitting import PatternShape, PremisePart, QueryShape
+from presage.hypothesis.bulk.table import STATUS, AnswerRows, Ints
 from presage.hypothesis.patterns import Fixed
 from presage.kernels import lines
 from presage.kernels.numbering import distinct
@@ -32,7 +32,7 @@ FIELDS = ("status", "answer", "bindings", "because", "needs")
 
 
 @dataclass(slots=True)
-class TextColumn:
+class ListedTexts:
     """Lists of texts: where those of each row begin, where each text begins, and the bytes."""
 
     begins: npt.NDArray[np.int32]
@@ -41,10 +41,10 @@ class TextColumn:
 
 
 @dataclass(slots=True)
-class Lines:
+class ColumnLines:
     """The lines of some rows by columns."""
 
-    columns: dict[str, TextColumn]
+    columns: dict[str, ListedTexts]
     times: Ints
     decided_by: Ints
     """Or -1 where nothing is open."""
@@ -74,7 +74,7 @@ class FormTexts:
         )
 
 
-class Pieces:
+class PieceBytes:
     """The bytes that pieces are made of, and how times are written."""
 
     def __init__(self) -> None:
@@ -100,9 +100,9 @@ class Pieces:
 class _Said:
     """What is said of rows with the same bits."""
 
-    way: Way | None
-    because: list[Part]
-    needs: list[Part]
+    way: PatternShape | None
+    because: list[PremisePart]
+    needs: list[PremisePart]
     open_bits: int
     """The bits of the premises it needs."""
 
@@ -110,19 +110,19 @@ class _Said:
 class Forms:
     """The forms of one query's rows."""
 
-    def __init__(self, shape: Shape, shown: str, bindings: dict[str, int]) -> None:
+    def __init__(self, shape: QueryShape, shown: str, bindings: dict[str, int]) -> None:
         """`shown` is the predicate as users know it; `bindings` are the places of the query's variables."""
         self.shape, self.shown = shape, shown
         self.names = tuple(bindings)
         self.places = tuple(bindings.values())
         self.numbers: dict[tuple[int, int], int] = {}
         """Forms by status and bits; -1 for those that have none."""
-        self.constants = Pieces()
+        self.constants = PieceBytes()
         self.fields = {name: FormTexts() for name in FIELDS}
         self.needs: list[int] = []
         """For each form the bits of the premises it needs."""
         self.ready: dict[str, tuple[Any, Any, Any]] = {}
-        self.ways: list[tuple[Way, int]] = []
+        self.ways: list[tuple[PatternShape, int]] = []
         first = 0
         for way in shape.ways:
             self.ways.append((way, first))
@@ -130,7 +130,9 @@ class Forms:
         self.fit = first <= MOST_PREMISES
         """Whether bits and status fit an integer together."""
 
-    def lines(self, rows: Rows, names: ConstantNames, symbols: dict[Value, int]) -> tuple[Lines, npt.NDArray[np.bool_]]:
+    def lines(
+        self, rows: AnswerRows, names: ConstantNames, symbols: dict[Value, int]
+    ) -> tuple[ColumnLines, npt.NDArray[np.bool_]]:
         """The lines of the rows that have a form, and which these are."""
         forms = self._forms(rows)
         formed = forms >= 0
@@ -138,15 +140,15 @@ class Forms:
         names.make(rows.keys[:, :-1].ravel())
         constants, nothing = self.constants.array(), others([])
         columns = {
-            name: TextColumn(
+            name: ListedTexts(
                 *lines.write(rows.keys, forms, *self.ready[name], constants, names.at, names.bytes, *nothing)
             )
             for name in FIELDS
         }
         decided = self.decided(rows, forms, symbols if names.numbers is None else names.numbers)
-        return Lines(columns, rows.keys[:, -1].copy(), decided, self.names), formed
+        return ColumnLines(columns, rows.keys[:, -1].copy(), decided, self.names), formed
 
-    def _forms(self, rows: Rows) -> Ints:
+    def _forms(self, rows: AnswerRows) -> Ints:
         """The form of each row."""
         if not len(rows) or not self.fit:
             self._ready()
@@ -201,7 +203,7 @@ class Forms:
             return None
         return _Said(found.way, because_sorted, needs_sorted, found.open_bits)
 
-    def literal(self, write: Pieces, names: int, way: Way | None, part: Part) -> list[Piece]:
+    def literal(self, write: PieceBytes, names: int, way: PatternShape | None, part: PremisePart) -> list[Piece]:
         """The pieces of a premise; `names` is the kind of names."""
         assert way is not None
         slots = {slot: place for place, slot in enumerate(way.pattern.arguments) if not isinstance(slot, Fixed)}
@@ -209,7 +211,7 @@ class Forms:
         return self.atom(write, names, part.premise.predicate, places, part.offset)
 
     def atom(
-        self, write: Pieces, names: int, predicate: str, places: Sequence[int | Fixed], offset: int
+        self, write: PieceBytes, names: int, predicate: str, places: Sequence[int | Fixed], offset: int
     ) -> list[Piece]:
         pieces: list[Piece] = []
         text = predicate
@@ -224,11 +226,11 @@ class Forms:
         text += ")@" if places else "@"
         return [*pieces, write.bytes(text), write.time(self.shape.arity, offset)]
 
-    def decided(self, rows: Rows, forms: Ints, symbols: dict[Value, int]) -> Ints:
+    def decided(self, rows: AnswerRows, forms: Ints, symbols: dict[Value, int]) -> Ints:
         """When everything that a row still needs is settled."""
         return self.settled(rows, np.array([*self.needs, 0], np.int64)[forms], symbols)
 
-    def settled(self, rows: Rows, open_bits: Ints, symbols: dict[Value, int]) -> Ints:
+    def settled(self, rows: AnswerRows, open_bits: Ints, symbols: dict[Value, int]) -> Ints:
         """When all premises with these bits are settled, or -1 where there are none."""
         latest = np.full(len(rows), -1, np.int64)
         for way, first in self.ways:
@@ -240,7 +242,7 @@ class Forms:
         return latest
 
 
-def _delays(part: Part, rows: Rows, symbols: dict[Value, int]) -> Any:
+def _delays(part: PremisePart, rows: AnswerRows, symbols: dict[Value, int]) -> Any:
     if not part.options[0].where:
         return part.options[0].delay
     found = np.zeros(len(rows), np.int64)
@@ -254,7 +256,7 @@ def _delays(part: Part, rows: Rows, symbols: dict[Value, int]) -> Any:
     return found
 
 
-def _sorted(parts: list[Part]) -> list[Part] | None:
+def _sorted(parts: list[PremisePart]) -> list[PremisePart] | None:
     """By time, then text; `None` if that depends on the names of constants."""
     found = sorted(parts, key=lambda part: (part.offset, _beginning(part)))
     for one, other in pairwise(found):
@@ -264,7 +266,7 @@ def _sorted(parts: list[Part]) -> list[Part] | None:
     return found
 
 
-def _beginning(part: Part) -> str:
+def _beginning(part: PremisePart) -> str:
     """The text of a premise up to its first variable."""
     text = part.premise.predicate
     for index, argument in enumerate(part.premise.arguments):

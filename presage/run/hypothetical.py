@@ -8,13 +8,13 @@ from typing import Any
 from presage.answers import Answer, Answers, bindings_of, shown_name
 from presage.hypothesis import saving
 from presage.hypothesis.bulk.engine import Bulk, Values
-from presage.hypothesis.bulk.shapes import shapes
-from presage.hypothesis.bulk.table import Rows
+from presage.hypothesis.bulk.fitting import shapes
+from presage.hypothesis.bulk.table import AnswerRows
 from presage.hypothesis.confidence import Confidence
-from presage.hypothesis.engine import Change, Hypotheses, State
+from presage.hypothesis.engine import AnswerChange, AnswerState, Hypotheses
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.grid import saving as grid_saving
-from presage.hypothesis.grid.engine import Changed, Grids
+from presage.hypothesis.grid.engine import GridChanges, Grids
 from presage.hypothesis.grid.world import layouts
 from presage.hypothesis.literals import Open, are_asked
 from presage.hypothesis.patterns import Pattern
@@ -28,7 +28,7 @@ from presage.model.terms import Number, Variable
 from presage.model.values import Value
 from presage.run.choice import ALL, Choice
 from presage.run.no_hypotheses import no_patterns
-from presage.run.packed import Teller, Told
+from presage.run.packed import PackedAnswers, Teller
 from presage.run.passages import Passage, numbers_of
 
 MOST_POINTS = 1_000_000
@@ -54,7 +54,7 @@ class Supposing:
         alike = layouts(self.engine) if simple is None and choice == ALL and self._asks_for_all() else None
         self.grid = None if alike is None else Grids(alike, choice.everybody)
         """The same for programs with negation whose individuals have nothing to do with each other."""
-        self.last: list[Rows] | list[Changed] = []
+        self.last: list[AnswerRows] | list[GridChanges] = []
         self.teller = None if self.bulk is None else Teller(self.bulk, subject.queries, self.answer)
         self.confidence = Confidence(self.engine.delays, self.engine.judge)
         self.settle = Settle(self.engine.patterns, self.engine.spans, self.engine.delays)
@@ -179,16 +179,16 @@ class Supposing:
         self.last = [part.chosen(part.now == until) for part in parts]
         return self._columns_as_answers(parts, self.bulk.symbols.values, until)
 
-    def _columns_as_answers(self, parts: Sequence[Rows | Changed], values: Values, now: Number) -> Answers:
+    def _columns_as_answers(self, parts: Sequence[AnswerRows | GridChanges], values: Values, now: Number) -> Answers:
         """Counted now, made when they are looked at: constants may get other numbers later, in another list."""
 
         if self.teller is not None:
-            rows = [part for part in parts if isinstance(part, Rows)]
-            told = Told(self.teller, rows, values)
+            rows = [part for part in parts if isinstance(part, AnswerRows)]
+            told = PackedAnswers(self.teller, rows, values)
             return Answers(sum(map(len, rows)), lambda: sorted(told.answers(), key=_told_order), told)
 
         def make() -> list[Answer]:
-            changes = (change for part in parts if isinstance(part, Changed) for change in part.changes(values))
+            changes = (change for part in parts if isinstance(part, GridChanges) for change in part.changes(values))
             found = (self.answer(change, now) for change in changes)
             return sorted((answer for answer in found if answer is not None), key=_order)
 
@@ -212,7 +212,7 @@ class Supposing:
         parts = [part.confirmed() for part in self.last]
         return self._columns_as_answers(parts, self.columns.symbols.values, now)
 
-    def _standing_rows(self, now: int) -> list[Rows]:
+    def _standing_rows(self, now: int) -> list[AnswerRows]:
         assert self.bulk is not None and self.teller is not None
         return [rows.told_at(now) for rows in self.teller.asked(self.bulk.standing())]
 
@@ -307,7 +307,7 @@ class Supposing:
 
     # -- telling ----------------------------------------------------------------------------------
 
-    def _told(self, change: Change, now: Number) -> Answer | None:
+    def _told(self, change: AnswerChange, now: Number) -> Answer | None:
         """The answer line of a change, unless it is not asked for."""
         answer = self.answer(change, now)
         if answer is None or not self._is_asked_of(change):
@@ -324,7 +324,7 @@ class Supposing:
             return None
         return answer
 
-    def _is_asked_of(self, change: Change) -> bool:
+    def _is_asked_of(self, change: AnswerChange) -> bool:
         """Whether more than absence speaks for an answer, or it is about somebody, or everybody is asked for."""
         if self.choice.everybody or not any(isinstance(each, Open) for each in change.answer[0]):
             return True
@@ -349,7 +349,7 @@ class Supposing:
         """The answers that are possible now, the likeliest where only so many are asked for."""
         return sorted((answer for answer, _ in self._open_answers(now)), key=_order)
 
-    def _open_answers(self, now: Number) -> list[tuple[Answer, Change]]:
+    def _open_answers(self, now: Number) -> list[tuple[Answer, AnswerChange]]:
         standing = (change for change in self.engine.standing_answers() if self._is_asked_of(change))
         known = ((self.answer(change, now), change) for change in standing)
         found = [(answer, change) for answer, change in known if answer is not None and self._likely(answer)]
@@ -367,14 +367,14 @@ class Supposing:
             self.engine.shed(change)
             self.shed += 1
 
-    def answer(self, change: Change, now: Number) -> Answer | None:
+    def answer(self, change: AnswerChange, now: Number) -> Answer | None:
         """A change as an answer of the first query that asks for it; `None` if none does."""
         for query in self.subject.queries:
             if asks(query, change):
                 return self._answer(query, change.answer, change.state, now)
         return None
 
-    def _answer(self, query: Query, answer: tuple[Any, Any], state: State, now: Number) -> Answer:
+    def _answer(self, query: Query, answer: tuple[Any, Any], state: AnswerState, now: Number) -> Answer:
         arguments, time = answer
         shown = tuple(Variable(each.name) if isinstance(each, Open) else each for each in arguments)
         bindings = {name: value for name, value in bindings_of(query, shown).items() if not isinstance(value, Variable)}
@@ -407,7 +407,7 @@ class Supposing:
         }
 
 
-def asks(query: Query, change: Change) -> bool:
+def asks(query: Query, change: AnswerChange) -> bool:
     return query.atom.predicate == change.query and _matches(query, *change.answer)
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from presage.hypothesis.bulk.table import STATUS, Ints, Rows
+from presage.hypothesis.bulk.table import STATUS, AnswerRows, Ints
 from presage.io.moments import Moments
 from presage.kernels import lines
 from presage.kernels.numbering import distinct
 from presage.model.values import Value
-from presage.run.forms import Forms, FormTexts, Piece, Pieces
+from presage.run.forms import Forms, FormTexts, Piece, PieceBytes
 from presage.run.names import IN_JSON, OTHERS, QUOTED, ConstantNames, others
 
 WHOLE, MOMENT, IN_UTC = range(OTHERS, OTHERS + 3)
@@ -26,7 +26,7 @@ TIME, NOW, DECIDED, LINE, MORE = range(5)
 """Columns behind the arguments; from the last on, numbers of moments."""
 
 
-class _Pieces(Pieces):
+class _Pieces(PieceBytes):
     """Times stand in columns behind the arguments; as moments in a column for each distance from the answer's time."""
 
     def __init__(self, arguments: int, moments: bool) -> None:
@@ -61,11 +61,11 @@ class JsonForms:
 
     def lines(
         self,
-        parts: Sequence[Rows],
+        parts: Sequence[AnswerRows],
         order: Ints,
         names: ConstantNames,
         symbols: dict[Value, int],
-        made: Callable[[Rows], Sequence[str]],
+        made: Callable[[AnswerRows], Sequence[str]],
     ) -> Any:
         """The lines as bytes; `order` is that of the rows of all parts, and `made` gives lines of rows one by one."""
         size = sum(map(len, parts))
@@ -103,7 +103,7 @@ class JsonForms:
         in_utc = [self.moments.moment(time, UTC) for time in used.tolist()]
         return np.column_stack([keys, places.reshape(len(columns), -1).T]), [shown, in_utc]
 
-    def _forms(self, rows: Rows) -> tuple[Any, Any]:
+    def _forms(self, rows: AnswerRows) -> tuple[Any, Any]:
         """The form of each row, and the bits of what it needs."""
         forms = self.forms.get(rows.shape.name)
         nothing = np.full(len(rows), self.whole, np.int64)

@@ -8,7 +8,7 @@ from typing import Any
 from presage.answers import Answer, Answers, bindings_of, show_answer_atom, shown_name
 from presage.errors import PresageError
 from presage.hypothesis.confidence import Confidence
-from presage.hypothesis.courses.grouping import grouping as individuals
+from presage.hypothesis.courses.fitting import grouping as individuals
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.literals import Open, are_asked
@@ -16,9 +16,9 @@ from presage.hypothesis.ranges.building import Entangled, have_fixed_times, labe
 from presage.hypothesis.ranges.confidence import confidence_of
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.patterns import RangePattern
-from presage.hypothesis.ranges.pieces import Piece, extent
-from presage.hypothesis.ranges.texts import Words
+from presage.hypothesis.ranges.pieces import ZonePiece, extent
 from presage.hypothesis.ranges.told import Change, Standing, Told, is_open
+from presage.hypothesis.ranges.words import Words
 from presage.hypothesis.saving import read, written
 from presage.hypothesis.unfold import Unfolded, Unfolder
 from presage.io.facts import Fact
@@ -231,7 +231,7 @@ class RangeSupposing:
             ways_left_out=max(0, len(ways) - (self.choice.ways or len(ways))),
         )
 
-    def _way(self, piece: Piece, words: Words, now: Number) -> dict[str, Any]:
+    def _way(self, piece: ZonePiece, words: Words, now: Number) -> dict[str, Any]:
         return {
             "because": words.because(),
             "needs": words.needs(),
@@ -240,7 +240,7 @@ class RangeSupposing:
             "confidence": confidence_of(piece, self.engine, self.confidence, now),
         }
 
-    def decided_by(self, piece: Piece) -> Number | None:
+    def decided_by(self, piece: ZonePiece) -> Number | None:
         """When all premises are settled, at the latest choice of times; `None` if that is never."""
         latest: Number | None = None
         for need in piece.needs:

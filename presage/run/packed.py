@@ -17,8 +17,8 @@ import numpy as np
 from presage.answers import Answer, bindings_of, shown_name
 from presage.answers.schema import answers_table
 from presage.hypothesis.bulk.engine import Bulk, Values, changes
-from presage.hypothesis.bulk.table import Ints, Rows
-from presage.hypothesis.engine import Change
+from presage.hypothesis.bulk.table import AnswerRows, Ints
+from presage.hypothesis.engine import AnswerChange
 from presage.io.lines import lines_table
 from presage.io.moments import Moments
 from presage.io.tables import pyarrow
@@ -30,17 +30,17 @@ from presage.model.values import Value
 from presage.run.forms import Forms
 from presage.run.json_forms import JsonForms
 from presage.run.names import ConstantNames
-from presage.run.ordering import in_order
+from presage.run.row_order import in_order
 
-Tell = Callable[[Change, Number], Answer | None]
+Tell = Callable[[AnswerChange, Number], Answer | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PackedAnswers:
     """The answers of some steps by columns. Constants may get other numbers later, in another list of values."""
 
     teller: Teller
-    parts: list[Rows]
+    parts: list[AnswerRows]
     values: Values
 
     def tables(self) -> list[Any]:
@@ -70,7 +70,7 @@ class Told:
         """Their lines in JSON, in order, as bytes."""
         names = self.teller.names_of(self.values)
 
-        def made(rows: Rows) -> list[str]:
+        def made(rows: AnswerRows) -> list[str]:
             found = (answer.to_json() for answer in self.teller.answers(rows, self.values))
             shown = (line if moments is None else moments.line(line) for line in found)
             return [json.dumps(line, ensure_ascii=False) for line in shown]
@@ -122,7 +122,7 @@ class Teller:
             self.in_json = moments, JsonForms(self.forms, moments)
         return self.in_json[1]
 
-    def order(self, parts: Sequence[Rows], names: ConstantNames) -> Ints:
+    def order(self, parts: Sequence[AnswerRows], names: ConstantNames) -> Ints:
         """The places of the rows of all parts, in the order in which they are told: by step, predicate and time."""
         width = max((rows.shape.arity for rows in parts), default=0)
         shown = sorted({shown_name(rows.shape.name) for rows in parts})
@@ -141,7 +141,7 @@ class Teller:
         found: Ints = in_order(columns)
         return found
 
-    def asked(self, parts: list[Rows]) -> list[Rows]:
+    def asked(self, parts: list[AnswerRows]) -> list[AnswerRows]:
         """The rows that some query asks for."""
         found = []
         for rows in parts:
@@ -151,13 +151,13 @@ class Teller:
             found.append(rows.chosen(wanted))
         return found
 
-    def answers(self, rows: Rows, values: Values) -> Iterator[Answer]:
+    def answers(self, rows: AnswerRows, values: Values) -> Iterator[Answer]:
         for change, now in zip(changes(rows, values), rows.now.tolist(), strict=True):
             answer = self.tell(change, now)
             if answer is not None:
                 yield answer
 
-    def lines(self, rows: Rows, names: ConstantNames) -> Iterator[tuple[Any, Ints]]:
+    def lines(self, rows: AnswerRows, names: ConstantNames) -> Iterator[tuple[Any, Ints]]:
         """Rows as tables of answer lines, each with the places of its rows."""
         places = np.arange(len(rows))
         forms = self.forms.get(rows.shape.name)
@@ -181,15 +181,15 @@ class Teller:
         values: Values = [text if plain else number(Fraction(text)) for text, plain in zip(texts, is_text, strict=True)]
         # The program's own constants have other numbers here than they had where the rows come from.
         ours = {value: place for place, value in enumerate(values) if value is not None}
-        rows = Rows(shape, columns["status"], columns["bits"], keys, np.zeros(len(keys), bool), columns["now"])
+        rows = AnswerRows(shape, columns["status"], columns["bits"], keys, np.zeros(len(keys), bool), columns["now"])
         yield from (table for table, _ in self.lines(rows, ConstantNames(values, ours)))
 
 
-def pack(steps: Sequence[Told], each_step: bool = True) -> Iterator[Packed]:
+def pack(steps: Sequence[PackedAnswers], each_step: bool = True) -> Iterator[Packed]:
     """The rows of several steps, as few tables as there are queries and lists of values. Without `each_step` only the
     last of each answer; and nothing of one that is refuted before anything was said of it."""
     pa = pyarrow()
-    groups: dict[tuple[int, str], list[tuple[Rows, Values]]] = {}
+    groups: dict[tuple[int, str], list[tuple[AnswerRows, Values]]] = {}
     for step in steps:
         for rows in step.parts:
             if len(rows):
@@ -230,7 +230,7 @@ def _last_of_each(fields: dict[str, Any]) -> Ints:
     return found
 
 
-def _asked_rows(query: Query, rows: Rows, numbers: dict[Value, int]) -> Any:
+def _asked_rows(query: Query, rows: AnswerRows, numbers: dict[Value, int]) -> Any:
     """Which rows a query asks for: by its constants, its repeated variables, its pin."""
     wanted = np.ones(len(rows), bool)
     places: dict[str, int] = {}

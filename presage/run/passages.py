@@ -16,7 +16,7 @@ import numpy as np
 from presage.answers import Answers
 from presage.engine.many_steps import Coming
 from presage.engine.symbols import Symbols
-from presage.io.arriving import Arriving
+from presage.io.arriving import ArrivingColumns
 from presage.io.tables import Coded, Column, Columns, Ints, Texts
 from presage.kernels.numbering import distinct
 from presage.model.terms import Number
@@ -97,7 +97,7 @@ class PassageEngine(Protocol):
         itself. The answers have `columns`: they are counted at once, and made objects when someone looks."""
 
 
-def cut(arriving: Sequence[Arriving], more: Sequence[int], until: Number) -> Iterator[Passage]:
+def cut(arriving: Sequence[ArrivingColumns], more: Sequence[int], until: Number) -> Iterator[Passage]:
     """What arrives up to a time, in passages of some facts each, with steps at `more` times too. The last ends there,
     each other one with its last step."""
     arrivals = [each.arrivals[: np.searchsorted(each.arrivals, math.floor(until), "right")] for each in arriving]

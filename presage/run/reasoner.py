@@ -18,13 +18,13 @@ from typing import Any, Self
 from presage.answer_streams.stepping import needs_answer_streams
 from presage.answers import NONE, Answer, Answers
 from presage.checking import Report, check_program
-from presage.engine.runtime import Engine as IntervalEngine
+from presage.engine.runtime import IntervalEngine
 from presage.engine.waking import first_step
 from presage.errors import PresageError
 from presage.io.facts import Checker, Fact
 from presage.io.given import GivenReader
+from presage.io.reading_back import again, as_pushed, saved, static_again, static_saved
 from presage.io.tables import Columns
-from presage.io.told import again, as_pushed, saved, static_again, static_saved
 from presage.io.tuples import Given
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom
@@ -36,7 +36,7 @@ from presage.run.engines import ANSWER_STREAMS, OWN, Engine, engine_kind, make_e
 from presage.run.hypothetical import Supposing
 from presage.run.layers import Layer, Layers
 from presage.run.open_times import RangeSupposing
-from presage.run.replacing import Changed, from_history
+from presage.run.replacing import ReplacedRules, from_history
 from presage.run.saving import WHAT, fingerprint_of, packed, program_in, unpacked
 from presage.run.states import States
 from presage.run.stratified import StratifiedEngine
@@ -375,7 +375,7 @@ class Reasoner:
         """The same; `fed` feeds a layer that begins what came before, and gives what it says of that."""
         if not isinstance(program, Program):
             raise PresageError("rules are replaced by a program: presage.load(path), or presage.parse(text)")
-        changed = Changed(self, program, static, fed)
+        changed = ReplacedRules(self, program, static, fed)
         self._begin(program, changed.report, self._layers(changed.report, changed.layers, self.now, list(self.late)))
         self._states = None  # each layer has its own
         self.replaced = changed.queries

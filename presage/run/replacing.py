@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from presage.run.reasoner import Reasoner
 
 
-class Changed:
+class ReplacedRules:
     """What becomes of a reasoner that gets other rules."""
 
     def __init__(

@@ -11,10 +11,10 @@ from typing import Any
 
 from presage.answers import NONE, Answer, Answers
 from presage.engine.waking import first_step
-from presage.io.arriving import Gathered
+from presage.io.arriving import GatheredFacts
 from presage.io.facts import Fact
+from presage.io.reading_back import as_pushed
 from presage.io.tables import Columns
-from presage.io.told import as_pushed
 from presage.model.terms import Number, number
 from presage.run.passages import Passage, cut
 from presage.run.passing import joined, of_last_step, through
@@ -56,7 +56,7 @@ def steps(
 def passages(reasoner: Reasoner, facts: Sequence[Fact], until: Number | None) -> Iterator[Sequence[Answer]]:
     """The same answers as those of `steps`, of as many steps at a time as the reasoner can take."""
     end = until if until is not None else default_end(reasoner, facts)
-    if not isinstance(facts, Gathered) or not isinstance(end, int) or facts.facts:
+    if not isinstance(facts, GatheredFacts) or not isinstance(end, int) or facts.facts:
         yield from steps(reasoner, facts, until)
         return
     first = first_step(reasoner.first_decision, facts.first if len(facts) else None)
@@ -97,7 +97,7 @@ def run_tables(reasoner: Reasoner, tables: Mapping[str, Any], until: Any) -> Ans
     return found.with_late(tuple(map(as_pushed, late))) if late else found
 
 
-def run_through(reasoner: Reasoner, facts: Gathered, until: Number) -> Iterator[Answers]:
+def run_through(reasoner: Reasoner, facts: GatheredFacts, until: Number) -> Iterator[Answers]:
     """What changes by facts, and by the time up to `until`, after which the stream goes on."""
     if facts.facts or not isinstance(until, int):
         for answers in walk(reasoner, arrivals_of(facts), until, closed=False, through=True):
@@ -134,13 +134,13 @@ def arrivals_of(facts: Sequence[Fact]) -> Iterator[Arrival]:
     """What arrives, time after time."""
     arriving: dict[Number, tuple[list[Fact], list[Columns]]] = {}
     time: Number
-    for fact in facts.facts if isinstance(facts, Gathered) else facts:
+    for fact in facts.facts if isinstance(facts, GatheredFacts) else facts:
         arriving.setdefault(fact.arrival, ([], []))[0].append(fact)
-    if not arriving and isinstance(facts, Gathered):
+    if not arriving and isinstance(facts, GatheredFacts):
         for passage in cut(facts.arriving, (), facts.last_arrival):
             yield from _steps_of(passage)
         return
-    if isinstance(facts, Gathered):
+    if isinstance(facts, GatheredFacts):
         for each in facts.arriving:
             for time, table in each.columns.by(each.arrivals):
                 arriving.setdefault(time, ([], []))[1].append(table)
@@ -151,7 +151,7 @@ def arrivals_of(facts: Sequence[Fact]) -> Iterator[Arrival]:
 def default_end(reasoner: Reasoner, facts: Iterable[Fact]) -> Number:
     """The last step of a run where nobody says which: everything is decided by then, also of what facts say of times
     after the last arrival."""
-    last = facts.last if isinstance(facts, Gathered) else max((fact.last for fact in facts), default=0)
+    last = facts.last if isinstance(facts, GatheredFacts) else max((fact.last for fact in facts), default=0)
     return last + reasoner.longest_lag
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from presage.answers import Answer
 from presage.model.terms import Number
-from presage.time.stretches import ENDLESS, Cut, Line, Stretch
+from presage.time.stretches import ENDLESS, Cut, Stretch, TimeLine
 
 HOLDS = "holds"
 
@@ -39,7 +39,7 @@ class _Followed:
 class States:
     def __init__(self, whole: bool, lag: Callable[[str], Number]) -> None:
         """`lag`: how long after its time an answer of a predicate is settled."""
-        self.line, self.lag = Line(whole), lag
+        self.line, self.lag = TimeLine(whole), lag
         self.followed: dict[tuple[str, tuple[Any, ...]], _Followed] = {}
 
     def take(self, answers: Iterable[Answer], now: Number) -> list[Answer]:

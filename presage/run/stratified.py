@@ -17,8 +17,8 @@ import numpy as np
 from presage.analysis.timeline import longest_time
 from presage.answers import Answer, Answers, shown_name
 from presage.checking import Report
-from presage.engine.replay import reach_of_memory, replay
-from presage.engine.runtime import Engine as IntervalEngine
+from presage.engine.looking_back import reach_of_memory, replay
+from presage.engine.runtime import IntervalEngine
 from presage.engine.state import fill_engine, save_engine
 from presage.engine.waking import next_wake
 from presage.hypothesis.bulk.engine import Bulk
@@ -27,7 +27,7 @@ from presage.io.tables import Columns
 from presage.io.tuples import TupleReader
 from presage.model.printer import show_number
 from presage.model.terms import Number, number
-from presage.plan.parts import Unsupported
+from presage.plan.subformulas import Unsupported
 from presage.run.choice import ALL, Choice
 from presage.run.confirmed import Confirming
 from presage.run.open_times import suppose

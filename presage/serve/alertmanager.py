@@ -20,7 +20,7 @@ from presage.io.moments import in_order
 from presage.pipeline.reading import Part
 from presage.rewrite.units import Units
 from presage.serve.alerts import PENDING, RESOLVED
-from presage.serve.reasoning import Line
+from presage.serve.reasoning import ToldLine
 from presage.serve.sinks import Refused
 from presage.serve.webhook import Post
 
@@ -42,7 +42,7 @@ class Alertmanager:
     def told(self) -> int | None:
         return None
 
-    def write(self, lines: Sequence[Line]) -> None:
+    def write(self, lines: Sequence[ToldLine]) -> None:
         self._send([line.fields for line in lines])
 
     def pulse(self) -> None:

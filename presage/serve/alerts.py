@@ -24,7 +24,7 @@ PENDING, FIRING, RESOLVED = "pending", "firing", "resolved"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AlertRule:
     """What is said of the alerts of a query."""
 
     query: str
@@ -40,7 +40,7 @@ class Rule:
     labels: Mapping[str, str]
 
     @classmethod
-    def of(cls, query: str, said: Mapping[str, Any], checker: Checker) -> Rule:
+    def of(cls, query: str, said: Mapping[str, Any], checker: Checker) -> AlertRule:
         def length(name: str, otherwise: Number) -> Number:
             return checker.length(str(said[name]), name) if name in said else otherwise
 
@@ -52,7 +52,7 @@ class Rule:
 
 
 @dataclass(slots=True)
-class Group:
+class AlertGroup:
     """How one alert stands."""
 
     rule: str
@@ -79,9 +79,9 @@ class Group:
 
 
 class Alerts:
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[AlertRule]) -> None:
         self.rules = {rule.query: rule for rule in rules}
-        self.groups: dict[str, Group] = {}
+        self.groups: dict[str, AlertGroup] = {}
         self._timed: set[str] = set()
         """Those that time alone may change."""
         self.moments: Moments | None = None
@@ -108,13 +108,13 @@ class Alerts:
             elif group.since is not None or group.fired is not None:
                 self._timed.add(key)
 
-    def _group(self, rule: Rule, answer: Answer) -> tuple[str, Group]:
+    def _group(self, rule: AlertRule, answer: Answer) -> tuple[str, AlertGroup]:
         names = rule.group if rule.group is not None else tuple(answer.bindings)
         bindings = {name: json_value(answer.bindings[name]) for name in names if name in answer.bindings}
         key = f"{rule.query}({', '.join(f'{name}={value}' for name, value in bindings.items())})"
-        return key, self.groups.setdefault(key, Group(rule.query, bindings))
+        return key, self.groups.setdefault(key, AlertGroup(rule.query, bindings))
 
-    def _hear(self, group: Group, answer: Answer, now: Number) -> None:
+    def _hear(self, group: AlertGroup, answer: Answer, now: Number) -> None:
         line = answer.to_json()
         key = str(line.get("key", line["answer"]))
         if answer.status == "possible":
@@ -139,7 +139,7 @@ class Alerts:
             group.since = show_number(begin)
         group.until = show_number(end if known is None else max(end, known))
 
-    def _look(self, key: str, group: Group, now: Number) -> Iterator[dict[str, Any]]:
+    def _look(self, key: str, group: AlertGroup, now: Number) -> Iterator[dict[str, Any]]:
         rule = self.rules[group.rule]
         if group.state == FIRING:
             if self._ends(group, rule) is not None and now >= (self._ends(group, rule) or 0):
@@ -159,18 +159,18 @@ class Alerts:
             yield from self._tell(key, group, RESOLVED, now, rule.resolved)
             group.state = ""
 
-    def _fires_at(self, group: Group, rule: Rule, now: Number) -> bool:
+    def _fires_at(self, group: AlertGroup, rule: AlertRule, now: Number) -> bool:
         since, until, fired = _time(group.since), _time(group.until), _time(group.fired)
         assert since is not None and until is not None
         reached = max(until, now) if group.lasting else until
         return reached - since >= rule.least and (fired is None or now >= fired + rule.cooldown)
 
-    def _ends(self, group: Group, rule: Rule) -> Number | None:
+    def _ends(self, group: AlertGroup, rule: AlertRule) -> Number | None:
         """When an alert is over, if nothing more is heard; not while something holds on."""
         heard = _time(group.heard)
         return None if group.lasting or heard is None else heard + rule.resolve_after
 
-    def _is_over(self, group: Group, now: Number) -> bool:
+    def _is_over(self, group: AlertGroup, now: Number) -> bool:
         rule, fired = self.rules[group.rule], _time(group.fired)
         idle = not group.state and not group.possible and group.since is None
         return idle and (fired is None or now >= fired + rule.cooldown)
@@ -189,11 +189,11 @@ class Alerts:
 
     # -- what is told -----------------------------------------------------------------------------
 
-    def _tell(self, key: str, group: Group, state: str, now: Number, is_told: bool) -> Iterator[dict[str, Any]]:
+    def _tell(self, key: str, group: AlertGroup, state: str, now: Number, is_told: bool) -> Iterator[dict[str, Any]]:
         if is_told:
             yield self._line(key, group, state, now)
 
-    def _line(self, key: str, group: Group, state: str, now: Number) -> dict[str, Any]:
+    def _line(self, key: str, group: AlertGroup, state: str, now: Number) -> dict[str, Any]:
         rule = self.rules[group.rule]
         soonest = min(group.possible.values(), key=lambda each: _sortable(each[0]), default=None)
         deadline = None
@@ -240,7 +240,7 @@ class Alerts:
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Alerts of queries that nobody is alerted by any more are forgotten."""
-        self.groups = {key: Group(**group) for key, group in saved.items() if group["rule"] in self.rules}
+        self.groups = {key: AlertGroup(**group) for key, group in saved.items() if group["rule"] in self.rules}
         self._timed = {key for key, group in self.groups.items() if group.since is not None or group.fired is not None}
 
 

@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 
-from presage.serve.reasoning import Line
+from presage.serve.reasoning import ToldLine
 
 HELD = 10_000
 """Lines that a reader may be behind; what is older it has missed, and is told so."""
@@ -29,7 +29,7 @@ class Events:
     def told(self) -> int | None:
         return None
 
-    def write(self, lines: Sequence[Line]) -> None:
+    def write(self, lines: Sequence[ToldLine]) -> None:
         made = [(line.number, line.text) for line in lines]
         with self._lock:
             self._held.extend(made)

@@ -24,7 +24,7 @@ SNAPSHOT = b"presage snapshot 1\n"
 _SIZES = struct.Struct("<QQI")
 
 
-class Folder:
+class CheckpointFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:

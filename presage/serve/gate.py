@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from presage.serve.log import Entry, Log
+from presage.serve.log import Log, LogEntry
 from presage.serve.messages import Message
 
 MOST_BYTES = 32 << 20
@@ -22,8 +22,8 @@ TOGETHER = 4 << 20
 
 
 @dataclass(slots=True)
-class Waiting:
-    entry: Entry
+class WaitingEntry:
+    entry: LogEntry
     message: Message | None
     logged: threading.Event = field(default_factory=threading.Event)
     number: int = 0
@@ -37,8 +37,8 @@ class Closed(Exception):
 class Gate:
     def __init__(self, log: Log, failed: Callable[[BaseException], None]) -> None:
         self.log, self._failed = log, failed
-        self._incoming: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
-        self.logged: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
+        self._incoming: queue.SimpleQueue[WaitingEntry | None] = queue.SimpleQueue()
+        self.logged: queue.SimpleQueue[WaitingEntry | None] = queue.SimpleQueue()
         """What is on disk and not yet reasoned about."""
         self._bytes = 0
         self._room = threading.Condition()
@@ -50,10 +50,10 @@ class Gate:
     def start(self) -> None:
         self._thread.start()
 
-    def put(self, entry: Entry, message: Message | None = None, patience: float | None = None) -> int:
+    def put(self, entry: LogEntry, message: Message | None = None, patience: float | None = None) -> int:
         """Takes an entry, waiting for room as long as that takes, or some seconds; gives its number when it is on
         disk. Raises `TimeoutError` where there is no room, and `Closed`."""
-        waiting = Waiting(entry, message, size=len(entry.payload) + 256)
+        waiting = WaitingEntry(entry, message, size=len(entry.payload) + 256)
         with self._room:
             if not self._room.wait_for(lambda: self.closed or self._bytes < MOST_BYTES, patience):
                 raise TimeoutError
@@ -66,7 +66,7 @@ class Gate:
             raise Closed
         return waiting.number
 
-    def done(self, waiting: Waiting) -> None:
+    def done(self, waiting: WaitingEntry) -> None:
         """Something has been reasoned about: there is room again."""
         with self._room:
             self._bytes -= waiting.size
@@ -99,7 +99,7 @@ class Gate:
         finally:
             self.logged.put(None)
 
-    def _log(self, group: list[Waiting]) -> None:
+    def _log(self, group: list[WaitingEntry]) -> None:
         pause = 0.1
         while True:
             try:

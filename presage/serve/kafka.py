@@ -13,7 +13,7 @@ from typing import Any
 
 from presage.errors import PresageError
 from presage.pipeline.reading import Part
-from presage.serve.reasoning import Line
+from presage.serve.reasoning import ToldLine
 from presage.serve.sinks import Refused, TakenNever
 from presage.serve.sources import Bringing
 
@@ -144,7 +144,7 @@ class KafkaSink:
             self._producer = producer
         return self._producer
 
-    def write(self, lines: Sequence[Line]) -> None:
+    def write(self, lines: Sequence[ToldLine]) -> None:
         from confluent_kafka import Consumer, KafkaError, KafkaException
 
         producer = self._begin()

@@ -27,7 +27,7 @@ SEGMENT_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LogEntry:
     """What came from one source at once: facts as JSON lines, a time that the clock has reached, or both. `position` is
     how far the source is read with it, where it can be read again."""
 
@@ -53,7 +53,7 @@ class Entry:
         return json.dumps(said).encode() + b"\n" + self.payload
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Entry:
+    def from_bytes(cls, data: bytes) -> LogEntry:
         head, _, payload = data.partition(b"\n")
         said = json.loads(head)
         more = (said.get(name) for name in ("position", "clock", "rules", "times"))
@@ -89,7 +89,7 @@ class Log:
         found = [(int(path.stem), path) for path in self.folder.glob("*.log") if path.stem.isdigit()]
         return sorted(found)
 
-    def append(self, entries: Iterable[Entry]) -> int:
+    def append(self, entries: Iterable[LogEntry]) -> int:
         """Writes entries; they are on disk when this returns. Gives the number of the first."""
         first = self.last + 1
         frames = []
@@ -136,7 +136,7 @@ class Log:
         self._file = file
         return file
 
-    def after(self, number: int) -> Iterator[tuple[int, Entry]]:
+    def after(self, number: int) -> Iterator[tuple[int, LogEntry]]:
         """The entries after one, with their numbers."""
         segments = self._segments()
         for place, (first, path) in enumerate(segments):
@@ -149,7 +149,7 @@ class Log:
                 )
             for count, (_, data) in enumerate(_frames(path, is_last)):
                 if first + count > number:
-                    yield first + count, Entry.from_bytes(data)
+                    yield first + count, LogEntry.from_bytes(data)
 
     def forget(self, number: int, kept: int = 0) -> None:
         """Removes segments whose entries are all up to one, but for so many bytes before it: history, for rules that

@@ -9,12 +9,12 @@ from presage.checking import Report
 from presage.errors import PresageError
 from presage.io.facts import Checker, Fact
 from presage.pipeline.keys import FILES
-from presage.pipeline.mapping import Mapped
+from presage.pipeline.mapping import SourceMapping
 from presage.pipeline.reading import Part, Pipeline
 from presage.pipeline.rows import csv_rows, parquet_rows
 from presage.serve.events import Events
 from presage.serve.sinks import Console, FilesInFolder, GrowingFile, Sink
-from presage.serve.sources import Bringing, Source, StandardInput, WatchedFiles, json_line
+from presage.serve.sources import Bringing, ServedSource, StandardInput, WatchedFiles, json_line
 
 if TYPE_CHECKING:
     from presage.serve.running import Serving
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 def bringing(serving: Serving, part: Part) -> Bringing:
     checker = serving.reasoning.reasoner.checker
     known = checker.predicates.get(part.name)
-    mapped = None if known is None or part.is_self_describing else Mapped(part, known, checker)
+    mapped = None if known is None or part.is_self_describing else SourceMapping(part, known, checker)
     return Bringing(part, serving.gate, serving.reasoning.messages, mapped, serving.skipped, serving.counted)
 
 
-def make_source(serving: Serving, part: Part) -> Source | None:
+def make_source(serving: Serving, part: Part) -> ServedSource | None:
     """What reads a source; nothing where facts are sent by others."""
     own = bringing(serving, part)
     pipeline = serving.pipeline
@@ -66,9 +66,9 @@ def make_sink(serving: Serving, part: Part, whole_times: bool) -> Sink:
         case "events":
             return Events()
         case "jdbc":
-            from presage.serve.postgres import Table
+            from presage.serve.postgres import AnswerTable
 
-            return Table(part, run, whole_times)
+            return AnswerTable(part, run, whole_times)
         case "mqtt":
             from presage.serve.mqtt import MqttSink
 
@@ -97,7 +97,7 @@ def read_statics(pipeline: Pipeline, report: Report) -> list[Fact]:
     checker = Checker(subject.program, subject.predicates, subject.discrete)
     found: list[Fact] = []
     for part in pipeline.parts["static"]:
-        mapped = Mapped(part, checker.predicates[part.name], checker)
+        mapped = SourceMapping(part, checker.predicates[part.name], checker)
         for row, where in _static_rows(pipeline, part):
             fact = mapped.fact(row, where)
             if fact is not None:

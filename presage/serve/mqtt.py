@@ -10,7 +10,7 @@ from typing import Any
 from presage.errors import PresageError
 from presage.pipeline.reading import Part
 from presage.serve.gate import Closed
-from presage.serve.reasoning import Line
+from presage.serve.reasoning import ToldLine
 from presage.serve.sinks import Refused
 from presage.serve.sources import Bringing
 
@@ -82,7 +82,7 @@ class MqttSink:
     def told(self) -> int | None:
         return None
 
-    def write(self, lines: Sequence[Line]) -> None:
+    def write(self, lines: Sequence[ToldLine]) -> None:
         if not self._begun:
             host, port = _address(self.part)
             self.client.connect_async(host, port, keepalive=60)

@@ -14,11 +14,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from presage.answers import Answer
 from presage.model.terms import Number
-from presage.serve.reasoning import Line
-from presage.web.replay import FASTEST, Replay, Step
+from presage.serve.reasoning import ToldLine
+from presage.web.elsewhere import ToldDetails
+from presage.web.replay import FASTEST, Replay, ReplayStep
 from presage.web.server import application
-from presage.web.stage import Run, Stage
-from presage.web.told import ToldDetails
+from presage.web.stage import Stage, StagedRun
 
 if TYPE_CHECKING:
     from presage.serve.running import Serving
@@ -53,12 +53,12 @@ class Page:
                 self._take(reasoner.now, list(reasoner.answers()))
             self.serving.reasoning.wants_answers = True
             self.serving.heard.append(self._hear)
-        stage = Stage(Run(replay, details))
+        stage = Stage(StagedRun(replay, details))
         stage.start()
         replay.play()
         return application(stage, self.hosts, start_when_seen=False)
 
-    def _hear(self, lines: list[Line]) -> None:
+    def _hear(self, lines: list[ToldLine]) -> None:
         answers = [line.answer for line in lines if line.answer is not None]
         if answers:
             self._take(answers[-1].now, answers)
@@ -70,7 +70,7 @@ class Page:
                 self._pending[answer.answer] = answer
             self._news.notify_all()
 
-    def _steps(self) -> Iterator[Step]:
+    def _steps(self) -> Iterator[ReplayStep]:
         while True:
             with self._news:
                 self._news.wait_for(lambda: self._now is not None and bool(self._pending))
@@ -78,4 +78,4 @@ class Page:
                 now = self._now
             assert now is not None
             measures = self.serving.measures
-            yield Step(now, found, measures.facts, measures.late)
+            yield ReplayStep(now, found, measures.facts, measures.late)

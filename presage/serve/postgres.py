@@ -14,7 +14,7 @@ from typing import Any
 from presage.errors import PresageError
 from presage.pipeline.postgres import Unfit, rows_beyond, told, upsert
 from presage.pipeline.reading import Part
-from presage.serve.reasoning import Line
+from presage.serve.reasoning import ToldLine
 from presage.serve.sinks import Refused, TakenNever
 from presage.serve.sources import Bringing
 
@@ -57,7 +57,7 @@ def _position(value: Any) -> Any:
     return value.isoformat() if isinstance(value, (date, datetime)) else value if isinstance(value, int) else str(value)
 
 
-class Table:
+class AnswerTable:
     """A table with a row for each answer. The transaction that writes lines also says how far it is."""
 
     linger = 0.02
@@ -68,7 +68,7 @@ class Table:
     def told(self) -> int | None:
         return told(self.part, self.run)
 
-    def write(self, lines: Sequence[Line]) -> None:
+    def write(self, lines: Sequence[ToldLine]) -> None:
         try:
             upsert(self.part, [line.fields for line in lines], self.whole_times, (self.run, lines[-1].number))
         except Unfit as found:

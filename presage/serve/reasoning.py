@@ -16,7 +16,7 @@ from presage.checking import Report, check_program
 from presage.io.facts import ISO, TICKS, Checker, Fact, exact, show_fact
 from presage.io.line_texts import json_texts
 from presage.io.moments import Moments, zone_called
-from presage.io.told import fact_again, fact_saved
+from presage.io.reading_back import fact_again, fact_saved
 from presage.io.unknown import Unknown
 from presage.model.printer import show_number
 from presage.model.terms import Number
@@ -25,8 +25,8 @@ from presage.run.changed_queries import QueryChange
 from presage.run.layers import Layer
 from presage.run.reasoner import Reasoner, what_is_told
 from presage.run.saving import program_of
-from presage.serve.alerts import Alerts, Rule
-from presage.serve.log import Entry
+from presage.serve.alerts import AlertRule, Alerts
+from presage.serve.log import LogEntry
 from presage.serve.messages import Message, MessageReader
 
 ANSWER, LATE, ALERT = "answer", "late", "alert"
@@ -34,7 +34,7 @@ FEW = 20
 """Answers up to which lines are made one by one: asking for columns costs as much."""
 
 
-class Line:
+class ToldLine:
     """What is told, in JSON: an answer, a fact that came too late, or an alert. `key` is what it is about: the latest
     line with the same key is the one that counts."""
 
@@ -48,7 +48,7 @@ class Line:
         self._fields: dict[str, Any] | None = None
 
     @classmethod
-    def of(cls, number: int, said: dict[str, Any], kind: str, answer: Answer | None = None) -> Line:
+    def of(cls, number: int, said: dict[str, Any], kind: str, answer: Answer | None = None) -> ToldLine:
         fields = {"seq": number, **said}
         key = str(said.get("key") or said.get("answer") or said.get("fact") or "")
         text = json.dumps(fields, ensure_ascii=False)
@@ -83,7 +83,7 @@ class Reasoning:
 
     def _begin(self, alerts: Mapping[str, Mapping[str, Any]] | None) -> None:
         checker = self.reasoner.checker
-        self.alerts = Alerts(Rule.of(query, said, checker) for query, said in (alerts or {}).items())
+        self.alerts = Alerts(AlertRule.of(query, said, checker) for query, said in (alerts or {}).items())
         self.incoming = Incoming(self.reasoner)
         self.messages = MessageReader(self.reasoner.checker)
         self.entry = 0
@@ -94,7 +94,7 @@ class Reasoning:
         self.late = 0
         self.changes: list[QueryChange] = []
         """What the last change of rules did to each query."""
-        self.history: Callable[[int, int], Iterator[tuple[int, Entry]]] = lambda since, before: iter(())
+        self.history: Callable[[int, int], Iterator[tuple[int, LogEntry]]] = lambda since, before: iter(())
         """The entries from a number on that came before another."""
         self.wants_answers = False
         """Whether lines are to have their answers, and not only their text."""
@@ -112,7 +112,7 @@ class Reasoning:
                 self.moments = Moments(self.reasoner.subject, units, zone_called(self.zone))
                 self.alerts.moments = self.moments
 
-    def take(self, number: int, entry: Entry, message: Message | None = None) -> Iterator[list[Line]]:
+    def take(self, number: int, entry: LogEntry, message: Message | None = None) -> Iterator[list[ToldLine]]:
         """The lines of each step that is due by an entry; `message` is what it says, if it has been read. To be used
         up."""
         if message is None:
@@ -130,7 +130,7 @@ class Reasoning:
             self.positions[entry.source] = entry.position
         self.entry = number
 
-    def _steps(self, incoming: Incoming, message: Message, entry: Entry) -> Iterator[Sequence[Answer]]:
+    def _steps(self, incoming: Incoming, message: Message, entry: LogEntry) -> Iterator[Sequence[Answer]]:
         """The steps that are due by an entry. To be used up."""
         heard = not self.by_wall
         yield from incoming.take_together(message.facts, message.tables, is_heard=heard)
@@ -184,15 +184,15 @@ class Reasoning:
             self.alerts.moments = self.moments
         return answers
 
-    def _passed(self, now: Number) -> list[Line]:
+    def _passed(self, now: Number) -> list[ToldLine]:
         """The alerts that time alone changes, where the program has nothing to say."""
         found = []
         for alert in self.alerts.take([], now):
             self.told += 1
-            found.append(Line.of(self.told, alert, ALERT))
+            found.append(ToldLine.of(self.told, alert, ALERT))
         return found
 
-    def _lines(self, answers: Sequence[Answer]) -> list[Line]:
+    def _lines(self, answers: Sequence[Answer]) -> list[ToldLine]:
         now = self.reasoner.now
         if now is None:
             return []  # Rules were changed before anything came.
@@ -201,23 +201,23 @@ class Reasoning:
             found = []
             for answer in sorted(answers, key=_order):
                 self.told += 1
-                found.append(Line.of(self.told, self._shown(answer.to_json()), ANSWER, answer))
+                found.append(ToldLine.of(self.told, self._shown(answer.to_json()), ANSWER, answer))
         if self.reasoner.late:
             self.late += len(self.reasoner.late)
             for fact in sorted(self.reasoner.late, key=show_fact):
                 self.told += 1
-                found.append(Line.of(self.told, self._shown(_late_line(fact, now)), LATE))
+                found.append(ToldLine.of(self.told, self._shown(_late_line(fact, now)), LATE))
             self.reasoner.late.clear()
         if self.alerts.rules:
             for alert in self.alerts.take([line.answer for line in found if line.answer is not None], now):
                 self.told += 1
-                found.append(Line.of(self.told, alert, ALERT))
+                found.append(ToldLine.of(self.told, alert, ALERT))
         return found
 
     def _shown(self, line: dict[str, Any]) -> dict[str, Any]:
         return line if self.moments is None else self.moments.line(line)
 
-    def _by_columns(self, answers: Sequence[Answer]) -> list[Line] | None:
+    def _by_columns(self, answers: Sequence[Answer]) -> list[ToldLine] | None:
         """Lines whose answers nobody has made, where they come by the column and nobody asks for more."""
         if self.moments is not None:
             return None
@@ -232,7 +232,8 @@ class Reasoning:
         if texts is None:
             return None
         found = [
-            Line(number, text, key, ANSWER, status) for number, (text, status, key) in enumerate(texts, self.told + 1)
+            ToldLine(number, text, key, ANSWER, status)
+            for number, (text, status, key) in enumerate(texts, self.told + 1)
         ]
         self.told += len(found)
         return found

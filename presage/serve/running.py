@@ -20,18 +20,18 @@ from presage.io.clock import WallClock
 from presage.io.facts import Fact
 from presage.model.terms import Number
 from presage.pipeline.checking import Checked
-from presage.pipeline.metrics import LOCAL, Measures, Shown
+from presage.pipeline.metrics import LOCAL, Measures, ShownMeasures
 from presage.run.changed_queries import Slices, compared
 from presage.run.saving import fingerprint_of, program_in, program_of
-from presage.serve.folder import Folder
+from presage.serve.folder import CheckpointFolder
 from presage.serve.gate import Closed, Gate
-from presage.serve.log import Entry
+from presage.serve.http import Web
+from presage.serve.log import LogEntry
 from presage.serve.making import make_sink, make_source, read_statics
 from presage.serve.messages import Message
-from presage.serve.reasoning import Line, Reasoning
-from presage.serve.sinks import Running as RunningSink
+from presage.serve.reasoning import Reasoning, ToldLine
+from presage.serve.sinks import RunningSink
 from presage.serve.sources import Working
-from presage.serve.web import Web
 
 LEAST_LOG = 4 << 20
 """Bytes of log below which no snapshot is worth its writing."""
@@ -57,7 +57,7 @@ class Serving:
         assert checked.ok and checked.report is not None
         self.pipeline, self.report, self.show = checked.pipeline, checked.report, show
         self.measures = Measures(self.pipeline.name)
-        self.heard: list[Callable[[list[Line]], None]] = []
+        self.heard: list[Callable[[list[ToldLine]], None]] = []
         self.failure: BaseException | None = None
         self.ready = threading.Event()
         """Set when the log has been worked off and facts are taken."""
@@ -69,14 +69,14 @@ class Serving:
         self.at_work = threading.RLock()
         """Held while the reasoner steps: who looks at it waits."""
         self.web: Web | None = None
-        self.shown: Shown | None = None
+        self.shown: ShownMeasures | None = None
         self._shown_at = 0.0
 
     # -- the beginning ----------------------------------------------------------------------------
 
     def start(self) -> None:
         """Goes on from the folder, and begins to take facts."""
-        self.folder = Folder(Path(self.pipeline.local(str(self.pipeline.values["checkpoint"]))))
+        self.folder = CheckpointFolder(Path(self.pipeline.local(str(self.pipeline.values["checkpoint"]))))
         self.reasoning: Reasoning
         statics = read_statics(self.pipeline, self.report)
         self.identity = self._identity(statics)
@@ -110,7 +110,7 @@ class Serving:
         said = self.pipeline.metrics
         file = Path(self.pipeline.local(said["file"])) if "file" in said else None
         token = self.pipeline.serve.get("token_env", "")
-        self.shown = Shown(self.measures, said.get("port"), file, said.get("host", LOCAL), token, self.health)
+        self.shown = ShownMeasures(self.measures, said.get("port"), file, said.get("host", LOCAL), token, self.health)
         if self.clock is not None:
             threading.Thread(target=self._tick, name="clock", daemon=True).start()
         self.ready.set()
@@ -195,7 +195,7 @@ class Serving:
         rules = {"program": program.plain(), "history": log.first if self.backfill else None}
         # What cannot be changed is told before it is written down.
         compared(Slices(check_program(reasoning.reasoner.program)), Slices(self.report))
-        entry = Entry(RULES, rules=rules)
+        entry = LogEntry(RULES, rules=rules)
         self._take(log.append([entry]), entry)
         if self.failure is not None:
             raise self.failure
@@ -206,7 +206,7 @@ class Serving:
         self.snapshot()
         self.folder.change(self.identity)
 
-    def _history(self, since: int, before: int) -> Iterator[tuple[int, Entry]]:
+    def _history(self, since: int, before: int) -> Iterator[tuple[int, LogEntry]]:
         for number, entry in self.folder.log.after(max(since, self.folder.log.first) - 1):
             if number >= before:
                 return
@@ -250,7 +250,7 @@ class Serving:
         finally:
             self.ended.set()
 
-    def _take(self, number: int, entry: Entry, message: Message | None = None) -> None:
+    def _take(self, number: int, entry: LogEntry, message: Message | None = None) -> None:
         measures = self.measures
         with self.at_work:
             self._step(number, entry, message)
@@ -261,7 +261,7 @@ class Serving:
         if self._log_bytes > max(self._least_log, 2 * self._size):
             self.snapshot()
 
-    def _step(self, number: int, entry: Entry, message: Message | None) -> None:
+    def _step(self, number: int, entry: LogEntry, message: Message | None) -> None:
         measures = self.measures
         for lines in self.reasoning.take(number, entry, message):
             for line in lines:
@@ -314,7 +314,7 @@ class Serving:
                         self._idle_since = (self._last_fact, clock)
                     target = self._idle_since[1] + int(quiet / tick_seconds)
                 if target > due and (clock is None or target > clock):
-                    self.gate.put(Entry(CLOCK, clock=str(target)))
+                    self.gate.put(LogEntry(CLOCK, clock=str(target)))
         except Closed:
             pass
         except BaseException as found:

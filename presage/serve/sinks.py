@@ -22,8 +22,8 @@ from typing import IO, Any, Protocol
 from presage.answers.schema import answer_schema, fit_line
 from presage.errors import PresageError
 from presage.pipeline.reading import Part
-from presage.serve.folder import Folder, write_whole
-from presage.serve.reasoning import ALERT, ANSWER, LATE, Line
+from presage.serve.folder import CheckpointFolder, write_whole
+from presage.serve.reasoning import ALERT, ANSWER, LATE, ToldLine
 
 MOST_WAITING = 64
 """Steps that may wait for a sink."""
@@ -52,17 +52,19 @@ class Sink(Protocol):
     def told(self) -> int | None:
         """The last line that is surely there; `None` where only the folder knows."""
 
-    def write(self, lines: Sequence[Line]) -> None:
+    def write(self, lines: Sequence[ToldLine]) -> None:
         """Writes lines, all or none where it can. Raises `Refused` or `OSError` where it is to be tried again, and
         `TakenNever` where that is no use."""
 
     def close(self) -> None: ...
 
 
-class Running:
+class RunningSink:
     """A sink at work."""
 
-    def __init__(self, part: Part, sink: Sink, folder: Folder, failed: Callable[[BaseException], None]) -> None:
+    def __init__(
+        self, part: Part, sink: Sink, folder: CheckpointFolder, failed: Callable[[BaseException], None]
+    ) -> None:
         self.part, self.sink, self.folder, self._failed = part, sink, folder, failed
         known = sink.told()
         self._knows_itself = known is not None
@@ -76,14 +78,14 @@ class Running:
         """Why it takes nothing at the moment."""
         self.refusals = self.aside = 0
         self._saved_at = 0.0
-        self._queue: queue.Queue[tuple[int, list[Line]] | None] = queue.Queue(MOST_WAITING)
+        self._queue: queue.Queue[tuple[int, list[ToldLine]] | None] = queue.Queue(MOST_WAITING)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"sink {part.name}", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
-    def put(self, last: int, lines: list[Line]) -> None:
+    def put(self, last: int, lines: list[ToldLine]) -> None:
         """Hands over lines, and the number of the last line of all; waits where too much waits already."""
         wanted = [line for line in lines if line.number > self.told and self._wants(line)]
         while not self._stop.is_set():
@@ -93,7 +95,7 @@ class Running:
             except queue.Full:
                 continue
 
-    def _wants(self, line: Line) -> bool:
+    def _wants(self, line: ToldLine) -> bool:
         if self.part.values.get("alerts") or self.part.format == "alertmanager":
             return line.kind == ALERT
         if self.part.values.get("late"):
@@ -140,9 +142,9 @@ class Running:
             with suppress(Refused, OSError):
                 pulse()
 
-    def _gathered(self) -> tuple[int | None, list[Line], bool]:
+    def _gathered(self) -> tuple[int | None, list[ToldLine], bool]:
         """What waits, as much as may be written together."""
-        found: list[Line] = []
+        found: list[ToldLine] = []
         last: int | None = None
         until: float | None = None
         while len(found) < AT_ONCE:
@@ -163,7 +165,7 @@ class Running:
                 until = time.monotonic() + self.sink.linger
         return last, found, False
 
-    def _write(self, lines: list[Line]) -> None:
+    def _write(self, lines: list[ToldLine]) -> None:
         pause = FIRST_PAUSE
         while not self._stop.is_set():
             try:
@@ -183,7 +185,7 @@ class Running:
                 self._stop.wait(pause)
                 pause = min(LONGEST_PAUSE, 2 * pause)
 
-    def _put_aside(self, line: Line, why: str) -> None:
+    def _put_aside(self, line: ToldLine, why: str) -> None:
         """Keeps a line that the sink will never take where somebody finds it, and goes on."""
         self.folder.put_aside(self.part.name, {"why": why, "line": line.fields})
         self.aside += 1
@@ -196,7 +198,7 @@ class Running:
             self.saved, self._saved_at = last, moment
 
 
-def as_text(line: Line) -> str:
+def as_text(line: ToldLine) -> str:
     return line.text + "\n"
 
 
@@ -211,7 +213,7 @@ class Console:
     def told(self) -> int | None:
         return None
 
-    def write(self, lines: Sequence[Line]) -> None:
+    def write(self, lines: Sequence[ToldLine]) -> None:
         self.show([line.fields for line in lines])
 
     def close(self) -> None:
@@ -244,7 +246,7 @@ class GrowingFile:
     def told(self) -> int | None:
         return self._last
 
-    def write(self, lines: Sequence[Line]) -> None:
+    def write(self, lines: Sequence[ToldLine]) -> None:
         data = "".join(map(as_text, lines)).encode()
         before = self._file.seek(0, os.SEEK_END)
         try:
@@ -299,7 +301,7 @@ class FilesInFolder:
     def _suffix(self) -> str:
         return "parquet" if self.kind == "parquet" else "jsonl"
 
-    def write(self, lines: Sequence[Line]) -> None:
+    def write(self, lines: Sequence[ToldLine]) -> None:
         name = f"lines-{lines[0].number:012d}-{lines[-1].number:012d}.{self._suffix}"
         if self.kind == "json":
             write_whole(self.path / name, "".join(map(as_text, lines)).encode())

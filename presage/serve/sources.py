@@ -17,11 +17,11 @@ from typing import Any, Protocol
 from presage.errors import PresageError
 from presage.io.facts import Fact, FactError
 from presage.io.piped import Pipe
-from presage.pipeline.mapping import Mapped
+from presage.pipeline.mapping import SourceMapping
 from presage.pipeline.reading import Part
 from presage.pipeline.rows import ROWS_AT_ONCE, csv_rows, parquet_rows
 from presage.serve.gate import Closed, Gate
-from presage.serve.log import Entry
+from presage.serve.log import LogEntry
 from presage.serve.messages import Message, MessageReader
 
 LOOK_AGAIN = 0.2
@@ -30,7 +30,7 @@ LINES_AT_ONCE = 1 << 20
 """Bytes of a growing file that are taken together."""
 
 
-class Source(Protocol):
+class ServedSource(Protocol):
     def run(self, position: Any, stop: threading.Event) -> bool:
         """Brings what there is from a position on until it is asked to stop; says whether nothing will ever come."""
 
@@ -43,7 +43,7 @@ class Bringing:
         part: Part,
         gate: Gate,
         messages: MessageReader,
-        mapped: Mapped | None,
+        mapped: SourceMapping | None,
         skipped: Callable[[str], None],
         counted: Callable[[int], None],
     ) -> None:
@@ -106,7 +106,7 @@ class Bringing:
     def bring(self, data: bytes, message: Message, position: Any, patience: float | None = None) -> int:
         if len(message) or message.complete is not None or position is not None:
             times = self.messages.checker.times
-            self.gate.put(Entry(self.part.name, data, position, times=times), message, patience)
+            self.gate.put(LogEntry(self.part.name, data, position, times=times), message, patience)
             self.counted(len(message))
         return len(message)
 
@@ -238,7 +238,9 @@ class WatchedFiles:
 class Working:
     """A source in its thread."""
 
-    def __init__(self, part: Part, source: Source, position: Any, failed: Callable[[BaseException], None]) -> None:
+    def __init__(
+        self, part: Part, source: ServedSource, position: Any, failed: Callable[[BaseException], None]
+    ) -> None:
         self.part, self.source, self.position, self._failed = part, source, position, failed
         self.stop = threading.Event()
         self.ended = False

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from presage.errors import PresageError
 from presage.pipeline.reading import Part, seconds_in
-from presage.serve.reasoning import Line
+from presage.serve.reasoning import ToldLine
 from presage.serve.sinks import Refused, TakenNever
 
 
@@ -77,7 +77,7 @@ class Webhook:
     def told(self) -> int | None:
         return None
 
-    def write(self, lines: Sequence[Line]) -> None:
+    def write(self, lines: Sequence[ToldLine]) -> None:
         body: dict[str, Any] = {"pipeline": self.pipeline, "run": self.run, "lines": [line.fields for line in lines]}
         data = json.dumps(body, ensure_ascii=False).encode()
         # The same lines have the same name: a receiver that remembers it takes them once.

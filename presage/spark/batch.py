@@ -33,12 +33,12 @@ from presage.model.terms import Number, number
 from presage.run.schedule import Arrival, walk
 from presage.spark.facts import Part, arrival_of, by_arrival, mark, units_of
 from presage.spark.history import leave
-from presage.spark.job import Job, Source
-from presage.spark.live import Live
-from presage.spark.messages import told_plainly
+from presage.spark.job import FrameSource, Job
 from presage.spark.packs import NO_SOURCE, ROWS_IN_A_PACK, Delivery, from_bytes, in_portions, to_bytes
 from presage.spark.rows import gathered, row_schema, spark_schema, tables_of
+from presage.spark.shard_reasoner import Live
 from presage.spark.shown import told, told_schema
+from presage.spark.troubles import told_plainly
 
 TIMES = "predicate string, unit bigint, last bigint, arrival string, parts bigint, dense_last string"
 PACK = "shard int, stretch int, source int, payload binary"
@@ -49,7 +49,7 @@ MOST_STRETCHES = 256
 
 
 @dataclass(frozen=True)
-class Clock:
+class BatchClock:
     first: Number
     end: Number
     moments: tuple[tuple[Number, int], ...] = ()
@@ -58,7 +58,7 @@ class Clock:
     """The times at which stretches begin, but for the first."""
 
 
-def batch_rows(job: Job, frames: list[tuple[Source, DataFrame]], until: Number | None) -> DataFrame:
+def batch_rows(job: Job, frames: list[tuple[FrameSource, DataFrame]], until: Number | None) -> DataFrame:
     """Rows of answers and of late facts."""
     with told_plainly():
         clock = clock_of(job, frames, until)
@@ -73,7 +73,7 @@ def batch_rows(job: Job, frames: list[tuple[Source, DataFrame]], until: Number |
     return ordered.mapInArrow(_runner(job, clock), spark_schema(told_schema(job)))
 
 
-def packer(job: Job, index: int, source: Source, clock: Clock) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def packer(job: Job, index: int, source: FrameSource, clock: BatchClock) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for table in in_portions(batches, ROWS_IN_A_PACK):
             yield _packs(job, index, source, clock, table)
@@ -81,7 +81,7 @@ def packer(job: Job, index: int, source: Source, clock: Clock) -> Callable[[Iter
     return run
 
 
-def _packs(job: Job, index: int, source: Source, clock: Clock, given: Any) -> Any:
+def _packs(job: Job, index: int, source: FrameSource, clock: BatchClock, given: Any) -> Any:
     marked = mark(given, source, job)
     units = units_of(marked.arrivals)
     stretches = np.searchsorted(np.array(clock.edges, np.int64), units, side="right")
@@ -102,7 +102,7 @@ def _packs(job: Job, index: int, source: Source, clock: Clock, given: Any) -> An
 # The first pass
 
 
-def clock_of(job: Job, frames: list[tuple[Source, DataFrame]], until: Number | None) -> Clock:
+def clock_of(job: Job, frames: list[tuple[FrameSource, DataFrame]], until: Number | None) -> BatchClock:
     times = reduce(DataFrame.union, [_times(job, source, frame) for source, frame in frames])
     settling = job.reasoner().longest_lag if job.state is None else 0
     names = {source.predicate: F.col("predicate") == source.predicate for source, _ in frames}
@@ -128,7 +128,7 @@ def clock_of(job: Job, frames: list[tuple[Source, DataFrame]], until: Number | N
     edges = tuple(sorted(set((found["edges"] or [])[every - 1 :: every])))
     if job.discrete:
         end = until if until is not None else (found["last"] or 0) + settling
-        return Clock(end if found["first"] is None else found["first"], end, edges=edges)
+        return BatchClock(end if found["first"] is None else found["first"], end, edges=edges)
     lasts = F.collect_set("dense_last").alias("lasts")
     exactly = times.groupBy("arrival").agg(F.collect_set("parts").alias("parts"), lasts).toArrow()
     moments = sorted(
@@ -140,10 +140,10 @@ def clock_of(job: Job, frames: list[tuple[Source, DataFrame]], until: Number | N
     )
     last = max([*ends, *(moment for moment, _ in moments[-1:])], default=0)
     end = until if until is not None else number(last + settling)
-    return Clock(moments[0][0] if moments else end, end, tuple(moments), edges)
+    return BatchClock(moments[0][0] if moments else end, end, tuple(moments), edges)
 
 
-def _times(job: Job, source: Source, frame: DataFrame) -> DataFrame:
+def _times(job: Job, source: FrameSource, frame: DataFrame) -> DataFrame:
     """When the rows of a DataFrame arrive; where that is a number already, no worker need look at it."""
     when = frame.columns[source.arguments :]
     if source.stays_table(job) and all(isinstance(frame.schema[name].dataType, T.IntegralType) for name in when):
@@ -185,7 +185,7 @@ def _exact(text: str) -> Number:
 # The run of a shard
 
 
-def _runner(job: Job, clock: Clock) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _runner(job: Job, clock: BatchClock) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         packs = (pack for batch in batches for pack in _rows(batch))
         for shard, own in groupby(packs, key=lambda pack: pack[0]):
@@ -216,7 +216,7 @@ def _arrivals(job: Job, packs: Iterator[tuple[int, int, int, Any]]) -> Iterator[
             yield arrival_of(job, time, by_time[time])
 
 
-def _run_shard(job: Job, clock: Clock, shard: int, arrivals: Iterator[Arrival]) -> Iterator[Any]:
+def _run_shard(job: Job, clock: BatchClock, shard: int, arrivals: Iterator[Arrival]) -> Iterator[Any]:
     reasoner, schema = job.reasoner(), row_schema(job)
     moments = iter(clock.moments or [(clock.first, 1)])
     for answers in walk(reasoner, _with_clock(arrivals, moments), clock.end):
@@ -227,7 +227,7 @@ def _run_shard(job: Job, clock: Clock, shard: int, arrivals: Iterator[Arrival]) 
             yield from tables_of(job.told(shard, answers), late, schema)
 
 
-def _run_history(job: Job, clock: Clock, shard: int, packs: Iterator[tuple[int, int, int, Any]]) -> Iterator[Any]:
+def _run_history(job: Job, clock: BatchClock, shard: int, packs: Iterator[tuple[int, int, int, Any]]) -> Iterator[Any]:
     """A run that a stream goes on from: stretches are its deliveries, and steps lie before its last time."""
     live, schema = Live(job, shard), row_schema(job)
     before: Number | None = None

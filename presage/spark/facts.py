@@ -28,7 +28,7 @@ from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.rewrite.units import EPOCH, milliseconds_between
 from presage.run.schedule import Arrival
-from presage.spark.job import Job, Source
+from presage.spark.job import FrameSource, Job
 
 TEXT, NUMBER = 1, 2
 """Seeds of hashes: the text 1 is not the number 1."""
@@ -48,7 +48,7 @@ class Marked:
     """How far a run goes for each row: to its arrival, or to the end of its interval if that is later."""
 
 
-def mark(batch: Any, source: Source, job: Job) -> Marked:
+def mark(batch: Any, source: FrameSource, job: Job) -> Marked:
     """Checks the times of rows as they were read, and gives each its shard."""
     checker, table = job.checker, pa.table(batch)
     known = checker.predicates[source.predicate]
@@ -89,13 +89,13 @@ def mark(batch: Any, source: Source, job: Job) -> Marked:
     return Marked(pa.table(columns), numbered, arrivals, parts, ends)
 
 
-def no_nulls(arguments: Sequence[Any], source: Source, known: Predicate) -> None:
+def no_nulls(arguments: Sequence[Any], source: FrameSource, known: Predicate) -> None:
     for place, column in enumerate(arguments):
         if column.null_count:
             raise FactError(f"{_column(source, place, known)}: {column.null_count} rows have no value (null)")
 
 
-def shards_of(table: Any, source: Source, job: Job) -> Ints:
+def shards_of(table: Any, source: FrameSource, job: Job) -> Ints:
     """The shard of each row of a table that has the arguments first."""
     shards = np.zeros(table.num_rows, np.uint64)
     for place in source.key:
@@ -115,11 +115,11 @@ def _parts(*times: Number | None) -> int:
     return math.lcm(*(Fraction(time).denominator for time in times if time is not None))
 
 
-def _place(source: Source, said: dict[str, Any]) -> str:
+def _place(source: FrameSource, said: dict[str, Any]) -> str:
     return f"`{source.predicate}`, a row with {', '.join(f'{k} = {v}' for k, v in said.items()) or 'no time'}"
 
 
-def _whole(column: Any, source: Source, checker: Checker) -> Ints | None:
+def _whole(column: Any, source: FrameSource, checker: Checker) -> Ints | None:
     """A column of times as whole numbers: it has such, or timestamps. `None` where each cell must be looked at."""
     if pa.types.is_timestamp(column.type):
         return _ticks(column, checker)
@@ -153,12 +153,12 @@ def _times(times: list[Number | None], kind: Any) -> Any:
         raise FactError(f"times up to {most} are more than can be counted: choose a coarser unit") from None
 
 
-def _column(source: Source, place: int, known: Predicate) -> str:
+def _column(source: FrameSource, place: int, known: Predicate) -> str:
     name = known.columns[place].name if place < len(known.columns) else str(place + 1)
     return f"`{source.predicate}`, the column `{name}`"
 
 
-def values_of(column: Any, source: Source, place: int, checker: Checker) -> tuple[list[Value], Ints]:
+def values_of(column: Any, source: FrameSource, place: int, checker: Checker) -> tuple[list[Value], Ints]:
     """The distinct values of an argument, checked, and for each row which it has."""
     known = checker.predicates[source.predicate]
     where = _column(source, place, known)
@@ -168,7 +168,7 @@ def values_of(column: Any, source: Source, place: int, checker: Checker) -> tupl
     return [checker.value(cell, known, place, where) for cell in cells], encoded.indices.to_numpy().astype(np.int64)
 
 
-def _hashes(column: Any, source: Source, place: int, checker: Checker) -> Any:
+def _hashes(column: Any, source: FrameSource, place: int, checker: Checker) -> Any:
     """The same on every machine for equal values, and only by chance for others."""
     if _is_plain_text(column, checker.predicates[source.predicate], place):
         return _text_hashes(whole(column), TEXT)
@@ -218,7 +218,7 @@ def arrival_of(job: Job, time: Number, parts: Iterable[Part]) -> Arrival:
     return Arrival(time, facts, tables)
 
 
-def columns_of(table: Any, source: Source, checker: Checker) -> Columns:
+def columns_of(table: Any, source: FrameSource, checker: Checker) -> Columns:
     known = checker.predicates[source.predicate]
     arguments: list[Column] = []
     for place in range(source.arguments):
@@ -241,7 +241,7 @@ def whole(column: Any) -> Any:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def facts_of(table: Any, source: Source, job: Job) -> Iterator[Fact]:
+def facts_of(table: Any, source: FrameSource, job: Job) -> Iterator[Fact]:
     columns = []
     for place in range(source.arguments):
         values, places = values_of(table.column(str(place)), source, place, job.checker)

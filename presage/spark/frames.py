@@ -19,7 +19,7 @@ from presage.io.facts import Checker
 from presage.io.rows import column_names
 from presage.io.tables import cells_of
 from presage.spark.facts import no_nulls
-from presage.spark.job import Source
+from presage.spark.job import FrameSource
 from presage.spark.tables import OVER_TIME
 
 PerPredicate = str | Mapping[str, str] | None
@@ -49,7 +49,7 @@ class Frames:
             for name in given if isinstance(given, Mapping) else ():
                 checker.known(name, f"`{argument}`")
 
-    def source(self, name: str, frame: DataFrame, key: list[str]) -> tuple[Source, DataFrame]:
+    def source(self, name: str, frame: DataFrame, key: list[str]) -> tuple[FrameSource, DataFrame]:
         """What a DataFrame gives to an input, and the DataFrame of just those columns in their order."""
         where = f"the DataFrame of `{name}`"
         known = self._known(name, frame, where)
@@ -58,10 +58,10 @@ class Frames:
         chosen = self._arguments(known, frame, where)
         when = self._when(known, frame, where)
         names = column_names(known)
-        source = Source(name, len(chosen), tuple(when), tuple(names.index(column) for column in key))
+        source = FrameSource(name, len(chosen), tuple(when), tuple(names.index(column) for column in key))
         return source, _select(frame, [*chosen, *when.values()])
 
-    def table(self, name: str, frame: DataFrame, key: list[str]) -> tuple[Source, DataFrame]:
+    def table(self, name: str, frame: DataFrame, key: list[str]) -> tuple[FrameSource, DataFrame]:
         """A table that changes: what it gives to an input, and the DataFrame of just its arguments."""
         where = f"the DataFrame of `{name}`"
         known = self._known(name, frame, where)
@@ -72,7 +72,7 @@ class Frames:
         if frame.isStreaming:
             raise PresageError(f"{where}: this DataFrame streams: give it with the other facts")
         chosen, names = self._arguments(known, frame, where), column_names(known)
-        source = Source(name, len(chosen), OVER_TIME, tuple(names.index(column) for column in key))
+        source = FrameSource(name, len(chosen), OVER_TIME, tuple(names.index(column) for column in key))
         return source, _select(frame, chosen)
 
     def static(self, name: str, frame: DataFrame) -> DataFrame:
@@ -89,7 +89,7 @@ class Frames:
         """The facts of such a DataFrame; they go to every shard."""
         where, known = f"the DataFrame of `{name}`", self.checker.predicates[name]
         table = frame.toArrow()
-        no_nulls(table.columns[: known.arity], Source(name, known.arity, (), ()), known)
+        no_nulls(table.columns[: known.arity], FrameSource(name, known.arity, (), ()), known)
         columns = [cells_of(column, where) for column in table.columns[: known.arity]]
         rows = zip(*columns, strict=True) if columns else iter([()] * table.num_rows)
         return [

@@ -20,8 +20,8 @@ from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.sealed import StateError, reading
 from presage.spark.job import Job
-from presage.spark.live import Live
 from presage.spark.packs import kept_as, taken_from, time_of
+from presage.spark.shard_reasoner import Live
 
 FORMAT = 2
 

@@ -14,8 +14,7 @@ from functools import cached_property, lru_cache
 
 from presage.answers import Answer, Value
 from presage.checking import Report, check_program
-from presage.errors import PresageError
-from presage.errors import Source as Text
+from presage.errors import PresageError, Source
 from presage.io.facts import Checker, Fact
 from presage.model.program import Program
 from presage.run.choice import ALL, Choice
@@ -25,7 +24,7 @@ from presage.run.saving import fingerprint_of
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FrameSource:
     """Which columns one DataFrame has, in the order in which they are selected from it."""
 
     predicate: str
@@ -54,7 +53,7 @@ class Job:
     emit: str
     choice: Choice = ALL
     shards: int = 1
-    sources: tuple[Source, ...] = ()
+    sources: tuple[FrameSource, ...] = ()
     static: tuple[tuple[str, tuple[Value, ...]], ...] = ()
     everywhere: frozenset[str] = field(default=frozenset())
     """The predicates that all shards derive; the first tells their answers."""
@@ -130,13 +129,13 @@ def _teller(job: Job) -> Teller:
 
 
 @lru_cache(maxsize=16)
-def _report(source: Text, program: Program) -> Report:
+def _report(source: Source, program: Program) -> Report:
     """By the text too, which equal programs need not share."""
     return check_program(program).or_raise()
 
 
 @lru_cache(maxsize=16)
-def _checker(source: Text, program: Program) -> Checker:
+def _checker(source: Source, program: Program) -> Checker:
     findings = _report(source, program).findings
     assert findings is not None
     subject = findings.subject

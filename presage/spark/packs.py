@@ -24,7 +24,7 @@ from presage.model.terms import Number
 from presage.sealed import is_sealed, opened, sealed
 from presage.spark.facts import Marked, mark, units_of
 from presage.spark.garbage import after_a_task
-from presage.spark.job import Job, Source
+from presage.spark.job import FrameSource, Job
 
 PACK = "shard int, source int, first string, last string, payload binary"
 _SCHEMA = pa.schema(
@@ -42,7 +42,7 @@ NO_SOURCE = -1
 """A pack that has no facts, of any source."""
 
 
-def packer(job: Job, index: int, source: Source) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def packer(job: Job, index: int, source: FrameSource) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for table in in_portions(batches, ROWS_IN_A_PACK):
             yield _packs(job, index, source, table)
@@ -66,7 +66,7 @@ def in_portions(batches: Iterator[Any], rows: int) -> Iterator[Any]:
         yield pa.Table.from_batches(gathered)
 
 
-def _packs(job: Job, index: int, source: Source, table: Any) -> Any:
+def _packs(job: Job, index: int, source: FrameSource, table: Any) -> Any:
     marked = mark(table, source, job)
     first, last = (show_number(each) for each in _ends(marked.arrivals))
     # By arrival within a shard, so that there is less to do where everybody waits for the shard.

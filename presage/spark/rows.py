@@ -18,7 +18,7 @@ from presage.io.lines import table_of
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
 from presage.model.terms import Constant, Number
-from presage.run.packed import Packed, Told, pack
+from presage.run.packed import Packed, PackedAnswers, pack
 from presage.spark.job import Job
 from presage.spark.packs import framed, from_bytes, to_bytes, unframed
 
@@ -101,13 +101,13 @@ Steps = Iterable[tuple[Sequence[Answer], list[tuple[Fact, Number]]]]
 def packed(job: Job, shard: int, steps: Steps) -> Iterator[bytes]:
     """What steps tell, in pieces that can be sent; `unpacked` makes rows of them."""
     schema = row_schema(job)
-    told: list[Told] = []
+    told: list[PackedAnswers] = []
     tables: list[Any] = []
     size = 0
     for given, late in steps:
         answers = job.told(shard, given)
         columns = answers.columns if isinstance(answers, Answers) else None
-        if isinstance(columns, Told):
+        if isinstance(columns, PackedAnswers):
             told.append(columns)
             answers = []
         if answers or late:
@@ -119,7 +119,7 @@ def packed(job: Job, shard: int, steps: Steps) -> Iterator[bytes]:
     yield from _pieces(told, tables, job.each_step)
 
 
-def _pieces(told: list[Told], tables: list[Any], each_step: bool) -> Iterator[bytes]:
+def _pieces(told: list[PackedAnswers], tables: list[Any], each_step: bool) -> Iterator[bytes]:
     if tables:
         yield framed({}, to_bytes(pa.concat_tables(tables)))
     for each in pack(told, each_step):

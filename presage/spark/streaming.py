@@ -27,10 +27,10 @@ from presage.model.printer import show_number
 from presage.sealed import StateError
 from presage.spark.garbage import after_a_task
 from presage.spark.history import left
-from presage.spark.job import Job, Source
-from presage.spark.live import Live, drop, keep, kept
+from presage.spark.job import FrameSource, Job
 from presage.spark.packs import PACK, Delivery, clock_packer, packer, time_of
 from presage.spark.rows import spark_schema, unpacked
+from presage.spark.shard_reasoner import Live, drop, keep, kept
 from presage.spark.shown import told, told_schema
 from presage.spark.tables import beside_tables, held_over
 
@@ -50,9 +50,9 @@ ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvide
 
 def stream_rows(
     job: Job,
-    frames: list[tuple[Source, DataFrame]],
+    frames: list[tuple[FrameSource, DataFrame]],
     clock: DataFrame | None = None,
-    tables: list[tuple[int, Source, DataFrame]] | None = None,
+    tables: list[tuple[int, FrameSource, DataFrame]] | None = None,
 ) -> DataFrame:
     """Rows of answers and of late facts. `clock` has times that move the clock, and no facts; `tables` change while the
     stream runs."""

@@ -24,14 +24,14 @@ from pyspark.sql import functions as F
 from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.spark.facts import no_nulls, shards_of
-from presage.spark.job import Job, Source
+from presage.spark.job import FrameSource, Job
 from presage.spark.packs import from_bytes, to_bytes
 
 OVER_TIME = ("from", "to", "bounds")
 _ROWS = "shard int, source int, payload binary"
 
 
-def beside_tables(job: Job, packs: DataFrame, tables: list[tuple[int, Source, DataFrame]]) -> DataFrame:
+def beside_tables(job: Job, packs: DataFrame, tables: list[tuple[int, FrameSource, DataFrame]]) -> DataFrame:
     """Packs, each with what its shard has to know of the tables, in the column `tables`."""
     rows = [frame.coalesce(1).mapInArrow(_table_packer(job, index, source), _ROWS) for index, source, frame in tables]
     of_shard = reduce(DataFrame.union, rows).groupBy("shard").agg(
@@ -40,7 +40,7 @@ def beside_tables(job: Job, packs: DataFrame, tables: list[tuple[int, Source, Da
     return packs.join(F.broadcast(of_shard), "shard", "left")
 
 
-def _table_packer(job: Job, index: int, source: Source) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _table_packer(job: Job, index: int, source: FrameSource) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             if not batch.num_rows:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from presage.errors import nearest
-from presage.testing.texts import CaseError, Literal, read_literal, split, without_comment
+from presage.testing.notation import CaseError, ExpectedLiteral, read_literal, split, without_comment
 
 SUFFIX = ".case"
 HEADINGS = ("program", "case", "facts", "static", "until", "emit", "expect")
@@ -26,12 +26,12 @@ _EXPECTATION = re.compile(r"(\S+):(?:\s+(.*))?")
 @dataclass(frozen=True, slots=True)
 class GivenFact:
     line: int
-    literal: Literal
+    literal: ExpectedLiteral
     arrives: str | None
 
 
 @dataclass(slots=True)
-class Way:
+class ExpectedWay:
     """What is expected of one way; only what is written down counts."""
 
     because: list[str] | None = None
@@ -49,11 +49,11 @@ class Expectation:
     time: str
     kind: str
     """A status, or `no`, `nothing else`, `late`, `inconsistent`."""
-    literal: Literal | None = None
+    literal: ExpectedLiteral | None = None
     of: str | None = None
     """For `nothing else`: the predicate it is about; all if there is none."""
     newly: bool = False
-    ways: list[Way] = field(default_factory=list)
+    ways: list[ExpectedWay] = field(default_factory=list)
 
     def __str__(self) -> str:
         time = f"{self.time}: " if self.time else ""
@@ -64,7 +64,7 @@ class Expectation:
 
 
 @dataclass(slots=True)
-class Case:
+class TestCase:
     file: Path
     line: int
     name: str
@@ -98,7 +98,7 @@ def find_files(places: list[Path]) -> list[Path]:
     return list(found)
 
 
-def read_cases(path: Path) -> list[Case]:
+def read_cases(path: Path) -> list[TestCase]:
     """The cases of a file; raises with everything that is wrong with it."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -112,13 +112,13 @@ def read_cases(path: Path) -> list[Case]:
 class _Reader:
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.cases: list[Case] = []
-        self.common = Case(path, 1, path.stem)
+        self.cases: list[TestCase] = []
+        self.common = TestCase(path, 1, path.stem)
         self.case = self.common
         self.section = ""
         self.problems: list[str] = []
 
-    def read(self, text: str) -> list[Case]:
+    def read(self, text: str) -> list[TestCase]:
         for number, written in enumerate(text.splitlines(), 1):
             line = without_comment(written)
             if not line.strip():
@@ -254,7 +254,7 @@ class _Reader:
             if found is None or not found[3] or expected.kind not in STATUSES:
                 raise CaseError(f"{where}: `{part}` is not one of {', '.join(DETAILS)} with what it names")
             if found[1] or not expected.ways:
-                expected.ways.append(Way())
+                expected.ways.append(ExpectedWay())
             way, word, rest = expected.ways[-1], found[2], found[3]
             if getattr(way, word) is not None:
                 raise CaseError(f"{where}: `{word}` is said twice; another way begins with `or {word}`")
@@ -282,7 +282,7 @@ def _why_no_heading(word: str, text: str) -> str:
     return f"`{word}` is no heading; " + (f"did you mean `{near}`?" if near else f"there are {', '.join(HEADINGS)}")
 
 
-def all_cases(places: list[Path]) -> Iterator[Case]:
+def all_cases(places: list[Path]) -> Iterator[TestCase]:
     """All cases at these places; what is wrong in any file is told before anything runs."""
     problems, cases = [], []
     for path in find_files(places):

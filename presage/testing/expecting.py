@@ -17,9 +17,9 @@ from presage.io.facts import FactError, exact, show_fact
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number, show_term
 from presage.model.terms import Constant, Number, Variable
-from presage.testing.cases import AND_MORE, Case, Expectation, GivenFact, Way
-from presage.testing.running import Run, fact_of, time_of
-from presage.testing.texts import Literal, read_literal
+from presage.testing.cases import AND_MORE, Expectation, ExpectedWay, GivenFact, TestCase
+from presage.testing.notation import ExpectedLiteral, read_literal
+from presage.testing.running import CaseRun, fact_of, time_of
 
 Edge = tuple[Number | float, int]
 """A place between time points: just before a time (0), or just after it (1)."""
@@ -37,7 +37,7 @@ class Miss:
     difference: tuple[str, ...]
 
 
-def misses(case: Case, run: Run) -> list[Miss]:
+def misses(case: TestCase, run: CaseRun) -> list[Miss]:
     """All expectations of a case that its run does not meet."""
     return list(_Judge(case, run).misses())
 
@@ -70,7 +70,7 @@ def _ways(answer: Answer) -> Sequence[dict[str, Any]]:
 
 
 class _Judge:
-    def __init__(self, case: Case, run: Run) -> None:
+    def __init__(self, case: TestCase, run: CaseRun) -> None:
         self.case, self.run = case, run
         self.discrete = run.stepper.subject.discrete
 
@@ -142,15 +142,15 @@ class _Judge:
         assert expected.literal is not None
         return self._canonical(expected.literal, expected)
 
-    def _canonical(self, literal: Literal, expected: Expectation) -> str:
+    def _canonical(self, literal: ExpectedLiteral, expected: Expectation) -> str:
         """A literal as answer lines have it: its time as a plain number."""
         time = literal.time
         if time is not None and literal.interval is None:
             with suppress(FactError):  # A variable: the time is not known yet.
                 time = show_number(self.run.stepper.checker.time(time, self._where(expected)))
-        return str(Literal(literal.atom, time, literal.negated))
+        return str(ExpectedLiteral(literal.atom, time, literal.negated))
 
-    def _covered(self, literal: Literal, answers: list[Answer]) -> bool:
+    def _covered(self, literal: ExpectedLiteral, answers: list[Answer]) -> bool:
         wanted = self._span(literal)
         if wanted is None:
             return any(_same_text(each, str(literal)) for each in answers)
@@ -160,7 +160,7 @@ class _Judge:
                 reached = max(reached, high)
         return reached >= end
 
-    def _touches(self, literal: Literal, answer: Answer) -> bool:
+    def _touches(self, literal: ExpectedLiteral, answer: Answer) -> bool:
         if _atom_of(answer) != show_atom(literal.atom):
             return False
         wanted = self._span(literal)
@@ -169,7 +169,7 @@ class _Judge:
         low, high = self._span_of(answer)
         return low < wanted[1] and wanted[0] < high
 
-    def _span(self, literal: Literal) -> tuple[Edge, Edge] | None:
+    def _span(self, literal: ExpectedLiteral) -> tuple[Edge, Edge] | None:
         read = self.run.stepper.checker.time
         try:
             if literal.interval is None:
@@ -194,7 +194,7 @@ class _Judge:
 
     # the ways of an answer
 
-    def _fits(self, wanted: Way, way: dict[str, Any], expected: Expectation) -> bool:
+    def _fits(self, wanted: ExpectedWay, way: dict[str, Any], expected: Expectation) -> bool:
         if wanted.by is not None and way["decided_by"] != time_of(self.run.stepper, wanted.by, self._where(expected)):
             return False
         if wanted.confidence is not None and not _as_written(wanted.confidence, way["confidence"]):
@@ -238,7 +238,7 @@ class _Judge:
             return None
         return [f"- {expected}", *(f"+ {line}" for each in found[:MOST_SHOWN] for line in in_words(each))]
 
-    def _in_time(self, pattern: Literal, answer: Answer) -> bool:
+    def _in_time(self, pattern: ExpectedLiteral, answer: Answer) -> bool:
         """A pattern without a time, or with a variable for one, is about all times."""
         wanted = self._span(pattern) if pattern.time is not None else None
         if wanted is None:
@@ -351,7 +351,7 @@ def _as_written(text: str, confidence: float | None) -> bool:
     return abs(Fraction(text) - Fraction(confidence)) <= Fraction(1, 2 * 10**decimals)
 
 
-def _wanted_in_words(way: Way) -> str:
+def _wanted_in_words(way: ExpectedWay) -> str:
     due = f" by {way.by}" if way.by is not None else ""
     parts = [
         f"{name} {', '.join(listed) or 'nothing'}{due if name == 'needs' else ''}"

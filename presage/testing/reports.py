@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from presage.testing.cases import Case
+from presage.testing.cases import TestCase
 from presage.testing.expecting import Miss
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    case: Case
+class CaseOutcome:
+    case: TestCase
     misses: Sequence[Miss]
     seconds: float
     problem: str | None = None
@@ -29,7 +29,7 @@ class Outcome:
         return "ok" if self.ok else "failed" if self.problem is None else "wrong"
 
 
-def lines_for_people(outcome: Outcome) -> list[str]:
+def lines_for_people(outcome: CaseOutcome) -> list[str]:
     case = outcome.case
     lines = [f"{outcome.word:<6}  {case.file}: {case.name}"]
     lines.extend(f"    {line}" for line in (outcome.problem or "").splitlines())
@@ -39,14 +39,14 @@ def lines_for_people(outcome: Outcome) -> list[str]:
     return lines
 
 
-def summary(outcomes: Iterable[Outcome]) -> str:
+def summary(outcomes: Iterable[CaseOutcome]) -> str:
     counts: dict[str, int] = {}
     for outcome in outcomes:
         counts[outcome.word] = counts.get(outcome.word, 0) + 1
     return ", ".join(f"{counts[word]} {word}" for word in ("failed", "wrong", "ok") if word in counts)
 
 
-def as_json(outcome: Outcome) -> dict[str, Any]:
+def as_json(outcome: CaseOutcome) -> dict[str, Any]:
     return {
         "case": outcome.case.name,
         "file": str(outcome.case.file),
@@ -61,7 +61,7 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def write_junit(path: Path, outcomes: Sequence[Outcome]) -> None:
+def write_junit(path: Path, outcomes: Sequence[CaseOutcome]) -> None:
     """A suite for each file of cases. What could not be run is an error, what was not met a failure."""
     root = ElementTree.Element("testsuites", _counts(outcomes))
     for file in dict.fromkeys(outcome.case.file for outcome in outcomes):
@@ -84,7 +84,7 @@ def write_junit(path: Path, outcomes: Sequence[Outcome]) -> None:
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
 
 
-def _counts(outcomes: Sequence[Outcome]) -> dict[str, str]:
+def _counts(outcomes: Sequence[CaseOutcome]) -> dict[str, str]:
     return {
         "tests": str(len(outcomes)),
         "failures": str(sum(bool(outcome.misses) for outcome in outcomes)),

@@ -16,14 +16,14 @@ from presage.model.terms import Constant, Number, Variable
 from presage.run.choice import Choice
 from presage.run.reasoner import Reasoner, reasoner_of
 from presage.run.schedule import default_end, steps
-from presage.testing.cases import Case, GivenFact
-from presage.testing.texts import CaseError, Literal
+from presage.testing.cases import GivenFact, TestCase
+from presage.testing.notation import CaseError, ExpectedLiteral
 
 _OPEN_TIME = re.compile(r"[A-Z_]\w*(\s*[+-]\s*\S+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CaseRun:
     """What a case's run said, line by line, and the reasoner that said it."""
 
     stepper: Reasoner
@@ -31,7 +31,7 @@ class Run:
     late: list[Fact]
 
 
-def run_case(case: Case) -> Run:
+def run_case(case: TestCase) -> CaseRun:
     """Runs a case; a program, a file or a fact that is wrong raises a message with its place."""
     report = _checked(_program_of(case))
     stepper = reasoner_of(report, case.emit, Choice(everybody=_is_about_everybody(case)))
@@ -52,10 +52,10 @@ def run_case(case: Case) -> Run:
     else:
         end = max([default_end(stepper, arriving), *times])
     told = [answer for answers in steps(stepper, arriving, end) for answer in answers]
-    return Run(stepper, told, list(stepper.late))
+    return CaseRun(stepper, told, list(stepper.late))
 
 
-def _is_about_everybody(case: Case) -> bool:
+def _is_about_everybody(case: TestCase) -> bool:
     """Whether an answer with an open variable is expected: nothing but absence may speak for it."""
     return any(
         isinstance(term, Variable) and not term.is_anonymous
@@ -65,7 +65,7 @@ def _is_about_everybody(case: Case) -> bool:
     )
 
 
-def check_expectations(case: Case, stepper: Reasoner) -> list[Number]:
+def check_expectations(case: TestCase, stepper: Reasoner) -> list[Number]:
     """The times of a case's expectations. One about something the program never says would be met, or not,
     whatever happens; so it is refused."""
     asked = {shown_name(query.atom.predicate): len(query.atom.arguments) for query in stepper.subject.queries}
@@ -93,7 +93,7 @@ def check_expectations(case: Case, stepper: Reasoner) -> list[Number]:
     return times
 
 
-def _check_time(stepper: Reasoner, literal: Literal, where: str) -> None:
+def _check_time(stepper: Reasoner, literal: ExpectedLiteral, where: str) -> None:
     """An answer has a time, an interval or, as long as it is not known, a variable for it."""
     if literal.time is None:
         raise CaseError(f"{where}: `{literal}` has no time: write {literal}@3")
@@ -115,7 +115,7 @@ def time_of(stepper: Reasoner, text: str, where: str) -> Number:
     return time
 
 
-def _program_of(case: Case) -> Path:
+def _program_of(case: TestCase) -> Path:
     if case.program is not None:
         return case.program
     for folder in (case.file.resolve().parent, case.file.resolve().parent.parent):
@@ -132,7 +132,7 @@ def _checked(path: Path) -> Report:
     return check_file(path).or_raise()
 
 
-def fact_of(stepper: Reasoner, case: Case, given: GivenFact) -> Fact:
+def fact_of(stepper: Reasoner, case: TestCase, given: GivenFact) -> Fact:
     """A fact of a case, checked against the program as facts of files are."""
     where = f"{case.file}:{given.line}"
     literal = given.literal

@@ -48,7 +48,7 @@ class Stretch(NamedTuple):
 EVER = Stretch(BEGINNING, ENDLESS)
 
 
-class Interval(NamedTuple):
+class WrittenStretch(NamedTuple):
     """A stretch as people write it."""
 
     low: Number
@@ -71,7 +71,7 @@ class Interval(NamedTuple):
         return f"{self.bounds[0]}{show_number(self.low)},{high}{self.bounds[1]}"
 
 
-class Line:
+class TimeLine:
     """The time line: dense, or of whole numbers."""
 
     def __init__(self, whole: bool) -> None:
@@ -97,14 +97,14 @@ class Line:
     def is_point(self, times: Stretch) -> bool:
         return times.first[0] + 1 == times.last[0] if self.whole else times.first[0] == times.last[0]
 
-    def interval(self, times: Stretch) -> Interval:
+    def interval(self, times: Stretch) -> WrittenStretch:
         """With closed ends where times are whole numbers."""
         (low, after), (high, closed) = times
         if high == ENDLESS[0]:
-            return Interval(low, not after, None, False)  # type: ignore[arg-type]
+            return WrittenStretch(low, not after, None, False)  # type: ignore[arg-type]
         if self.whole:
-            return Interval(low, True, high - 1, True)  # type: ignore[arg-type]
-        return Interval(low, not after, high, bool(closed))  # type: ignore[arg-type]
+            return WrittenStretch(low, True, high - 1, True)  # type: ignore[arg-type]
+        return WrittenStretch(low, not after, high, bool(closed))  # type: ignore[arg-type]
 
 
 def union(parts: Iterable[Stretch]) -> list[Stretch]:

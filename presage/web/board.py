@@ -29,7 +29,7 @@ def name_of(answer: Answer) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BoardEntry:
     """An answer in sight."""
 
     answer: Answer
@@ -41,8 +41,8 @@ class Entry:
     """How many changes there had been when it was last told."""
 
 
-Rows = dict[str, Entry]
-Change = tuple[str, Entry | None, Entry | None]
+Rows = dict[str, BoardEntry]
+Change = tuple[str, BoardEntry | None, BoardEntry | None]
 """The answer's text, how it stood before, and how it stands now; `None` where it is not in sight."""
 
 
@@ -120,7 +120,7 @@ class Board:
         self._serial += before is None
         was = None if before is None else before.answer if before.answer.status == "possible" else before.was
         self._told += 1
-        entry = Entry(answer, serial, None if answer.status == "possible" else was, self._told)
+        entry = BoardEntry(answer, serial, None if answer.status == "possible" else was, self._told)
         self.rows[key] = entry
         # What is open is counted while it is, what is settled once and for all.
         if before is not None and before.answer.status not in SETTLED:
@@ -153,7 +153,7 @@ class Board:
             summary = turn.before
         return rows, summary
 
-    def history(self, most: int) -> Iterator[tuple[Summary, list[Entry], list[str]]]:
+    def history(self, most: int) -> Iterator[tuple[Summary, list[BoardEntry], list[str]]]:
         """The run from the earliest step of which no more than so many changes lie ahead: first all answers in sight
         then, and after each later step those that changed and the names of those that left."""
         kept: list[_Turn] = []

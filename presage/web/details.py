@@ -16,7 +16,7 @@ from typing import Any
 
 from presage.answers import INCONSISTENT, Answer, shown_name
 from presage.errors import PresageError
-from presage.evidence.check import Rejected, check
+from presage.evidence.checker import Rejected, check
 from presage.evidence.lacking import first_lack
 from presage.evidence.proof import InputFact, Record, rules
 from presage.evidence.prove import prove
@@ -31,7 +31,7 @@ from presage.model.terms import Constant, Number, Variable, number
 from presage.parser import parse_question
 from presage.run.hypothetical import asked_by
 from presage.run.reasoner import Reasoner
-from presage.web.board import Entry, name_of
+from presage.web.board import BoardEntry, name_of
 from presage.web.story import queries_in_words
 
 YEAR_MILLISECONDS = 366 * 86_400_000
@@ -55,10 +55,10 @@ class Describing(ABC):
         """Which query an answer belongs to, by its place."""
 
     @abstractmethod
-    def of(self, entry: Entry) -> dict[str, Any]:
+    def of(self, entry: BoardEntry) -> dict[str, Any]:
         """The answer line with all ways, the rules and, if it is confirmed, the proof or why there is none."""
 
-    def line(self, entry: Entry) -> dict[str, Any]:
+    def line(self, entry: BoardEntry) -> dict[str, Any]:
         """The answer line as pages get it: with the number of ways in place of the ways, which are told on demand,
         and with what it was like when it was last possible where it says nothing of premises itself."""
         answer = entry.answer
@@ -144,7 +144,7 @@ class Details(Describing):
 
     # -- one answer -------------------------------------------------------------------------------
 
-    def of(self, entry: Entry) -> dict[str, Any]:
+    def of(self, entry: BoardEntry) -> dict[str, Any]:
         answer = entry.answer
         proof: dict[str, Any] | None = None
         no_proof = ""

@@ -18,9 +18,9 @@ from typing import Any, TextIO
 
 from presage.answers import Answer
 from presage.errors import PresageError
-from presage.io.told import read_answers
+from presage.io.reading_back import read_answers
 from presage.model.terms import Number
-from presage.web.replay import Step
+from presage.web.replay import ReplayStep
 
 LOOK_AGAIN = 0.25
 """Seconds between two looks at a source that had nothing new."""
@@ -31,7 +31,7 @@ LINES = (".jsonl", ".ndjson", ".json")
 Chunk = list[Answer]
 
 
-def follow(chunks: Iterator[Chunk | None], rest: Callable[[float], None] = time.sleep) -> Iterator[Step]:
+def follow(chunks: Iterator[Chunk | None], rest: Callable[[float], None] = time.sleep) -> Iterator[ReplayStep]:
     """The steps of a source; `None` from it means that there is nothing new."""
     latest: Number | None = None
     for chunk in chunks:
@@ -40,7 +40,7 @@ def follow(chunks: Iterator[Chunk | None], rest: Callable[[float], None] = time.
             continue
         for now, answers in groupby(chunk, lambda answer: answer.now):
             latest = now if latest is None else max(latest, now)
-            yield Step(latest, list(answers))
+            yield ReplayStep(latest, list(answers))
 
 
 def answers_from(source: str) -> Iterator[Chunk | None]:

@@ -22,11 +22,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from presage.web.server import PAGE, Guarded
+from presage.web.server import PAGE, WithHeaders
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownExample:
     name: str
     title: str
     about: str
@@ -34,7 +34,7 @@ class Shown:
     picture: Path
 
 
-def gallery(shown: Sequence[Shown], open_example: Callable[[str], Any], hosts: Iterable[str]) -> ASGIApp:
+def gallery(shown: Sequence[ShownExample], open_example: Callable[[str], Any], hosts: Iterable[str]) -> ASGIApp:
     """The application; `open_example` gives that of one example."""
     pictures = {each.name: each.picture for each in shown}
 
@@ -58,7 +58,7 @@ def gallery(shown: Sequence[Shown], open_example: Callable[[str], Any], hosts: I
         *(Mount(f"/{each.name}", _WhenOpened(each.name, open_example)) for each in shown),
     ]
     guard = Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
-    return Guarded(Starlette(routes=routes, middleware=[guard]))
+    return WithHeaders(Starlette(routes=routes, middleware=[guard]))
 
 
 class _WhenOpened:

@@ -18,7 +18,7 @@ from typing import Any
 from presage.answers import Answer, json_value
 from presage.errors import PresageError
 from presage.model.terms import Number
-from presage.web.board import KEPT_CHANGES, Board, Entry, Rows, Summary
+from presage.web.board import KEPT_CHANGES, Board, BoardEntry, Rows, Summary
 
 FASTEST = 0.0
 """The speed that means: as fast as possible."""
@@ -29,7 +29,7 @@ ROWS_AT_ONCE = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReplayStep:
     """One step of a run: its answers, and how much had arrived by then."""
 
     now: Number
@@ -43,7 +43,7 @@ class Step:
 class News:
     """What a page has to be told."""
 
-    rows: list[Entry]
+    rows: list[BoardEntry]
     gone: list[str]
     reset: bool
     """Whether what was told before does not count any more."""
@@ -55,15 +55,15 @@ class Feed:
     """What one page has not been told yet. Of an answer that changed often, only how it stands at last."""
 
     def __init__(self, rows: Rows) -> None:
-        self._pending: dict[str, Entry | None] = dict(rows)
+        self._pending: dict[str, BoardEntry | None] = dict(rows)
         self._reset = True
 
-    def add(self, key: str, entry: Entry | None) -> None:
+    def add(self, key: str, entry: BoardEntry | None) -> None:
         self._pending.pop(key, None)
         self._pending[key] = entry
 
     def take(self, most: int) -> News:
-        rows: list[Entry] = []
+        rows: list[BoardEntry] = []
         gone: list[str] = []
         for key in list(islice(self._pending, most)):
             entry = self._pending.pop(key)
@@ -80,7 +80,7 @@ class Replay:
 
     def __init__(
         self,
-        source: Iterator[Step],
+        source: Iterator[ReplayStep],
         speed: float = 1.0,
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -93,7 +93,7 @@ class Replay:
         self.closed = False
         self.problem = ""
         self.board = Board(history)
-        self._ahead: Step | None = None
+        self._ahead: ReplayStep | None = None
         self._asked = 0
         """Steps asked for by hand and not shown yet."""
         self._hurry: Number | None = None
@@ -203,7 +203,7 @@ class Replay:
         with self._lock:
             self._ahead = ahead
 
-    def _wait(self, ahead: Step) -> float | None:
+    def _wait(self, ahead: ReplayStep) -> float | None:
         if self._asked or (self._hurry is not None and ahead.now <= self._hurry):
             return 0.0
         if self.paused:
@@ -214,7 +214,7 @@ class Replay:
         reading, at = self._anchor
         return (float(ahead.now) - at) / self.speed - (self._clock() - reading)
 
-    def _show(self, step: Step) -> None:
+    def _show(self, step: ReplayStep) -> None:
         first = not self.board.summary.step
         changes = self.board.apply(step.answers, step.now, step.facts, step.late, step.remembered)
         for key, _, after in changes:
@@ -229,7 +229,7 @@ class Replay:
         self._rates.append((self._clock(), step.facts, self.board.summary.changes))
         self._rate()
 
-    def _wait_after(self, step: Step) -> float:
+    def _wait_after(self, step: ReplayStep) -> float:
         assert self._anchor is not None
         return (float(step.now) - self._anchor[1]) / self.speed - (self._clock() - self._anchor[0])
 

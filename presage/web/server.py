@@ -28,10 +28,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from presage.colours import tone_for
 from presage.errors import PresageError, ProgramError
-from presage.web.board import Entry, Rows
+from presage.web.board import BoardEntry, Rows
 from presage.web.details import Describing, Details
 from presage.web.replay import Replay
-from presage.web.sharing import recorded, single_file
+from presage.web.single_file import recorded, single_file
 from presage.web.stage import Stage
 from presage.web.what_if import what_would_be
 from presage.web.workbench import LONGEST_PROGRAM, looked_at, words
@@ -57,7 +57,7 @@ def application(stage: Stage, hosts: Iterable[str] = ("*",), start_when_seen: bo
     """The application. With `start_when_seen` the replay begins when the first page opens."""
     guard = Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
     routes = _Site(stage, start_when_seen).routes()
-    return Guarded(Starlette(routes=routes, middleware=[guard], exception_handlers={HTTPException: _told}))
+    return WithHeaders(Starlette(routes=routes, middleware=[guard], exception_handlers={HTTPException: _told}))
 
 
 async def _told(_: Request, problem: Exception) -> Response:
@@ -65,7 +65,7 @@ async def _told(_: Request, problem: Exception) -> Response:
     return JSONResponse({"error": problem.detail}, problem.status_code)
 
 
-class Guarded:
+class WithHeaders:
     """Adds the headers to whatever is answered, without holding up the stream."""
 
     def __init__(self, inner: ASGIApp) -> None:
@@ -160,7 +160,7 @@ class _Site:
         finally:
             replay.unsubscribe(feed)
 
-    def _lines(self, entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    def _lines(self, entries: Iterable[BoardEntry]) -> list[dict[str, Any]]:
         return [self.details.line(entry) for entry in entries]
 
     # -- the past ---------------------------------------------------------------------------------

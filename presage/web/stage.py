@@ -16,7 +16,7 @@ from presage.web.story import Story
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class StagedRun:
     """Steps on a clock, and what can be said about their answers."""
 
     replay: Replay
@@ -28,8 +28,8 @@ class Stage:
 
     def __init__(
         self,
-        run: Run,
-        begin: Callable[[str | None], Run] | None = None,
+        run: StagedRun,
+        begin: Callable[[str | None], StagedRun] | None = None,
         story: Story | None = None,
         *,
         editable: bool = False,

@@ -14,9 +14,9 @@ import numpy as np
 from presage.engine.many_steps import Coming
 from presage.engine.relation import Symbols32
 from presage.engine.symbols import Symbols
-from presage.hypothesis.bulk.shapes import Shape, Way
-from presage.hypothesis.bulk.table import STATUS, Ints, Rows, Table
-from presage.hypothesis.engine import Change, State
+from presage.hypothesis.bulk.fitting import PatternShape, QueryShape
+from presage.hypothesis.bulk.table import STATUS, AnswerRows, Ints, MatchTable
+from presage.hypothesis.engine import AnswerChange, AnswerState
 from presage.hypothesis.literals import Lit
 from presage.hypothesis.patterns import Fixed
 from presage.hypothesis.ways import Way as ShownWay
@@ -35,9 +35,9 @@ Arrivals = dict[str, list[tuple[Symbols32, Ints]]]
 class Bulk:
     """The hypothetical answers of queries whose shapes allow it."""
 
-    def __init__(self, shapes: Sequence[Shape]) -> None:
+    def __init__(self, shapes: Sequence[QueryShape]) -> None:
         self.symbols = Symbols()
-        self.tables = [Table(shape, self.symbols) for shape in shapes]
+        self.tables = [MatchTable(shape, self.symbols) for shape in shapes]
         self.listens = {name for table in self.tables for name in table.meetings}
         self.arriving: Arrivals = {}
         self.remember: int | None = None
@@ -65,7 +65,7 @@ class Bulk:
         for name, (rows, times) in groups.items():
             self.arriving.setdefault(name, []).append((np.array(rows, np.int32), np.array(times, np.int64)))
 
-    def step(self, now: int) -> list[Rows]:
+    def step(self, now: int) -> list[AnswerRows]:
         """What changes by the facts taken since the last step, and by the time."""
         coming = {}
         for name, parts in self.arriving.items():
@@ -74,7 +74,7 @@ class Bulk:
         found = [table.take(np.array([now], np.int64), coming, now, by_itself=False) for table in self.tables]
         return self._taken(found, now)
 
-    def through(self, arrivals: Ints, coming: Mapping[str, Coming], until: int) -> list[Rows]:
+    def through(self, arrivals: Ints, coming: Mapping[str, Coming], until: int) -> list[AnswerRows]:
         """What changes by the facts that arrive at each of some times, and by the time alone, up to `until`."""
         found = [table.take(arrivals, coming, until) for table in self.tables]
         if self.remember is not None:
@@ -86,7 +86,7 @@ class Bulk:
                     self.arriving[name] = [(facts.rows[recent], facts.times[recent])]
         return self._taken(found, until)
 
-    def _taken(self, found: list[Rows], now: int) -> list[Rows]:
+    def _taken(self, found: list[AnswerRows], now: int) -> list[AnswerRows]:
         self.now = now
         self._keep(now)
         if len(self.symbols) > self.most_symbols:
@@ -107,7 +107,7 @@ class Bulk:
                 self.recent.popleft()
         self.arriving = {}
 
-    def _free_symbols(self, found: list[Rows]) -> None:
+    def _free_symbols(self, found: list[AnswerRows]) -> None:
         """Gives back the numbers of constants that no row has any more. What was found keeps its list of values."""
         used: list[Any] = [table.told().keys[:, :-1].ravel() for table in self.tables]
         used += [table.constants for table in self.tables]
@@ -127,7 +127,7 @@ class Bulk:
         """How many answers, and facts that are kept for others, are in memory."""
         return sum(map(len, self.tables)) + sum(map(len, self._kept_rows()))
 
-    def standing(self) -> list[Rows]:
+    def standing(self) -> list[AnswerRows]:
         """What is possible now."""
         return [table.possible() for table in self.tables]
 
@@ -188,7 +188,7 @@ class Bulk:
                     for lit in _lits(way, bits >> first, arguments, key[-1]):
                         yield lit.predicate, lit.arguments, lit.time  # type: ignore[misc]
 
-    def told(self) -> Iterator[Change]:
+    def told(self) -> Iterator[AnswerChange]:
         """What was said of every row."""
         for table in self.tables:
             yield from changes(table.told(), self.symbols.values)
@@ -198,7 +198,7 @@ def _last(arrivals: Arrivals) -> int:
     return max(int(times.max()) for parts in arrivals.values() for _, times in parts)
 
 
-def changes(rows: Rows, values: Values) -> Iterator[Change]:
+def changes(rows: AnswerRows, values: Values) -> Iterator[AnswerChange]:
     """Rows as the general engine would tell of them."""
     numbered = _numbered(rows.shape)
     for status, bits, key in zip(rows.status.tolist(), rows.bits.tolist(), rows.keys.tolist(), strict=True):
@@ -215,10 +215,10 @@ def changes(rows: Rows, values: Values) -> Iterator[Change]:
             ways = [min(ways, key=lambda each: (len(each.because), each.order))]
         elif len(ways) > 1:
             ways.sort(key=lambda each: each.order)
-        yield Change(rows.shape.name, (arguments, time), State(STATUS[status], tuple(ways)))
+        yield AnswerChange(rows.shape.name, (arguments, time), AnswerState(STATUS[status], tuple(ways)))
 
 
-def _numbered(shape: Shape) -> list[tuple[Way, int]]:
+def _numbered(shape: QueryShape) -> list[tuple[PatternShape, int]]:
     """The ways with the bits at which they begin."""
     found, first = [], 0
     for way in shape.ways:
@@ -227,7 +227,7 @@ def _numbered(shape: Shape) -> list[tuple[Way, int]]:
     return found
 
 
-def _lits(way: Way, bits: int, arguments: tuple[Value, ...], time: int) -> Iterator[Lit]:
+def _lits(way: PatternShape, bits: int, arguments: tuple[Value, ...], time: int) -> Iterator[Lit]:
     slots = dict(zip(way.pattern.arguments, arguments, strict=True))
     for index, part in enumerate(way.parts):
         if bits >> index & 1:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from presage.engine.compare import holds
 from presage.engine.many_steps import Coming
 from presage.engine.symbols import Symbols
-from presage.hypothesis.bulk.shapes import FAR, Check, Part, Shape, Way
+from presage.hypothesis.bulk.fitting import FAR, Check, PatternShape, PremisePart, QueryShape
 from presage.hypothesis.patterns import Fixed
 from presage.kernels import matches, wakes
 from presage.kernels.hashing import EMPTY
@@ -33,10 +33,10 @@ ROOM = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class AnswerRows:
     """Answers by the column: what they are, the bits of the premises met, and their arguments and times."""
 
-    shape: Shape
+    shape: QueryShape
     status: npt.NDArray[np.int8]
     bits: Ints
     keys: Ints
@@ -48,20 +48,20 @@ class Rows:
     def __len__(self) -> int:
         return len(self.bits)
 
-    def chosen(self, wanted: npt.NDArray[np.bool_]) -> Rows:
+    def chosen(self, wanted: npt.NDArray[np.bool_]) -> AnswerRows:
         if wanted.all():
             return self
         return self.at(wanted)
 
-    def at(self, places: Any) -> Rows:
+    def at(self, places: Any) -> AnswerRows:
         parts = (self.status, self.bits, self.keys, self.fresh, self.now)
-        return Rows(self.shape, *(part[places] for part in parts))
+        return AnswerRows(self.shape, *(part[places] for part in parts))
 
-    def told_at(self, now: int) -> Rows:
+    def told_at(self, now: int) -> AnswerRows:
         """The same, as of a time."""
-        return Rows(self.shape, self.status, self.bits, self.keys, self.fresh, np.full(len(self), now, np.int64))
+        return AnswerRows(self.shape, self.status, self.bits, self.keys, self.fresh, np.full(len(self), now, np.int64))
 
-    def confirmed(self) -> Rows:
+    def confirmed(self) -> AnswerRows:
         return self.chosen(self.status == matches.CONFIRMED)
 
 
@@ -69,13 +69,13 @@ class Rows:
 class _Meeting:
     """A premise that facts may meet."""
 
-    part: Part
-    way: Way
+    part: PremisePart
+    way: PatternShape
     number: int
 
 
-class Table:
-    def __init__(self, shape: Shape, symbols: Symbols) -> None:
+class MatchTable:
+    def __init__(self, shape: QueryShape, symbols: Symbols) -> None:
         self.shape, self.symbols = shape, symbols
         self.width = shape.arity + 1
         self.rows = np.zeros((ROOM, self.width + matches.BEHIND), np.int64)
@@ -145,7 +145,7 @@ class Table:
 
     # -- steps ------------------------------------------------------------------------------------
 
-    def take(self, arrivals: Ints, coming: Mapping[str, Coming], until: int, by_itself: bool = True) -> Rows:
+    def take(self, arrivals: Ints, coming: Mapping[str, Coming], until: int, by_itself: bool = True) -> AnswerRows:
         """What changes by the facts that arrive at each of some times and, with `by_itself`, by the time alone, up to
         `until`."""
         begins = np.zeros((len(self.premises), len(arrivals) + 1), np.int64)
@@ -229,22 +229,22 @@ class Table:
     def _behind(self, place: int) -> Ints:
         return self.rows[: int(self.counts[matches.ROWS]), self.width + place]
 
-    def _picked(self, rows: Ints, bits: int) -> Rows:
+    def _picked(self, rows: Ints, bits: int) -> AnswerRows:
         part = self.rows[rows]
         status = part[:, self.width + matches.STATUS].astype(np.int8)
         now = np.full(len(part), self.stands[matches.NOW])
         never = np.zeros(len(part), bool)
-        return Rows(self.shape, status, part[:, self.width + bits], part[:, : self.width], never, now)
+        return AnswerRows(self.shape, status, part[:, self.width + bits], part[:, : self.width], never, now)
 
-    def told(self) -> Rows:
+    def told(self) -> AnswerRows:
         """Every row, with the bits that were reported of it."""
         return self._picked(np.flatnonzero(self._behind(matches.STATUS)), matches.SHOWN)
 
-    def met(self) -> Rows:
+    def met(self) -> AnswerRows:
         """Every row, with the bits that are met."""
         return self._picked(np.flatnonzero(self._behind(matches.STATUS)), matches.MET)
 
-    def possible(self) -> Rows:
+    def possible(self) -> AnswerRows:
         """What is possible now."""
         return self._picked(np.flatnonzero(self._behind(matches.STATUS) == matches.POSSIBLE), matches.SHOWN)
 
@@ -276,8 +276,8 @@ class _Room:
                 held = getattr(before, name)
                 getattr(self, name)[: len(held)] = held
 
-    def rows(self, shape: Shape, used: int) -> Rows:
-        return Rows(
+    def rows(self, shape: QueryShape, used: int) -> AnswerRows:
+        return AnswerRows(
             shape, self.status[:used], self.bits[:used], self.keys[:used], self.fresh[:used], self.now[:used]
         )  # fmt: skip
 

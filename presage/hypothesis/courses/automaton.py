@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from presage.hypothesis.courses.conditions import compiled
-from presage.hypothesis.courses.shapes import NOTHING, Shape
-from presage.hypothesis.courses.symbols import Untraceable
-from presage.hypothesis.courses.tracing import Step, Sum, Vector
+from presage.hypothesis.courses.shapes import NOTHING, CourseShape
+from presage.hypothesis.courses.symbolic import Untraceable
+from presage.hypothesis.courses.tracing import Sum, TracedStep, Vector
 from presage.kernels import courses as kernel
 from presage.kernels.hashing import EMPTY
 
@@ -19,8 +19,8 @@ COLUMNS = 8
 
 class Automaton:
     def __init__(self) -> None:
-        self.shapes: list[Shape] = []
-        self.numbers: dict[Shape, int] = {}
+        self.shapes: list[CourseShape] = []
+        self.numbers: dict[CourseShape, int] = {}
         self.shape_times = np.zeros(16, np.int64)
         self.shape_values = np.zeros(16, np.int64)
         self.open_answers = np.zeros(16, np.int64)
@@ -31,7 +31,7 @@ class Automaton:
         self.known: dict[tuple[int, ...], int] = {}
         self.outcomes = np.zeros((64, COLUMNS), np.int64)
         self.programs = np.zeros(1024, np.int64)
-        self.steps: list[Step] = []
+        self.steps: list[TracedStep] = []
         self.origins: list[tuple[int, tuple[int, ...]]] = []
         """Of each outcome its transition, and which places of its vector are values."""
         self.used = self.spoken = 0
@@ -39,7 +39,7 @@ class Automaton:
         """Transitions that symbols cannot take."""
         self.number(NOTHING)
 
-    def number(self, shape: Shape) -> int:
+    def number(self, shape: CourseShape) -> int:
         known = self.numbers.get(shape)
         if known is None:
             known = self.numbers[shape] = len(self.shapes)
@@ -51,7 +51,7 @@ class Automaton:
             self.open_answers[known] = shape.open_answers
         return known
 
-    def add(self, sequence: tuple[int, ...], step: Step, vector: Vector, values: int, per_unit: int) -> None:
+    def add(self, sequence: tuple[int, ...], step: TracedStep, vector: Vector, values: int, per_unit: int) -> None:
         """An outcome of a transition; `values` are there, new ones too. Raises `Untraceable`."""
         own = vector.then - vector.values
         places = frozenset([*range(vector.values, vector.then), *range(vector.fresh, vector.fresh + values - own)])
@@ -110,7 +110,7 @@ class Automaton:
             self._write(outcome, *_program(step, frozenset(places), per_unit))
 
 
-def _program(step: Step, values: frozenset[int], per_unit: int) -> tuple[list[int], dict[int, int]]:
+def _program(step: TracedStep, values: frozenset[int], per_unit: int) -> tuple[list[int], dict[int, int]]:
     program: list[int] = []
     parts: dict[int, int] = {}
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from presage.hypothesis.courses.symbols import Terms, Trace, Untraceable, made
+from presage.hypothesis.courses.symbolic import Terms, Trace, Untraceable, made
 
 HOLES = re.compile("\x01(\\d+)\x02|q__([kv])(\\d+)__q")
 """Where a text has a time, a part of the key, or a value."""

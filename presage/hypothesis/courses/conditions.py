@@ -7,13 +7,13 @@ from fractions import Fraction
 from math import inf
 from typing import Any
 
-from presage.hypothesis.courses.symbols import DIFFERS, LESS, Condition, Untraceable
+from presage.hypothesis.courses.symbolic import DIFFERS, LESS, SymbolCondition, Untraceable
 
 PARTS = 1_000_000
 """Values are compared in millionths."""
 
 
-def compiled(conditions: Iterable[Condition], values: frozenset[int], per_unit: int) -> list[int]:
+def compiled(conditions: Iterable[SymbolCondition], values: frozenset[int], per_unit: int) -> list[int]:
     """How many there are; of each whether something must differ, the constant, and the terms."""
     found: list[list[int]] = []
     bounds: list[tuple[int, int, int]] = []
@@ -36,11 +36,11 @@ def compiled(conditions: Iterable[Condition], values: frozenset[int], per_unit: 
     return _flat([*found, *_tight(bounds, apart)])
 
 
-def _terms(condition: Condition) -> list[int]:
+def _terms(condition: SymbolCondition) -> list[int]:
     return [len(condition.terms), *(part for index, factor in condition.terms for part in (factor, index))]
 
 
-def _difference(condition: Condition) -> tuple[int, int] | None:
+def _difference(condition: SymbolCondition) -> tuple[int, int] | None:
     """x and y where the sum is x − y; −1 is the start of the stream."""
     x = y = -1
     for index, factor in condition.terms:

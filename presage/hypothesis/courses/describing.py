@@ -14,7 +14,7 @@ from typing import Any
 from presage.hypothesis.courses.conditions import PARTS
 from presage.hypothesis.courses.individuals import Individuals
 from presage.hypothesis.courses.kinds import Kinds
-from presage.hypothesis.courses.shapes import KEY, VALUE, Arrival, Ref, Shape
+from presage.hypothesis.courses.shapes import KEY, VALUE, ArrivingFact, CourseShape, Ref
 from presage.kernels import courses as kernel
 from presage.model.terms import Number, number
 
@@ -34,7 +34,7 @@ class Arriving:
 @dataclass(slots=True)
 class Described:
     sequence: tuple[int, ...]
-    arrivals: list[Arrival]
+    arrivals: list[ArrivingFact]
     kinds: list[bool]
     """Of all values, those it had and the fresh ones: whether they are numbers."""
     known: list[Number]
@@ -45,7 +45,13 @@ class Described:
 
 
 def described(
-    people: Individuals, kinds: Kinds, row: int, shape: Shape, arriving: Arriving, places: Iterable[int], numbers: Ints
+    people: Individuals,
+    kinds: Kinds,
+    row: int,
+    shape: CourseShape,
+    arriving: Arriving,
+    places: Iterable[int],
+    numbers: Ints,
 ) -> Described:
     key = people.keys[row].tolist()
     values = people.values[row, : len(shape.values)].tolist()
@@ -75,7 +81,7 @@ def described(
                 fresh.append(as_number)
                 found.kinds.append(is_number)
         row_refs = tuple(refs[each.what] if each.kind == VALUE else each for each in kind.row)
-        found.arrivals.append(Arrival(kind.predicate, row_refs))
+        found.arrivals.append(ArrivingFact(kind.predicate, row_refs))
     found.sequence = tuple(sequence)
     found.fresh = [_in_units(each) for each in fresh]
     found.is_fine = kernel.NEVER - 2 not in fresh

@@ -17,12 +17,12 @@ from presage.engine.symbols import Symbols
 from presage.hypothesis.courses.automaton import Automaton
 from presage.hypothesis.courses.describing import Arriving, described
 from presage.hypothesis.courses.entering import MOST_TIMES, MOST_VALUES, enter, written_out
-from presage.hypothesis.courses.grouping import Grouping, distances
+from presage.hypothesis.courses.fitting import Grouping, distances
 from presage.hypothesis.courses.individuals import Individuals
 from presage.hypothesis.courses.kinds import Kinds
 from presage.hypothesis.courses.looking import Looks
-from presage.hypothesis.courses.shapes import Rows, together
-from presage.hypothesis.courses.symbols import Untraceable
+from presage.hypothesis.courses.shapes import ToldRows, together
+from presage.hypothesis.courses.symbolic import Untraceable
 from presage.hypothesis.courses.tracing import Tracer, Vector
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.told import Change, Told
@@ -81,7 +81,7 @@ class Courses:
 
     # -- a step -----------------------------------------------------------------------------------
 
-    def step(self, now: Number, stretches: Sequence[Given] = ()) -> tuple[Rows, list[Change]]:
+    def step(self, now: Number, stretches: Sequence[Given] = ()) -> tuple[ToldRows, list[Change]]:
         """What changes by the facts taken since the last step, and by the time. Who has facts over stretches of time
         goes by itself."""
         then: Number = -1 if self.now is None else self.now
@@ -187,7 +187,7 @@ class Courses:
         then: Number,
         now: Number,
         facts: list[Any],
-    ) -> Rows:
+    ) -> ToldRows:
         if arriving is None:
             nothing = np.zeros(0, np.int64)
             arriving = Arriving(nothing, nothing, nothing, np.zeros((0, 1), np.int32))
@@ -307,7 +307,7 @@ class Courses:
         mine = None if parts is None else self._time(parts)
         return direct if mine is None else mine if direct is None else min(mine, direct)
 
-    def _free_symbols(self, told: Rows) -> None:
+    def _free_symbols(self, told: ToldRows) -> None:
         """Gives back the numbers of constants that nobody has any more."""
         used = [
             self.people.keys[: self.people.size][self.people.shapes[: self.people.size] != 0].ravel(),
@@ -334,7 +334,7 @@ class Courses:
 
     # -- what stands ------------------------------------------------------------------------------
 
-    def standing(self, now: Number) -> Rows:
+    def standing(self, now: Number) -> ToldRows:
         """What is possible, as of the last step."""
         who = np.flatnonzero(self.automaton.open_answers[self.people.shapes[: self.people.size]] > 0)
         found = []

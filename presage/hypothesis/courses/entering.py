@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from presage.hypothesis.courses.conditions import PARTS
-from presage.hypothesis.courses.shapes import CONSTANT, KEY, OPEN, VALUE, Cut, Ref, Remembered, Shape, ToldOf
+from presage.hypothesis.courses.shapes import CONSTANT, KEY, OPEN, VALUE, CourseShape, Cut, Ref, Remembered, ToldOf
 from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.told import Standing, Told
 from presage.model.terms import Number, number
@@ -25,7 +25,7 @@ class Entering:
         self.times: list[Number] = []
         self.values: list[Any] = []
 
-    def shape(self, facts: Iterable[Any], told: dict[Any, Told]) -> Shape:
+    def shape(self, facts: Iterable[Any], told: dict[Any, Told]) -> CourseShape:
         known = sorted(facts, key=lambda each: each[0])
         remembered = []
         for name, row, times in known:
@@ -45,7 +45,7 @@ class Entering:
             for (name, row), each_told in told.items()
         )
         kinds = tuple(not isinstance(each, str) for each in self.values)
-        return Shape(tuple(remembered), said, len(self.times), kinds)
+        return CourseShape(tuple(remembered), said, len(self.times), kinds)
 
     def _row(self, row: Iterable[Any]) -> tuple[Ref, ...]:
         return tuple(map(self._ref, row))
@@ -83,7 +83,7 @@ def enter(key: Sequence[Any], facts: list[Any], told: dict[Any, Told], constants
 
 
 def written_out(
-    shape: Shape, times: Sequence[Number], values: Sequence[Any], key: Sequence[Any]
+    shape: CourseShape, times: Sequence[Number], values: Sequence[Any], key: Sequence[Any]
 ) -> tuple[list[Any], dict[Any, Told]]:
     """What is known and told of an individual, with its times and values: facts, and what was told."""
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from presage.engine.symbols import Symbols
 from presage.hypothesis.courses.conditions import PARTS
-from presage.hypothesis.courses.grouping import Grouping
+from presage.hypothesis.courses.fitting import Grouping
 from presage.hypothesis.courses.shapes import CONSTANT, KEY, VALUE, Ref
-from presage.hypothesis.courses.symbols import Untraceable
+from presage.hypothesis.courses.symbolic import Untraceable
 from presage.hypothesis.patterns import Fixed
 from presage.kernels import courses as kernel
 

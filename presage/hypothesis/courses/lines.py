@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from presage.answers import Answer, show_answer_atom
-from presage.hypothesis.courses.shapes import Ref, Rows
+from presage.hypothesis.courses.shapes import Ref, ToldRows
 from presage.hypothesis.courses.tracing import Sum, Template
 from presage.model.printer import show_number
 from presage.model.terms import Number, Variable, number
@@ -87,7 +87,7 @@ class Instance:
         )
 
 
-def answers(rows: Rows, values: Values, per_unit: int) -> Iterator[Answer]:
+def answers(rows: ToldRows, values: Values, per_unit: int) -> Iterator[Answer]:
     for outcome, numbers, given, key in zip(
         rows.outcomes.tolist(), rows.vectors.tolist(), rows.values.tolist(), rows.keys.tolist(), strict=True
     ):

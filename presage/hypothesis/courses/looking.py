@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 
 from presage.hypothesis.courses.conditions import PARTS, compiled
-from presage.hypothesis.courses.shapes import Shape
-from presage.hypothesis.courses.tracing import Step, Tracer, Vector
+from presage.hypothesis.courses.shapes import CourseShape
+from presage.hypothesis.courses.tracing import TracedStep, Tracer, Vector
 from presage.model.terms import Number, number
 
 
 class Looks:
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
-        self.steps: list[Step] = []
-        self.known: dict[Shape, list[tuple[int, list[int]]]] = {}
+        self.steps: list[TracedStep] = []
+        self.known: dict[CourseShape, list[tuple[int, list[int]]]] = {}
         """Of each shape what can be seen, and under which conditions."""
 
     def forget(self) -> None:
         self.steps, self.known = [], {}
 
-    def of(self, shape: Shape, vectors: Any, per_unit: int) -> Iterator[tuple[int, Any]]:
+    def of(self, shape: CourseShape, vectors: Any, per_unit: int) -> Iterator[tuple[int, Any]]:
         """Which of some individuals see what; raises `Untraceable`."""
         rest = np.arange(len(vectors))
         known = self.known.setdefault(shape, [])
@@ -39,7 +39,7 @@ class Looks:
                 yield step, rest[meets]
                 rest = rest[~meets]
 
-    def _new(self, shape: Shape, vector: Any, per_unit: int) -> tuple[int, list[int]]:
+    def _new(self, shape: CourseShape, vector: Any, per_unit: int) -> tuple[int, list[int]]:
         places = Vector(shape, 0)
         values = frozenset(range(places.values, places.then))
         numbers = [

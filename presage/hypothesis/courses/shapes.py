@@ -51,7 +51,7 @@ class ToldOf(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shape:
+class CourseShape:
     facts: tuple[Remembered, ...]
     told: tuple[ToldOf, ...]
     times: int
@@ -65,11 +65,11 @@ class Shape:
         return sum(sum(status == "possible" for _, status in each.at) + (each.open == "possible") for each in self.told)
 
 
-NOTHING = Shape((), (), 0, ())
+NOTHING = CourseShape((), (), 0, ())
 """Of whom nothing is known."""
 
 
-class Arrival(NamedTuple):
+class ArrivingFact(NamedTuple):
     """A fact that arrives, without its time and its values."""
 
     predicate: str
@@ -78,7 +78,7 @@ class Arrival(NamedTuple):
 
 
 @dataclass(slots=True)
-class Rows:
+class ToldRows:
     """What is told of individuals: by which outcome, of what it was made, and their keys."""
 
     steps: Sequence[Any]
@@ -93,15 +93,15 @@ class Rows:
         return self.size
 
 
-def together(steps: Sequence[Any], parts: Sequence[tuple[Any, Any, Any, Any]], width: int) -> Rows:
+def together(steps: Sequence[Any], parts: Sequence[tuple[Any, Any, Any, Any]], width: int) -> ToldRows:
     """Outcomes, vectors, values and keys of several parts as one."""
     if not parts:
         nothing = np.zeros((0, 0), np.int64)
-        return Rows(steps, np.zeros(0, np.int64), nothing, nothing, np.zeros((0, width), np.int32), 0)
+        return ToldRows(steps, np.zeros(0, np.int64), nothing, nothing, np.zeros((0, width), np.int32), 0)
     outcomes, vectors, values, keys = (_stacked([part[place] for part in parts]) for place in range(4))
     tells = {each: len(steps[each].told) for each in np.unique(outcomes).tolist()}
     size = sum(count * int((outcomes == each).sum()) for each, count in tells.items())
-    return Rows(steps, outcomes, vectors, values, keys, size)
+    return ToldRows(steps, outcomes, vectors, values, keys, size)
 
 
 def _stacked(arrays: Sequence[Any]) -> Any:

@@ -15,7 +15,7 @@ from presage.model.printer import show_number
 from presage.model.terms import number
 
 
-class Names:
+class ConstantTexts:
     """The texts of constants by their numbers; each is made once."""
 
     def __init__(self, values: Sequence[Any]) -> None:
@@ -52,10 +52,10 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else show_number(value)
 
 
-class Columns:
+class OutcomeColumns:
     """The individuals of which one outcome is told."""
 
-    def __init__(self, vectors: Any, given: Any, keys: Any, names: Names, per_unit: int) -> None:
+    def __init__(self, vectors: Any, given: Any, keys: Any, names: ConstantTexts, per_unit: int) -> None:
         self.vectors, self.given, self.keys, self.names, self.per_unit = vectors, given, keys, names, per_unit
         self.size = len(keys)
 

@@ -9,8 +9,19 @@ from typing import Any, NamedTuple
 
 from presage.answers import Answer
 from presage.hypothesis.courses.comparing_texts import HOLES, text_order
-from presage.hypothesis.courses.shapes import CONSTANT, KEY, OPEN, VALUE, Arrival, Cut, Ref, Remembered, Shape, ToldOf
-from presage.hypothesis.courses.symbols import Condition, Name, Terms, Trace, Untraceable, _Symbolic
+from presage.hypothesis.courses.shapes import (
+    CONSTANT,
+    KEY,
+    OPEN,
+    VALUE,
+    ArrivingFact,
+    CourseShape,
+    Cut,
+    Ref,
+    Remembered,
+    ToldOf,
+)
+from presage.hypothesis.courses.symbolic import SymbolCondition, SymbolName, Terms, Trace, Untraceable, _Symbolic
 from presage.hypothesis.literals import Open
 from presage.hypothesis.patterns import Fixed
 from presage.hypothesis.ranges.engine import Ranges
@@ -39,11 +50,11 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TracedStep:
     """What comes of one step, for all individuals that meet the conditions."""
 
-    conditions: list[Condition]
-    after: Shape
+    conditions: list[SymbolCondition]
+    after: CourseShape
     times: tuple[tuple[int, Any], ...]
     """The times it leaves behind: a place of the vector, and so much later."""
     values: tuple[int, ...]
@@ -61,7 +72,7 @@ class Vector:
     """Where the numbers of an individual and of what arrives stand: its times, the numbers its values are, the last
     step and this one, the times of arrivals, the numbers their values are."""
 
-    def __init__(self, shape: Shape, arrivals: int) -> None:
+    def __init__(self, shape: CourseShape, arrivals: int) -> None:
         self.times = 0
         self.values = shape.times
         self.then = self.values + len(shape.values)
@@ -77,17 +88,24 @@ class Tracer:
         """`make` gives an engine without memory, `answers` what is told of a change."""
         self.make, self.answers, self.whole = make, answers, whole
 
-    def step(self, shape: Shape, arrivals: Sequence[Arrival], numbers: Sequence[Any], values: Sequence[bool]) -> Step:
+    def step(
+        self, shape: CourseShape, arrivals: Sequence[ArrivingFact], numbers: Sequence[Any], values: Sequence[bool]
+    ) -> TracedStep:
         """What comes of a step. `numbers` are the vector's, `values` says which values, new ones too, are numbers."""
         return self._traced(shape, arrivals, numbers, values, is_look=False)
 
-    def look(self, shape: Shape, numbers: Sequence[Any], values: Sequence[bool]) -> Step:
+    def look(self, shape: CourseShape, numbers: Sequence[Any], values: Sequence[bool]) -> TracedStep:
         """What stands, as of the last step."""
         return self._traced(shape, (), numbers, values, is_look=True)
 
     def _traced(
-        self, shape: Shape, arrivals: Sequence[Arrival], numbers: Sequence[Any], values: Sequence[bool], is_look: bool
-    ) -> Step:
+        self,
+        shape: CourseShape,
+        arrivals: Sequence[ArrivingFact],
+        numbers: Sequence[Any],
+        values: Sequence[bool],
+        is_look: bool,
+    ) -> TracedStep:
         trace = Trace(self.whole)
         given = numbers if self.whole else [Fraction(each) for each in numbers]
         symbols = [trace.symbol(place, value) for place, value in enumerate(given)]
@@ -117,9 +135,9 @@ class Tracer:
             wake, forget = _wake(engine), _forget(engine)
         finally:
             sameness.tracing(False)
-        return Step(list(trace.conditions), after, times, kept, wake, bool(engine.flowing), forget, told)
+        return TracedStep(list(trace.conditions), after, times, kept, wake, bool(engine.flowing), forget, told)
 
-    def _remind(self, engine: Ranges, shape: Shape, symbols: list[Any], place: Vector, names: _Names) -> None:
+    def _remind(self, engine: Ranges, shape: CourseShape, symbols: list[Any], place: Vector, names: _Names) -> None:
         then = symbols[place.then]
         if not shape.facts and not shape.told:
             engine.now = engine.since = then
@@ -155,8 +173,8 @@ class _Names:
         for index, is_number in enumerate(values):
             at = place.values + index if index < before else place.fresh + index - before
             self.numbers[at] = index
-            self.given.append(symbols[at] if is_number else Name(f"q__v{index}__q"))
-        self.refs = {each: Ref(VALUE, index) for index, each in enumerate(self.given) if isinstance(each, Name)}
+            self.given.append(symbols[at] if is_number else SymbolName(f"q__v{index}__q"))
+        self.refs = {each: Ref(VALUE, index) for index, each in enumerate(self.given) if isinstance(each, SymbolName)}
 
     def row(self, row: Iterable[Ref]) -> tuple[Any, ...]:
         return tuple(self._value(each) for each in row)
@@ -164,7 +182,7 @@ class _Names:
     def _value(self, ref: Ref) -> Any:
         match ref.kind:
             case "key":
-                return Name(f"q__k{ref.what}__q")
+                return SymbolName(f"q__k{ref.what}__q")
             case "value":
                 return self.given[ref.what]
             case "open":
@@ -173,7 +191,7 @@ class _Names:
                 return ref.what
 
     def ref(self, value: Any) -> Ref:
-        if isinstance(value, Name):
+        if isinstance(value, SymbolName):
             known = self.refs.get(value)
             return known if known is not None else Ref(KEY, int(value[4:-3]))
         if isinstance(value, (Open, Variable)):
@@ -196,7 +214,7 @@ class _Leaving:
         """By symbol: its slot, and how much later than the symbol the slot's time is."""
         self.values: dict[int, int] = {}
 
-    def shape(self) -> tuple[Shape, tuple[tuple[int, Any], ...], tuple[int, ...]]:
+    def shape(self) -> tuple[CourseShape, tuple[tuple[int, Any], ...], tuple[int, ...]]:
         facts = tuple(
             Remembered(
                 name, tuple(map(self._argument, row)), self._cut(times.first, False), self._cut(times.last, True)
@@ -216,8 +234,8 @@ class _Leaving:
         ordered = sorted(self.slots.items(), key=lambda each: each[1][0])
         times = tuple((symbol, offset) for symbol, (_, offset) in ordered)
         kept = tuple(sorted(self.values, key=lambda each: self.values[each]))
-        kinds = tuple(not isinstance(self.names.given[each], Name) for each in kept)
-        return Shape(facts, told, len(times), kinds), times, kept
+        kinds = tuple(not isinstance(self.names.given[each], SymbolName) for each in kept)
+        return CourseShape(facts, told, len(times), kinds), times, kept
 
     def _argument(self, value: Any) -> Ref:
         ref = self.names.ref(value)

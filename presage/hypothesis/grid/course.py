@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from presage.hypothesis.engine import NOTHING, State
-from presage.hypothesis.grid.layout import Layout, Rule
-from presage.hypothesis.grid.world import Atom, Fact, Piece, World
+from presage.hypothesis.engine import NOTHING, AnswerState
+from presage.hypothesis.grid.fitting import Layout, NodePattern
+from presage.hypothesis.grid.world import Atom, Fact, IndividualWorld, JudgedRule
 from presage.hypothesis.literals import Lit
 from presage.hypothesis.ways import Way, minimal_ways
 
@@ -39,7 +39,7 @@ class Content(NamedTuple):
     """Answers further ahead than time alone would bring into sight."""
 
 
-class Told(NamedTuple):
+class ToldChange(NamedTuple):
     """A change: the answer's node and time, and the number of its state."""
 
     node: int
@@ -53,7 +53,7 @@ class Course:
 
     place: int
     """The number of the content it leads to."""
-    changes: tuple[Told, ...]
+    changes: tuple[ToldChange, ...]
     apart: dict[Atom, tuple[int, bool]]
     """For answers about everybody: the rules, as bits, of which the individual is an exception, and whether it has a
     certain piece of its own."""
@@ -64,8 +64,8 @@ class Common:
     """A step of nobody: its world, and the pieces that answers about everybody stand on."""
 
     place: int
-    world: World
-    lines: dict[Atom, list[Piece]]
+    world: IndividualWorld
+    lines: dict[Atom, list[JudgedRule]]
     """By answer."""
 
 
@@ -93,13 +93,13 @@ class Steps(Generic[Step]):
             self.near[key, now] = step
 
 
-class Courses:
+class CourseTable:
     """All courses found so far."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.states: list[State] = [NOTHING]
-        self.state_numbers: dict[State, int] = {NOTHING: 0}
+        self.states: list[AnswerState] = [NOTHING]
+        self.state_numbers: dict[AnswerState, int] = {NOTHING: 0}
         self.clear()
 
     def clear(self) -> None:
@@ -118,7 +118,7 @@ class Courses:
             self.contents.append(content)
         return self.places[content]
 
-    def number_of(self, state: State) -> int:
+    def number_of(self, state: AnswerState) -> int:
         if state not in self.state_numbers:
             self.state_numbers[state] = len(self.states)
             self.states.append(state)
@@ -132,7 +132,7 @@ class Courses:
         known = self.commons.get(key, now)
         if known is None:
             world = self._world(self.contents[place], frozenset(), passed, now)
-            lines: dict[Atom, list[Piece]] = {}
+            lines: dict[Atom, list[JudgedRule]] = {}
             for node in self.layout.answers:
                 for at in self.in_sight(node, passed, now):
                     pieces = [each for each in world.pieces(node, at) if world.speaks(each, at)]
@@ -152,7 +152,7 @@ class Courses:
             self.courses.put(key, now, max(self._depth(world, passed), self._depth(common.world, passed)), known)
         return known
 
-    def _depth(self, world: World, passed: int) -> int:
+    def _depth(self, world: IndividualWorld, passed: int) -> int:
         """How long ago the stream must have begun at least for its beginning to make no difference."""
         return max(world.depth, self.layout.longest + passed + self.layout.early)
 
@@ -162,12 +162,12 @@ class Courses:
         last = -now - 1 if self.layout.lead is None else self.layout.lead
         return range(first, max(last, self.layout.early - 1 - now) + 1)
 
-    def _world(self, content: Content, arrivals: Arrivals, passed: int, now: int) -> World:
+    def _world(self, content: Content, arrivals: Arrivals, passed: int, now: int) -> IndividualWorld:
         """What is known after some time has passed and facts have arrived; all that is due is decided."""
         layout = self.layout
         facts = {(cell, at - passed) for cell, at in content.facts}
         decided = {(node, at - passed): true for (node, at), true in content.decided}
-        world = World(layout, facts | arrivals, decided, -now)
+        world = IndividualWorld(layout, facts | arrivals, decided, -now)
         try:
             self._decide(world, 0)
         except RecursionError:
@@ -175,7 +175,7 @@ class Courses:
             self._decide(world, passed)
         return world
 
-    def _decide(self, world: World, ago: int) -> None:
+    def _decide(self, world: IndividualWorld, ago: int) -> None:
         """Decides all that is due now, and what was so long ago; of each atom as far back as it was kept then."""
         layout = self.layout
         first = {node: max(world.first, 1 - layout.kept[node] - ago) for node in layout.negated}
@@ -189,7 +189,9 @@ class Courses:
         """Up to when atoms are decided by now, whatever arrives, or may be."""
         return max(0, -self.layout.settled[node])
 
-    def _content(self, world: World, told: Iterable[tuple[Atom, int]] = (), looked: Iterable[Atom] = ()) -> Content:
+    def _content(
+        self, world: IndividualWorld, told: Iterable[tuple[Atom, int]] = (), looked: Iterable[Atom] = ()
+    ) -> Content:
         layout = self.layout
         return Content(
             frozenset((cell, at) for cell, at in world.facts if at + layout.cells[cell].keep > 0),
@@ -204,7 +206,7 @@ class Courses:
 
     def _course(
         self, content: Content, common: Common, passed: int, now: int, arrivals: Arrivals
-    ) -> tuple[Course, World]:
+    ) -> tuple[Course, IndividualWorld]:
         layout = self.layout
         known = {(cell, at - passed) for cell, at in content.facts}
         world = self._world(content, arrivals, passed, now)
@@ -233,13 +235,13 @@ class Courses:
         for (node, at), before in list(told.items()):
             state = self._judged(world, node, at, self.states[before])
             if state != before:
-                changes.append(Told(node, at, state))
+                changes.append(ToldChange(node, at, state))
                 told[node, at] = state
         unsettled = {atom: state for atom, state in told.items() if atom[1] > -layout.settled[atom[0]]}
         place = self.place_of(self._content(world, unsettled.items(), looked))
         return Course(place, tuple(changes), apart), world
 
-    def _arrived(self, fact: Fact, world: World, told: dict[Atom, int], looked: set[Atom]) -> None:
+    def _arrived(self, fact: Fact, world: IndividualWorld, told: dict[Atom, int], looked: set[Atom]) -> None:
         """A fact brings answers up: those it is a premise of, and those above an atom that it may decide."""
         layout = self.layout
         cell, when = fact
@@ -255,7 +257,7 @@ class Courses:
                         if world.in_stream(at - far):
                             looked |= {(answer, at - far) for answer in layout.answers}
 
-    def _judged(self, world: World, node: int, at: int, before: State) -> int:
+    def _judged(self, world: IndividualWorld, node: int, at: int, before: AnswerState) -> int:
         """The number of the state of an answer, once it was `before`."""
         if before.status in ("confirmed", "refuted"):
             return self.state_numbers[before]
@@ -263,14 +265,14 @@ class Courses:
         certain = [self.way(each, at, world.first) for each in pieces if each.is_certain]
         if certain:
             way = min(certain, key=lambda each: (len(each.because), each.order))
-            return self.number_of(State("confirmed", (way,)))
+            return self.number_of(AnswerState("confirmed", (way,)))
         ways = [self.way(each, at, world.first) for each in pieces if world.can_be(each, at)]
         kept = minimal_ways(ways)
         if kept:
-            return self.number_of(State("possible", tuple(kept)))
-        return 0 if before is NOTHING else self.number_of(State("unsupported" if ways else "refuted"))
+            return self.number_of(AnswerState("possible", tuple(kept)))
+        return 0 if before is NOTHING else self.number_of(AnswerState("unsupported" if ways else "refuted"))
 
-    def way(self, piece: Piece, at: int, first: int) -> Way:
+    def way(self, piece: JudgedRule, at: int, first: int) -> Way:
         """A piece in literals whose times count from the answer's; those before the stream are not told."""
         layout, rule = self.layout, piece.rule
         needs: list[Lit] = []
@@ -286,11 +288,11 @@ class Courses:
 class Pair:
     """An individual beside nobody."""
 
-    def __init__(self, layout: Layout, own: World, common: World) -> None:
+    def __init__(self, layout: Layout, own: IndividualWorld, common: IndividualWorld) -> None:
         self.layout, self.own, self.common = layout, own, common
-        self.known: dict[tuple[int, int, int], tuple[bool, Piece | None]] = {}
+        self.known: dict[tuple[int, int, int], tuple[bool, JudgedRule | None]] = {}
 
-    def look(self, node: int, at: int, line: list[Piece]) -> tuple[int, bool, bool]:
+    def look(self, node: int, at: int, line: list[JudgedRule]) -> tuple[int, bool, bool]:
         """Of which rules of an answer about everybody the individual is an exception, whether a piece of its own is
         certain, and whether it gets a line of its own."""
         exceptions, certain, own = 0, False, False
@@ -307,14 +309,14 @@ class Pair:
                 own = own or sure is None or not stays[sure] or certain
         return exceptions, certain, own
 
-    def split(self, node: int, at: int, index: int) -> tuple[bool, Piece | None]:
+    def split(self, node: int, at: int, index: int) -> tuple[bool, JudgedRule | None]:
         """Whether nobody's piece of a rule stands for the individual too; if not, the piece of its own, if any."""
         key = (node, at, index)
         if key not in self.known:
             self.known[key] = self._split(self.layout.rules[node][index], at)
         return self.known[key]
 
-    def _split(self, rule: Rule, at: int) -> tuple[bool, Piece | None]:
+    def _split(self, rule: NodePattern, at: int) -> tuple[bool, JudgedRule | None]:
         own, common = self.own, self.common
         if common.met(rule, at) is None:
             return True, None  # nor for anybody
@@ -339,7 +341,7 @@ class Pair:
         if stays:
             return True, None
         # What has arrived already makes a record, which is looked at for itself.
-        return False, Piece(rule, 0, sure, still_open) if own.met(rule, at) == 0 else None
+        return False, JudgedRule(rule, 0, sure, still_open) if own.met(rule, at) == 0 else None
 
     def _beside(self, node: int, at: int, value: bool | None) -> tuple[bool, bool | None]:
         """Whether what is said of nobody's atom, which is not true of the individual, says the same of its own."""

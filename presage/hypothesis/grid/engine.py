@@ -18,14 +18,14 @@ import numpy.typing as npt
 from presage.engine.relation import Symbols32
 from presage.engine.symbols import Symbols
 from presage.hypothesis.bulk.engine import FEW_SYMBOLS, Arrivals, Bulk, Values
-from presage.hypothesis.engine import Change, State
-from presage.hypothesis.grid.course import Common, Content, Course, Courses
-from presage.hypothesis.grid.layout import Cell, Layout
-from presage.hypothesis.grid.world import Atom, Fact, Piece
+from presage.hypothesis.engine import AnswerChange, AnswerState
+from presage.hypothesis.grid.course import Common, Content, Course, CourseTable
+from presage.hypothesis.grid.fitting import InputCell, Layout
+from presage.hypothesis.grid.world import Atom, Fact, JudgedRule
 from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.patterns import Fixed
-from presage.hypothesis.texts import exclusion_clause, show_clause
 from presage.hypothesis.ways import Way, minimal_ways
+from presage.hypothesis.words import exclusion_clause, show_clause
 
 Ints = npt.NDArray[np.int64]
 NOBODY = -1
@@ -33,17 +33,17 @@ ROOM = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class GeneralAnswer:
     """An answer about everybody but some: its ways, and for each the keys of those it is not about."""
 
     node: int
     at: int
     status: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[JudgedRule, ...]
     ways: tuple[Way, ...]
     exceptions: tuple[Ints, ...]
 
-    def same(self, other: Line) -> bool:
+    def same(self, other: GeneralAnswer) -> bool:
         return (
             (self.status, self.ways) == (other.status, other.ways)
             and all(len(a) == len(b) for a, b in zip(self.exceptions, other.exceptions, strict=True))
@@ -52,22 +52,22 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class GridChanges:
     """What is told: of groups of individuals, and of everybody."""
 
     layout: Layout
-    groups: list[tuple[Ints, tuple[tuple[int, int, State], ...]]]
+    groups: list[tuple[Ints, tuple[tuple[int, int, AnswerState], ...]]]
     """Keys of individuals with the answers, by node and time, that all of them have."""
-    lines: list[Line]
+    lines: list[GeneralAnswer]
 
     def __len__(self) -> int:
         return sum(len(keys) * len(told) for keys, told in self.groups) + len(self.lines)
 
-    def confirmed(self) -> Changed:
+    def confirmed(self) -> GridChanges:
         groups = [(keys, tuple(each for each in told if each[2].status == "confirmed")) for keys, told in self.groups]
-        return Changed(self.layout, groups, [each for each in self.lines if each.status == "confirmed"])
+        return GridChanges(self.layout, groups, [each for each in self.lines if each.status == "confirmed"])
 
-    def changes(self, values: Values) -> Iterator[Change]:
+    def changes(self, values: Values) -> Iterator[AnswerChange]:
         """As the general engine would tell of them."""
         for keys, told in self.groups:
             for key in keys.tolist() if told else ():
@@ -75,7 +75,7 @@ class Changed:
                 for node, at, state in told:
                     ways = tuple(self._way(way, individual, at) for way in state.ways)
                     arguments = self._filled(self.layout.nodes[node].template, individual)
-                    yield Change(self.layout.name, (arguments, at), State(state.status, ways))
+                    yield AnswerChange(self.layout.name, (arguments, at), AnswerState(state.status, ways))
         for line in self.lines:
             yield self._line(line, values)
 
@@ -92,7 +92,7 @@ class Changed:
     def _way(self, way: Way, individual: Sequence[Any], at: int) -> Way:
         return Way(self._lits(way.needs, individual, at), self._lits(way.because, individual, at))
 
-    def _line(self, line: Line, values: Values) -> Change:
+    def _line(self, line: GeneralAnswer, values: Values) -> AnswerChange:
         ways = []
         for piece, way, exceptions in zip(line.pieces, line.ways, line.exceptions, strict=True):
             rule = piece.rule
@@ -108,15 +108,15 @@ class Changed:
         arguments = self._filled(
             self.layout.nodes[line.node].template, [Open(name) for name in line.pieces[0].rule.names]
         )
-        return Change(self.layout.name, (arguments, line.at), State(line.status, tuple(ways)))
+        return AnswerChange(self.layout.name, (arguments, line.at), AnswerState(line.status, tuple(ways)))
 
 
-class Grid:
+class QueryIndividuals:
     """The individuals of one query."""
 
     def __init__(self, layout: Layout, symbols: Symbols, everybody: bool) -> None:
         self.layout, self.symbols, self.everybody = layout, symbols, everybody
-        self.courses = Courses(layout)
+        self.courses = CourseTable(layout)
         self.common = 0
         """Where nobody is."""
         # Before the first step nothing was settled, not even what is so before its own time.
@@ -125,11 +125,11 @@ class Grid:
         self.keys = np.zeros((ROOM, layout.width), np.int64)
         self.places = np.full(ROOM, NOBODY, np.int64)
         self.free: list[int] = []
-        self.lines: dict[tuple[int, tuple[str, ...], int], Line] = {}
+        self.lines: dict[tuple[int, tuple[str, ...], int], GeneralAnswer] = {}
         """What was told about everybody, by node, names and time."""
         self.cells = [self._translated(cell) for cell in layout.cells]
 
-    def _translated(self, cell: Cell) -> tuple[list[tuple[int, int]], list[int]]:
+    def _translated(self, cell: InputCell) -> tuple[list[tuple[int, int]], list[int]]:
         """Where a cell's facts have constants, as numbers, and where the individual's values."""
         constants = [
             (place, self.symbols.number(each.value))
@@ -140,7 +140,7 @@ class Grid:
 
     # -- a step -----------------------------------------------------------------------------------
 
-    def step(self, now: int, arriving: Arrivals) -> Changed:
+    def step(self, now: int, arriving: Arrivals) -> GridChanges:
         if self.courses.is_full:
             self._forget_courses()
         return self._go_on(now, *self._arrivals(now, arriving))
@@ -155,7 +155,7 @@ class Grid:
             group[row] = sets.setdefault(facts, len(sets))
         self._go_on(self.now, list(sets), group)
 
-    def _go_on(self, now: int, sets: list[frozenset[Fact]], group: Ints) -> Changed:
+    def _go_on(self, now: int, sets: list[frozenset[Fact]], group: Ints) -> GridChanges:
         """All individuals, each with the set of its facts that arrived, at `now`."""
         passed, self.now = now - self.now, now
         live = np.flatnonzero(self.places >= 0)
@@ -172,9 +172,9 @@ class Grid:
         lines = list(self._about_everybody(common, courses, live, member, now))
         self.places[live] = places[member]
         self._release(live[self.places[live] == self.common])
-        return Changed(self.layout, groups, self._asked_of(lines))
+        return GridChanges(self.layout, groups, self._asked_of(lines))
 
-    def _asked_of(self, lines: Iterable[Line]) -> list[Line]:
+    def _asked_of(self, lines: Iterable[GeneralAnswer]) -> list[GeneralAnswer]:
         """Lines about everybody, where they are asked for; what is about nobody in particular always is."""
         return [each for each in lines if self.everybody or not each.pieces[0].rule.names]
 
@@ -237,7 +237,7 @@ class Grid:
 
     def _told(
         self, courses: list[Course], live: Ints, member: Ints, counts: Ints, now: int
-    ) -> list[tuple[Ints, tuple[tuple[int, int, State], ...]]]:
+    ) -> list[tuple[Ints, tuple[tuple[int, int, AnswerState], ...]]]:
         """The keys of individuals who took the same course, with what is told of them."""
         groups = []
         states = self.courses.states
@@ -254,12 +254,12 @@ class Grid:
 
     def _about_everybody(
         self, common: Common, courses: list[Course], live: Ints, member: Ints, now: int
-    ) -> Iterator[Line]:
+    ) -> Iterator[GeneralAnswer]:
         seen = set()
         for (node, at), pieces in common.lines.items():
             apart = [course.apart.get((node, at), (0, False)) for course in courses]
             certain = [each for each in pieces if each.is_certain]
-            groups: dict[tuple[str, ...], list[Piece]] = {}
+            groups: dict[tuple[str, ...], list[JudgedRule]] = {}
             for piece in certain or pieces:
                 groups.setdefault(piece.rule.names, []).append(piece)
             for names, group in groups.items():
@@ -275,16 +275,16 @@ class Grid:
     def _line(
         self,
         atom: Atom,
-        pieces: list[Piece],
+        pieces: list[JudgedRule],
         apart: list[tuple[int, bool]],
         live: Ints,
         member: Ints,
         first: int,
         now: int,
-    ) -> Line | None:
+    ) -> GeneralAnswer | None:
         node, at = atom
         is_certain = pieces[0].is_certain
-        ways: dict[Way, tuple[Piece, list[bool]]] = {}
+        ways: dict[Way, tuple[JudgedRule, list[bool]]] = {}
         for piece in pieces:
             out = [bool(rules >> piece.rule.index & 1 or (own and not is_certain)) for rules, own in apart]
             # Whether a way makes another one superfluous hangs on whom each is not about.
@@ -299,7 +299,7 @@ class Grid:
             out = ways[way][1]
             keys = self.keys[live[np.array(out, bool)[member]]] if way.unless else self.keys[:0]
             exceptions.append(keys[np.lexsort(keys.T)])
-        return Line(
+        return GeneralAnswer(
             node,
             now + at,
             "confirmed" if is_certain else "possible",
@@ -310,7 +310,7 @@ class Grid:
 
     # -- memory -----------------------------------------------------------------------------------
 
-    def standing(self) -> Changed:
+    def standing(self) -> GridChanges:
         """What is possible now."""
         live = np.flatnonzero(self.places >= 0)
         found, member, counts = _distinct(self.places[live])
@@ -322,9 +322,9 @@ class Grid:
             groups.append((self.keys[ordered[begin : begin + count]], told))
             begin += count
         lines = self._asked_of(each for each in self.lines.values() if each.status == "possible")
-        return Changed(self.layout, groups, lines)
+        return GridChanges(self.layout, groups, lines)
 
-    def told(self, place: int) -> Iterator[tuple[int, int, State]]:
+    def told(self, place: int) -> Iterator[tuple[int, int, AnswerState]]:
         """What was told of the individuals at a place."""
         for (node, at), state in self.courses.contents[place].told:
             if state:
@@ -365,14 +365,14 @@ class Grids:
     def __init__(self, layouts: Sequence[Layout], everybody: bool) -> None:
         self.intake = Bulk(())
         self.intake.listens = {cell.predicate for layout in layouts for cell in layout.cells}
-        self.grids = [Grid(layout, self.intake.symbols, everybody) for layout in layouts]
+        self.grids = [QueryIndividuals(layout, self.intake.symbols, everybody) for layout in layouts]
         self.most_symbols = FEW_SYMBOLS
 
     @property
     def now(self) -> int | None:
         return self.intake.now
 
-    def step(self, now: int) -> list[Changed]:
+    def step(self, now: int) -> list[GridChanges]:
         """What changes by the facts taken in since the last step, and by the time."""
         arriving = self.intake.handed_over(now)
         found = [grid.step(now, arriving) for grid in self.grids]
@@ -384,7 +384,7 @@ class Grids:
             self.most_symbols = 2 * len(symbols) + FEW_SYMBOLS
         return found
 
-    def standing(self) -> list[Changed]:
+    def standing(self) -> list[GridChanges]:
         return [grid.standing() for grid in self.grids]
 
     def next_wake(self) -> int | None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from presage.hypothesis.engine import Hypotheses, State
+from presage.hypothesis.engine import AnswerState, Hypotheses
 from presage.hypothesis.grid.course import Content
-from presage.hypothesis.grid.engine import Changed, Grid, Grids
-from presage.hypothesis.grid.layout import Template
+from presage.hypothesis.grid.engine import GridChanges, Grids, QueryIndividuals
+from presage.hypothesis.grid.fitting import Template
 from presage.hypothesis.grid.world import Atom, Fact
 from presage.hypothesis.literals import Lit
 from presage.hypothesis.patterns import Fixed
@@ -32,10 +32,10 @@ def pour_out(grids: Grids, engine: Hypotheses) -> None:
             for (node, at), true in content.decided:
                 atom = layout.nodes[node]
                 engine.standings[atom.predicate].decide(grid.now + at, _filled(atom.template, key), true)
-        for change in Changed(layout, list(_groups(grid)), []).changes(values):
+        for change in GridChanges(layout, list(_groups(grid)), []).changes(values):
             arguments, time = change.answer
             shown.ground.setdefault(time, {})[arguments] = change.state  # type: ignore[index, arg-type]
-        for change in Changed(layout, [], list(grid.lines.values())).changes(values):
+        for change in GridChanges(layout, [], list(grid.lines.values())).changes(values):
             arguments, time = change.answer
             shown.open.setdefault(time, {})[arguments] = change.state  # type: ignore[arg-type]
         if layout.lead is not None:
@@ -43,20 +43,20 @@ def pour_out(grids: Grids, engine: Hypotheses) -> None:
     engine.reached[""] = 0
 
 
-def _individuals(grid: Grid) -> Iterator[tuple[Key, Content]]:
+def _individuals(grid: QueryIndividuals) -> Iterator[tuple[Key, Content]]:
     for row in np.flatnonzero(grid.places >= 0).tolist():
         key = tuple(grid.symbols.value(each) for each in grid.keys[row].tolist())
         yield key, grid.courses.contents[grid.places[row]]
 
 
-def _facts(grid: Grid) -> Iterator[tuple[str, Key, int]]:
+def _facts(grid: QueryIndividuals) -> Iterator[tuple[str, Key, int]]:
     for key, content in _individuals(grid):
         for cell, at in content.facts:
             atom = grid.layout.cells[cell]
             yield atom.predicate, _filled(atom.template, key), grid.now + at
 
 
-def _groups(grid: Grid) -> Iterator[tuple[Any, tuple[tuple[int, int, State], ...]]]:
+def _groups(grid: QueryIndividuals) -> Iterator[tuple[Any, tuple[tuple[int, int, AnswerState], ...]]]:
     for row in np.flatnonzero(grid.places >= 0).tolist():
         yield grid.keys[row : row + 1], tuple(grid.told(grid.places[row]))
 
@@ -89,7 +89,7 @@ def take_in(grids: Grids, engine: Hypotheses) -> None:
 class _Reader:
     """What an engine knows of the individuals of one query."""
 
-    def __init__(self, grid: Grid, engine: Hypotheses, now: int) -> None:
+    def __init__(self, grid: QueryIndividuals, engine: Hypotheses, now: int) -> None:
         self.grid, self.layout, self.engine, self.now = grid, grid.layout, engine, now
         self.facts: dict[Key, set[Fact]] = {}
         self.decided: dict[Key, dict[Atom, bool]] = {}
@@ -128,9 +128,9 @@ class _Reader:
         decided |= self.decided.get(key, {})
         return Content(frozenset(), frozenset(decided.items()), frozenset(self.told.get(key, {}).items()))
 
-    def state(self, state: State, time: int) -> State:
+    def state(self, state: AnswerState, time: int) -> AnswerState:
         """A state with the individual left out."""
-        return State(state.status, tuple(self.way(each, time) for each in state.ways))
+        return AnswerState(state.status, tuple(self.way(each, time) for each in state.ways))
 
     def way(self, way: Way, time: int) -> Way:
         needs, because = (frozenset(self.lit(each, time) for each in lits) for lits in (way.needs, way.because))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from presage.hypothesis.engine import Hypotheses
-from presage.hypothesis.grid.layout import Layout, Rule, candidates
+from presage.hypothesis.grid.fitting import Layout, NodePattern, candidates
 
 MOST_SEARCH = 2_000
 
@@ -21,10 +21,10 @@ Needs = tuple[frozenset[Fact], frozenset[Atom]]
 """Facts that have to arrive, and atoms that must not come true."""
 
 
-class Piece(NamedTuple):
+class JudgedRule(NamedTuple):
     """A rule of an atom with its literals judged; as bits, which premises are met, which absences are settled."""
 
-    rule: Rule
+    rule: NodePattern
     met: int
     sure: int
     open: int
@@ -48,13 +48,13 @@ class Piece(NamedTuple):
         return facts, atoms
 
 
-class World:
+class IndividualWorld:
     def __init__(self, layout: Layout, facts: set[Fact], decided: dict[Atom, bool], first: int) -> None:
         self.layout, self.facts, self.decided = layout, facts, decided
         self.first = first
         """When the stream began."""
         self.opened: set[Atom] = set()
-        self.known: dict[Atom, list[Piece]] = {}
+        self.known: dict[Atom, list[JudgedRule]] = {}
         self.feasible: dict[Needs, bool] = {}
         self.steps = 0
         self.depth = 0
@@ -87,14 +87,14 @@ class World:
         self.decided[atom] = False
         return False
 
-    def pieces(self, node: int, at: int) -> list[Piece]:
+    def pieces(self, node: int, at: int) -> list[JudgedRule]:
         """The rules that may still make an atom true, as far as their literals one by one say."""
         if (node, at) not in self.known:
             rules = self.layout.rules[node]
             self.known[node, at] = [piece for rule in rules if (piece := self._piece(rule, at)) is not None]
         return self.known[node, at]
 
-    def _piece(self, rule: Rule, at: int) -> Piece | None:
+    def _piece(self, rule: NodePattern, at: int) -> JudgedRule | None:
         met = self.met(rule, at)
         if met is None:
             return None
@@ -108,9 +108,9 @@ class World:
                 still_open |= 1 << index
             else:
                 sure |= 1 << index
-        return Piece(rule, met, sure, still_open)
+        return JudgedRule(rule, met, sure, still_open)
 
-    def met(self, rule: Rule, at: int) -> int | None:
+    def met(self, rule: NodePattern, at: int) -> int | None:
         """Which premises have arrived; `None` if another one can no longer, or the rule is not for this time."""
         if not self.in_stream(at - rule.low):
             return None
@@ -126,13 +126,13 @@ class World:
         """Whether something has arrived for a rule that may still be met."""
         return any(self.met(rule, at) for rule in self.layout.rules[node])
 
-    def speaks(self, piece: Piece, at: int) -> bool:
+    def speaks(self, piece: JudgedRule, at: int) -> bool:
         """Whether a piece makes an answer confirmed or possible."""
         return piece.is_certain or (piece.has_evidence and self.can_be(piece, at))
 
     # -- what can hold together -------------------------------------------------------------------
 
-    def can_be(self, piece: Piece, at: int) -> bool:
+    def can_be(self, piece: JudgedRule, at: int) -> bool:
         """Whether the premises of a piece can all hold in one continuation of the stream."""
         if not piece.open:
             return True
@@ -176,7 +176,7 @@ def layouts(hypotheses: Hypotheses) -> list[Layout] | None:
 
 def _is_open_ahead(layout: Layout) -> bool:
     """Whether far ahead of now every negated atom is open: then nobody's answers come into sight by time alone."""
-    world = World(layout, set(), {}, -layout.longest)
+    world = IndividualWorld(layout, set(), {}, -layout.longest)
     beyond = layout.longest + layout.reach * len(layout.nodes) + 1
     # From near to far, so that recursion finds most of it done.
     values = [(at, world.value(node, at)) for at in range(beyond + 3) for node in layout.negated]

@@ -11,7 +11,7 @@ from presage.hypothesis.ranges.patterns import Moment, Need, RangePattern, at_mo
 from presage.hypothesis.ranges.pieces import extent
 from presage.hypothesis.ranges.segments import Segment, cells, part_of, reach_of
 from presage.hypothesis.ranges.world import World
-from presage.hypothesis.texts import Clause
+from presage.hypothesis.words import Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable, number
 from presage.model.values import Value

@@ -15,13 +15,13 @@ from presage.hypothesis.delays import Delays
 from presage.hypothesis.listing import asked_by
 from presage.hypothesis.patterns import Fixed
 from presage.hypothesis.ranges.engine import Ranges
+from presage.hypothesis.ranges.into_zones import range_patterns
 from presage.hypothesis.ranges.patterns import RangePattern
-from presage.hypothesis.ranges.reading import range_patterns
 from presage.hypothesis.unfold import Unfolder
 from presage.model.formulas import Atom
 from presage.model.statements import Query
 from presage.model.terms import Variable
-from presage.time.stretches import Line
+from presage.time.stretches import TimeLine
 
 
 class Entangled(Exception):
@@ -53,7 +53,7 @@ def have_fixed_times(patterns: dict[str, list[RangePattern]]) -> bool:
 def range_engine(subject: Subject, found: dict[str, list[RangePattern]]) -> Ranges:
     """The engine of the patterns that `ranges_of` found."""
     asked = [label(place) for place in range(len(subject.queries))]
-    engine = Ranges(Line(subject.discrete), found, asked, Delays(subject.predicates))
+    engine = Ranges(TimeLine(subject.discrete), found, asked, Delays(subject.predicates))
     engine.statics.add_facts_of(subject)
     return engine
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from presage.analysis.differences import linear
-from presage.hypothesis.patterns import Condition
+from presage.hypothesis.patterns import PatternCondition
 from presage.hypothesis.ranges.patterns import Moment, RangePattern, difference
-from presage.hypothesis.texts import Clause, opposite
+from presage.hypothesis.words import Clause, opposite
 from presage.model.terms import Constant, Term, Variable, number, term_variables
 from presage.model.values import Value, is_hopeless, is_true, value_of
 from presage.time.zones import START, Constraint, Zone
@@ -18,7 +18,7 @@ class Comparing:
     def __init__(self, pattern: RangePattern) -> None:
         self.pattern = pattern
 
-    def said(self, condition: Condition, slots: Sequence[Any], zone: Zone) -> list[Constraint] | bool | None:
+    def said(self, condition: PatternCondition, slots: Sequence[Any], zone: Zone) -> list[Constraint] | bool | None:
         """What a comparison that speaks of times says about them; `None` while that cannot be told."""
         terms = self.pattern.terms
 
@@ -47,11 +47,11 @@ class Comparing:
                     again = True
         return slots
 
-    def is_hopeless(self, condition: Condition, slots: Sequence[Any], zone: Zone) -> bool:
+    def is_hopeless(self, condition: PatternCondition, slots: Sequence[Any], zone: Zone) -> bool:
         """Whether a comparison can never be met, whatever its open values are."""
         return is_hopeless(condition.operator, condition.left, condition.right, self.known(slots, zone))
 
-    def times(self, condition: Condition) -> set[int]:
+    def times(self, condition: PatternCondition) -> set[int]:
         """The variables of the zone that a comparison speaks of."""
         return {
             place.base
@@ -74,7 +74,7 @@ class Comparing:
 
         return value
 
-    def solution(self, condition: Condition, slots: Sequence[Any], zone: Zone, slot: int) -> Value | None:
+    def solution(self, condition: PatternCondition, slots: Sequence[Any], zone: Zone, slot: int) -> Value | None:
         """The value that an equation gives a slot."""
         known = self.known(slots, zone)
         for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
@@ -95,7 +95,7 @@ class Comparing:
                 rest += sign * factor * value
         return None if share == 0 else number(-rest / share)
 
-    def clause(self, condition: Condition, slots: Sequence[Any], zone: Zone) -> Clause:
+    def clause(self, condition: PatternCondition, slots: Sequence[Any], zone: Zone) -> Clause:
         """The opposite of a condition that is still open, with what is known put in."""
         known = self.known(slots, zone)
 

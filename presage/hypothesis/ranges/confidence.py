@@ -5,46 +5,46 @@ from __future__ import annotations
 
 from typing import Any
 
-from presage.hypothesis.confidence import Confidence, Unknown
+from presage.hypothesis.confidence import Confidence, NoProbability
 from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.patterns import Need
-from presage.hypothesis.ranges.pieces import Piece, extent
+from presage.hypothesis.ranges.pieces import ZonePiece, extent
 from presage.model.statements import Distribution
 from presage.model.terms import Number
 from presage.time.zones import START
 
 
-def confidence_of(piece: Piece, engine: Any, chances: Confidence, now: Number) -> float | None:
+def confidence_of(piece: ZonePiece, engine: Any, chances: Confidence, now: Number) -> float | None:
     """`None` on dense time, and where values are open or no rates are given."""
     if not chances.given or not engine.line.whole:
         return None
     try:
         return _of(piece, engine, chances, now)
-    except Unknown:
+    except NoProbability:
         return None
 
 
-def _of(piece: Piece, engine: Any, chances: Confidence, now: Number) -> float:
+def _of(piece: ZonePiece, engine: Any, chances: Confidence, now: Number) -> float:
     total = 1.0
     seen: set[int] = set()
     for need in piece.needs:
         if need.amount is not None:
-            raise Unknown
+            raise NoProbability
         if any(isinstance(each, Open) for each in need.arguments):
-            raise Unknown
+            raise NoProbability
         if not need.positive and need.predicate in engine.matchings:
-            raise Unknown
+            raise NoProbability
         free = {side.base for side in (need.low, need.high) if side.base != START}
         free = {each for each in free if piece.zone.distance(each, START) is None}
         if free & seen or (free and (need.throughout or _is_tied(piece, free))):
             # Choices that hang together have no simple probability.
-            raise Unknown
+            raise NoProbability
         seen |= free
         total *= _chance(need, piece, chances, now, bool(free))
     return total
 
 
-def _is_tied(piece: Piece, free: set[int]) -> bool:
+def _is_tied(piece: ZonePiece, free: set[int]) -> bool:
     """Whether an open time is bounded by another one."""
     (one,) = free
     zone = piece.zone
@@ -66,12 +66,12 @@ def _at(base: int) -> Any:
     return Moment(base, 0)
 
 
-def _chance(need: Need, piece: Piece, chances: Confidence, now: Number, is_open: bool) -> float:
+def _chance(need: Need, piece: ZonePiece, chances: Confidence, now: Number, is_open: bool) -> float:
     low, high = extent(piece.zone, need.low)[0], extent(piece.zone, need.high)[1]
     if low is None or high is None:
         if is_open and low is not None:
             return _some(need, chances, now, int(low), None)
-        raise Unknown
+        raise NoProbability
     if not is_open and not need.throughout:
         single = chances.chance((need.predicate, need.arguments, low), now)
         return single if need.positive else 1 - single
@@ -87,7 +87,7 @@ def _some(need: Need, chances: Confidence, now: Number, low: int, high: int | No
     """That a fact comes at some time of a range. Far enough ahead all times are alike."""
     declared = chances.delays.declaration(need.predicate, need.arguments)
     if declared is None or (declared.rate is None and "rate" not in declared.learned):
-        raise Unknown
+        raise NoProbability
     waits = [int(wait) for wait, _ in declared.delay.parts] if isinstance(declared.delay, Distribution) else [0]  # type: ignore[arg-type]
     alike = max(low, int(now) + 1)
     none = 1.0

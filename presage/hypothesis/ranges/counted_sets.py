@@ -33,7 +33,7 @@ class Found(NamedTuple):
     """Those at which it counts."""
 
 
-class Cell(NamedTuple):
+class ZonePart(NamedTuple):
     """A part of a zone in which the same things count."""
 
     zone: Zone
@@ -178,14 +178,14 @@ class CountedSets:
         return True
 
 
-def outside(cell: Cell, constraints: Sequence[Constraint]) -> Iterator[Cell]:
+def outside(cell: ZonePart, constraints: Sequence[Constraint]) -> Iterator[ZonePart]:
     """The parts of a cell in which some constraint is not met."""
     zone, free = cell.zone, cell.free
     for x, y, bound in constraints:
         other = [(y, x, zone.opposite(bound))]
         left = zone.within(other)
         if not left.empty:
-            yield Cell(left, free.within(other), cell.found)
+            yield ZonePart(left, free.within(other), cell.found)
         zone, free = zone.within([(x, y, bound)]), free.within([(x, y, bound)])
         if zone.empty:
             return

@@ -13,23 +13,16 @@ from math import ceil, floor
 from typing import Any
 
 from presage.hypothesis.patterns import Fixed, with_values
-from presage.hypothesis.ranges.counted_sets import MOST_POINTS, Cell, Choices, CountedSets, Found, outside
+from presage.hypothesis.ranges.counted_sets import MOST_POINTS, Choices, CountedSets, Found, ZonePart, outside
 from presage.hypothesis.ranges.memory import near
 from presage.hypothesis.ranges.partial import Partial, bits
-from presage.hypothesis.ranges.patterns import (
-    Amount,
-    Counted,
-    Moment,
-    Need,
-    RangePattern,
-    at_most,
-)
+from presage.hypothesis.ranges.patterns import Amount, Counted, Moment, Need, RangePattern, at_most
 from presage.hypothesis.ranges.pieces import extent
 from presage.hypothesis.ranges.premises_inside import PremisesInside
 from presage.hypothesis.ranges.segments import reach_of
 from presage.hypothesis.ranges.wording import Wording
 from presage.hypothesis.ranges.world import World
-from presage.hypothesis.texts import Clause
+from presage.hypothesis.words import Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable, number
 from presage.model.values import Value, is_true, value_of
@@ -143,15 +136,15 @@ class Counts:
 
     def _cells(
         self, zone: Zone, free: Zone, counted: Counted, things: dict[tuple[Value, ...], list[Found]], bound: Number
-    ) -> Iterator[Cell]:
+    ) -> Iterator[ZonePart]:
         """The parts of a zone in which the same things count; where it is enough, whatever else does."""
         if counted.function == "sum":
             ranked = sorted(things.items(), key=lambda each: (-each[0][0], min(each[1]).times, repr(each[0])))  # type: ignore[operator]
         else:
             ranked = sorted(things.items(), key=lambda each: (min(each[1]).times, repr(each[0])))
-        cells = [Cell(zone, free, ())]
+        cells = [ZonePart(zone, free, ())]
         for _, supports in ranked:
-            following: list[Cell] = []
+            following: list[ZonePart] = []
             for cell in cells:
                 if counted.is_positive and self._is_met(counted, cell.found, bound):
                     yield cell
@@ -159,13 +152,13 @@ class Counts:
                 rest = [cell]
                 for support in sorted(supports, key=lambda each: (each.times, repr(each.row))):
                     inside = list(_meeting(self.line.whole, support.times, counted.need))
-                    left: list[Cell] = []
+                    left: list[ZonePart] = []
                     for part in rest:
                         within = part.zone.within(inside)
                         if within.empty:
                             left.append(part)
                             continue
-                        following.append(Cell(within, part.free.within(inside), (*part.found, support)))
+                        following.append(ZonePart(within, part.free.within(inside), (*part.found, support)))
                         left += outside(part, inside)
                     rest = left
                 following += rest
@@ -183,7 +176,7 @@ class Counts:
     # -- what that says ---------------------------------------------------------------------------
 
     def _judge(
-        self, state: Partial, counted: Counted, cell: Cell, bound: Number, coming: tuple[tuple[Any, ...], ...] = ()
+        self, state: Partial, counted: Counted, cell: ZonePart, bound: Number, coming: tuple[tuple[Any, ...], ...] = ()
     ) -> Iterator[Partial]:
         """`coming` is what other premises add."""
         there = self._worth(counted, cell.found)
@@ -245,7 +238,13 @@ class Counts:
         return found
 
     def _lacking(
-        self, state: Partial, counted: Counted, cell: Cell, lacking: Number, cut: Number, choices: Choices | None = None
+        self,
+        state: Partial,
+        counted: Counted,
+        cell: ZonePart,
+        lacking: Number,
+        cut: Number,
+        choices: Choices | None = None,
     ) -> Iterator[Partial]:
         """So much is still needed, where so much may still come."""
         need = counted.need
@@ -301,7 +300,7 @@ class Counts:
         )
 
     def _picky(
-        self, state: Partial, counted: Counted, cell: Cell, amount: Amount, cut: Number, choices: Choices
+        self, state: Partial, counted: Counted, cell: ZonePart, amount: Amount, cut: Number, choices: Choices
     ) -> Iterator[Partial]:
         """So much is still needed, at times some of which do not count: time by time of the answer, if these are few,
         and otherwise not before enough of them can have come."""
@@ -336,7 +335,7 @@ class Counts:
                 yield self._needing(each.but(zone=zone), counted, cell, amount, cut, choices)
 
     def _needing(
-        self, state: Partial, counted: Counted, cell: Cell, amount: Amount, cut: Number, choices: Choices
+        self, state: Partial, counted: Counted, cell: ZonePart, amount: Amount, cut: Number, choices: Choices
     ) -> Partial:
         need = counted.need
         limits = tuple(self.wording.limits(counted, state.slots))

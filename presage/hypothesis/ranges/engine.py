@@ -13,11 +13,11 @@ from dataclasses import replace
 from itertools import count
 
 from presage.hypothesis.delays import Delays
+from presage.hypothesis.ranges.lifetimes import needed, settled
 from presage.hypothesis.ranges.matching import Matching
 from presage.hypothesis.ranges.memory import Memory, Values
 from presage.hypothesis.ranges.patterns import Need, RangePattern
-from presage.hypothesis.ranges.pieces import Piece, canonical, extent
-from presage.hypothesis.ranges.spans import needed, settled
+from presage.hypothesis.ranges.pieces import ZonePiece, canonical, extent
 from presage.hypothesis.ranges.told import Arguments, Change, Standing, Told, beyond, inside, is_instance, is_open
 from presage.hypothesis.ranges.turns import turns
 from presage.hypothesis.ranges.ways import Outcome, outcome
@@ -25,7 +25,7 @@ from presage.hypothesis.ranges.world import Judged, World
 from presage.hypothesis.statics import StaticRows
 from presage.model.terms import Number
 from presage.time.sameness import as_set, mapping
-from presage.time.stretches import ENDLESS, EVER, Line, Stretch, common, minus, union
+from presage.time.stretches import ENDLESS, EVER, Stretch, TimeLine, common, minus, union
 from presage.time.zones import ANSWER
 
 Key = tuple[str, Arguments]
@@ -37,7 +37,7 @@ class Ranges:
 
     def __init__(
         self,
-        line: Line,
+        line: TimeLine,
         patterns: dict[str, list[RangePattern]],
         asked: Sequence[str],
         delays: Delays,
@@ -75,7 +75,7 @@ class Ranges:
         self.tickets = count()
         self.judged: dict[tuple[str, Values], tuple[Judged, Number | None]] = {}
         self.hidden_wake: Number | None = None
-        self.looked_at: dict[Key, list[Piece]] = {}
+        self.looked_at: dict[Key, list[ZonePiece]] = {}
         """What the answers that the last step looked at hang on."""
 
     @property
@@ -164,7 +164,7 @@ class Ranges:
 
     # -- one key ----------------------------------------------------------------------------------
 
-    def pieces(self, key: Key, times: Stretch = EVER) -> list[Piece]:
+    def pieces(self, key: Key, times: Stretch = EVER) -> list[ZonePiece]:
         """All that speaks for the answers of a key now."""
         assert self.now is not None
         name, arguments = key
@@ -175,7 +175,7 @@ class Ranges:
         span = self.spans[name]
         return Stretch((0, 0), ENDLESS) if span is None else Stretch((max(0, self.since - span), 0), ENDLESS)
 
-    def outcome(self, key: Key) -> tuple[Outcome, list[Piece]]:
+    def outcome(self, key: Key) -> tuple[Outcome, list[ZonePiece]]:
         """What is known of a key now, and the pieces that it follows from."""
         self.hidden_wake = None
         pieces = self.pieces(key, self.undecided(key[0]))
@@ -230,7 +230,7 @@ class Ranges:
             yield self.line.point(times.first[0] + step)  # type: ignore[arg-type]
 
     def _at_times(
-        self, key: Key, told: Told, ways: list[Piece], still: list[Stretch], scheme: bool
+        self, key: Key, told: Told, ways: list[ZonePiece], still: list[Stretch], scheme: bool
     ) -> Iterator[Change]:
         fixed: MutableMapping[Number, None] = mapping()
         for each in ways:
@@ -262,7 +262,7 @@ class Ranges:
             else:
                 told.at[at] = now
 
-    def _open(self, key: Key, told: Told, ways: list[Piece]) -> Iterator[Change]:
+    def _open(self, key: Key, told: Told, ways: list[ZonePiece]) -> Iterator[Change]:
         before = told.open
         if any(each.grounded for each in ways):
             now = Standing("possible", as_set(each.form for each in ways), tuple(ways))
@@ -293,7 +293,7 @@ class Ranges:
 
     # -- time -------------------------------------------------------------------------------------
 
-    def _watch(self, key: Key, told: Told, pieces: list[Piece]) -> None:
+    def _watch(self, key: Key, told: Told, pieces: list[ZonePiece]) -> None:
         """When to look again though nothing arrives: when all choices of some premise are gone, and when an absence is
         settled."""
         assert self.now is not None
@@ -324,7 +324,7 @@ class Ranges:
         if not self.line.whole and any(self._flows(piece) for piece in pieces):
             self.flowing[key] = None
 
-    def _at_told_times(self, piece: Piece, told: Told) -> Iterator[Piece]:
+    def _at_told_times(self, piece: ZonePiece, told: Told) -> Iterator[ZonePiece]:
         """A piece that covers many times, at those of which something was told."""
         if not piece.zone.range(ANSWER).is_point:
             for at in told.at:
@@ -332,7 +332,7 @@ class Ranges:
                 if not zone.empty:
                     yield replace(piece, zone=zone)
 
-    def _flows(self, piece: Piece) -> bool:
+    def _flows(self, piece: ZonePiece) -> bool:
         """Whether time settles an absence of a piece for one time of the answer after the other."""
         absences = (each for each in piece.needs if not each.positive)
         return any(first != last for each in absences for first, last in [extent(piece.zone, each.high)])

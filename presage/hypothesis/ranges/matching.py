@@ -21,10 +21,10 @@ from presage.hypothesis.ranges.memory import near
 from presage.hypothesis.ranges.merging import Merging
 from presage.hypothesis.ranges.partial import Partial, bits, given_of, ordered
 from presage.hypothesis.ranges.patterns import Counted, Moment, Need, RangePattern, at_most
-from presage.hypothesis.ranges.pieces import Piece, apart, canonical, equations, overlap
+from presage.hypothesis.ranges.pieces import ZonePiece, apart, canonical, equations, overlap
 from presage.hypothesis.ranges.segments import Segment, cells, part_of, reach_of
 from presage.hypothesis.ranges.world import Values, World
-from presage.hypothesis.texts import Clause
+from presage.hypothesis.words import Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable, number
 from presage.model.values import Value, is_true, value_of
@@ -46,7 +46,7 @@ class Matching:
         self.answered = {each for each in pattern.arguments if not isinstance(each, Fixed)}
         self.merging = Merging(pattern, self.order, self.lookups, self.answered)
 
-    def pieces(self, arguments: Sequence[Argument], now: Number, times: Stretch = EVER) -> Iterator[Piece]:
+    def pieces(self, arguments: Sequence[Argument], now: Number, times: Stretch = EVER) -> Iterator[ZonePiece]:
         """The pieces that lead to these arguments; a variable stands for any value that nothing gives."""
         start = self._bound(arguments, times)
         if start is None:
@@ -363,7 +363,7 @@ class Matching:
             return
         yield state
 
-    def _piece(self, state: Partial) -> Iterator[Piece]:
+    def _piece(self, state: Partial) -> Iterator[ZonePiece]:
         def put(need: Need) -> Need:
             return replace(need, arguments=tuple(self._value(each, state.slots) for each in need.arguments))
 
@@ -387,7 +387,9 @@ class Matching:
                         for part in apart(zone, known, overlap(zone, present, absent), same)
                     ]
         for zone, known in parts:
-            yield canonical(Piece(zone, state.free, needs, whole, state.because, settled, known, grounded, state.loose))
+            yield canonical(
+                ZonePiece(zone, state.free, needs, whole, state.because, settled, known, grounded, state.loose)
+            )
 
     def _limits(self, state: Partial) -> tuple[Clause, ...] | None:
         """What open values must not be or satisfy."""

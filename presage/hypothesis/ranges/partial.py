@@ -8,7 +8,7 @@ from typing import Any
 from presage.hypothesis.patterns import Fixed, Lookup
 from presage.hypothesis.ranges.patterns import Need, RangePattern
 from presage.hypothesis.ranges.pieces import Evidence
-from presage.hypothesis.texts import Clause
+from presage.hypothesis.words import Clause
 from presage.model.values import Value
 from presage.time.zones import ANSWER, Zone
 

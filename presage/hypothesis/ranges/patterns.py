@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from presage.analysis.differences import linear
 from presage.hypothesis.finish import NoPatterns
-from presage.hypothesis.patterns import Argument, Condition, Fixed, Lookup
+from presage.hypothesis.patterns import Argument, Fixed, Lookup, PatternCondition
 from presage.hypothesis.ranges.ranking import ranks
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Number, Term, Variable, number
@@ -101,7 +101,7 @@ class Counted:
     terms: tuple[Term, ...]
     need: Need
     lookups: tuple[Lookup, ...]
-    conditions: tuple[Condition, ...]
+    conditions: tuple[PatternCondition, ...]
     locals: frozenset[int]
     """The slots that only it fills."""
     some: bool
@@ -121,7 +121,7 @@ class RangePattern:
     absences: tuple[Need, ...]
     zone: Zone
     lookups: tuple[Lookup, ...]
-    conditions: tuple[Condition, ...]
+    conditions: tuple[PatternCondition, ...]
     """Comparisons of values, and of times where more than their distance counts."""
     terms: dict[str, int | Moment]
     """What the names in conditions stand for."""
@@ -151,7 +151,7 @@ def inside(moment: Moment, stretch: Need) -> list[Constraint]:
     ]
 
 
-def difference(condition: Condition, moment: Any) -> list[Constraint] | None:
+def difference(condition: PatternCondition, moment: Any) -> list[Constraint] | None:
     """A comparison of two times, or of one and a number, as constraints; `None` if it is none. `moment` gives the time,
     or the number, that a name stands for."""
     operator = condition.operator
@@ -236,7 +236,7 @@ def _factored(pattern: RangePattern) -> Iterator[RangePattern]:
                     yield factor
 
 
-def _is_hopeless(condition: Condition, terms: dict[str, int | Moment]) -> bool:
+def _is_hopeless(condition: PatternCondition, terms: dict[str, int | Moment]) -> bool:
     """Whether a comparison of a value with itself cannot come out as it should."""
     left, right = condition.left, condition.right
     if not (isinstance(left, Variable) and isinstance(right, Variable)):
@@ -286,7 +286,7 @@ def _without(pattern: RangePattern, place: int, values: dict[int, Argument]) -> 
         if isinstance(new, Fixed):
             terms[f"#{old}"] = old
             known = Constant(new.value)
-            conditions.append(Condition("=", Variable(f"#{old}"), known, True, frozenset({old}), frozenset()))
+            conditions.append(PatternCondition("=", Variable(f"#{old}"), known, True, frozenset({old}), frozenset()))
     return RangePattern(
         put(pattern.arguments),
         placed(each for index, each in enumerate(pattern.premises) if index != place),

@@ -8,7 +8,7 @@ from typing import Any
 
 from presage.hypothesis.literals import Argument, Open
 from presage.hypothesis.ranges.patterns import Moment, Need, at_most, inside
-from presage.hypothesis.texts import Clause
+from presage.hypothesis.words import Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable
 from presage.time.sameness import distinct, mapping
@@ -19,7 +19,7 @@ Evidence = tuple[str, tuple[Argument, ...], Stretch]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ZonePiece:
     """At each choice of times in a zone: evidence, and what is missing."""
 
     zone: Zone
@@ -68,7 +68,7 @@ def extent(zone: Zone, moment: Moment) -> tuple[Number | None, Number | None]:
     return None if low is None else moment.offset - low[0], None if high is None else moment.offset + high[0]
 
 
-def canonical(piece: Piece) -> Piece:
+def canonical(piece: ZonePiece) -> ZonePiece:
     """The same with as few time variables as there can be: those at a fixed distance from others go, and so do those
     that nothing missing hangs on; where a stretch overlaps another premise, both are one."""
     needs = piece.needs if len(piece.needs) < 2 else merged(piece.zone, piece.needs)

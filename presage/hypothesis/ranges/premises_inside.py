@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from presage.hypothesis.patterns import Fixed
-from presage.hypothesis.ranges.counted_sets import Cell, CountedSets, Found, outside
+from presage.hypothesis.ranges.counted_sets import CountedSets, Found, ZonePart, outside
 from presage.hypothesis.ranges.partial import Partial
 from presage.hypothesis.ranges.patterns import OWN, Counted, Moment, Need, same
 from presage.hypothesis.ranges.patterns import inside as within
@@ -18,7 +18,7 @@ from presage.time.zones import START, Zone
 MOST_TIMES = 16
 """A stretch of more times is not taken apart to see which of them are counted."""
 
-Case = tuple[Cell, tuple[tuple[Any, ...], ...]]
+Case = tuple[ZonePart, tuple[tuple[Any, ...], ...]]
 """A cell, and what other premises add there."""
 
 
@@ -28,7 +28,7 @@ class PremisesInside:
     def __init__(self, sets: CountedSets) -> None:
         self.sets, self.pattern = sets, sets.pattern
 
-    def cases(self, state: Partial, counted: Counted, cell: Cell) -> Iterator[Case]:
+    def cases(self, state: Partial, counted: Counted, cell: ZonePart) -> Iterator[Case]:
         """A cell by which other premises fall inside, with what they add."""
         cases: list[Case] = [(cell, ())]
         for premise in state.needs:
@@ -53,14 +53,14 @@ class PremisesInside:
             for part, coming in cases:
                 zone = part.zone.within(inside)
                 if not zone.empty:
-                    new = [Cell(zone, part.free.within(inside), part.found)]
+                    new = [ZonePart(zone, part.free.within(inside), part.found)]
                     for moment in _taken_times(adds, part.found):
                         # At a time that is counted already it adds nothing.
                         at = same(_moment_in(adds), moment)
                         for each in new:
                             both = each.zone.within(at)
                             if not both.empty:
-                                following.append((Cell(both, each.free.within(at), each.found), coming))
+                                following.append((ZonePart(both, each.free.within(at), each.found), coming))
                         new = [rest for each in new for rest in outside(each, at)]
                     for each in new:
                         more = coming if self._is_among(adds, coming, each.zone) else (*coming, adds)
@@ -107,7 +107,7 @@ class PremisesInside:
         return False
 
 
-def _single(premise: Need, cell: Cell) -> Iterator[tuple[Cell, list[Need]]]:
+def _single(premise: Need, cell: ZonePart) -> Iterator[tuple[ZonePart, list[Need]]]:
     """A premise as one for each of its times, by how many these are."""
     if not premise.throughout:
         yield cell, [premise]
@@ -122,7 +122,7 @@ def _single(premise: Need, cell: Cell) -> Iterator[tuple[Cell, list[Need]]]:
         if not zone.empty:
             times = (premise.low.later(step) for step in range(length + 1))
             points = [replace(premise, low=each, high=each, throughout=False) for each in times]
-            yield Cell(zone, cell.free.within(fixed), cell.found), points
+            yield ZonePart(zone, cell.free.within(fixed), cell.found), points
 
 
 def _length(premise: Need, zone: Zone, longest: bool) -> Number | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from presage.hypothesis.ranges.patterns import Moment, Need, at_most
 from presage.hypothesis.ranges.pieces import extent
-from presage.time.stretches import BEGINNING, ENDLESS, Line, Stretch
+from presage.time.stretches import BEGINNING, ENDLESS, Stretch, TimeLine
 from presage.time.zones import START, Constraint, Zone
 
 
@@ -73,7 +73,7 @@ def _ends(literal: Need, times: Stretch) -> list[Constraint]:
     return found
 
 
-def part_of(line: Line, literal: Need, times: Stretch, is_first: bool, is_last: bool) -> Need:
+def part_of(line: TimeLine, literal: Need, times: Stretch, is_first: bool, is_last: bool) -> Need:
     """The part of a literal's stretch that lies in a segment."""
     low, closed_low, high, closed_high = literal.low, literal.closed_low, literal.high, literal.closed_high
     if not is_first:
@@ -86,7 +86,7 @@ def part_of(line: Line, literal: Need, times: Stretch, is_first: bool, is_last: 
     return replace(literal, low=low, high=high, closed_low=closed_low, closed_high=closed_high, throughout=low != high)
 
 
-def reach_of(line: Line, zone: Zone, literal: Need) -> Stretch:
+def reach_of(line: TimeLine, zone: Zone, literal: Need) -> Stretch:
     """All times that a literal may be about."""
     low, high = extent(zone, literal.low)[0], extent(zone, literal.high)[1]
     first = True if literal.low.base == 0 else zone.range(literal.low.base).closed_low

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from presage.hypothesis.literals import Argument, Open
-from presage.hypothesis.ranges.pieces import Piece, canonical
+from presage.hypothesis.ranges.pieces import ZonePiece, canonical
 from presage.model.terms import Number
 from presage.time.sameness import mapping
 from presage.time.stretches import Stretch
@@ -22,7 +22,7 @@ class Standing:
 
     status: str
     forms: Any = frozenset()
-    ways: tuple[Piece, ...] = ()
+    ways: tuple[ZonePiece, ...] = ()
 
 
 @dataclass(slots=True)
@@ -44,16 +44,16 @@ class Change:
     status: str
     times: Stretch | None
     """`None` is an open time."""
-    ways: tuple[Piece, ...] = ()
+    ways: tuple[ZonePiece, ...] = ()
 
 
-def inside(piece: Piece, times: Stretch) -> Iterator[Piece]:
+def inside(piece: ZonePiece, times: Stretch) -> Iterator[ZonePiece]:
     zone = piece.zone.within(times.within(ANSWER))
     if not zone.empty:
         yield piece if zone is piece.zone else canonical(replace(piece, zone=zone))
 
 
-def beyond(piece: Piece, taken: Iterable[Stretch]) -> Iterator[Piece]:
+def beyond(piece: ZonePiece, taken: Iterable[Stretch]) -> Iterator[ZonePiece]:
     zones = [piece.zone]
     for times in taken:
         inside = Zone.of(piece.zone.size, piece.zone.whole, times.within(ANSWER))

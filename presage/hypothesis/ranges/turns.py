@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator
 
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.ranges.patterns import Amount, Need, at_most
-from presage.hypothesis.ranges.pieces import Piece, extent
+from presage.hypothesis.ranges.pieces import ZonePiece, extent
 from presage.model.terms import Number
-from presage.time.stretches import Line
+from presage.time.stretches import TimeLine
 
 
-def turns(piece: Piece, delays: Delays, derived: Collection[str], now: Number, line: Line) -> Iterator[Number]:
+def turns(piece: ZonePiece, delays: Delays, derived: Collection[str], now: Number, line: TimeLine) -> Iterator[Number]:
     """The times at which something about a piece changes by time alone; `derived` are the predicates that are judged
     by patterns of their own."""
     for need in piece.needs:
@@ -32,7 +32,7 @@ def turns(piece: Piece, delays: Delays, derived: Collection[str], now: Number, l
             yield max(low, 0) + delay
 
 
-def _may_speak(piece: Piece, absence: Need, delay: Number, delays: Delays) -> bool:
+def _may_speak(piece: ZonePiece, absence: Need, delay: Number, delays: Delays) -> bool:
     """Whether an absence can begin to be evidence while all that has to come still may."""
     zone = piece.zone.within(
         at_most(absence.low.later(delay - delays.of(need.predicate, need.arguments)), need.low, (0, -1))
@@ -42,7 +42,9 @@ def _may_speak(piece: Piece, absence: Need, delay: Number, delays: Delays) -> bo
     return not zone.empty
 
 
-def _of_amount(need: Need, amount: Amount, piece: Piece, delay: Number, now: Number, line: Line) -> Iterator[Number]:
+def _of_amount(
+    need: Need, amount: Amount, piece: ZonePiece, delay: Number, now: Number, line: TimeLine
+) -> Iterator[Number]:
     """The times at which fewer choices may be left than are needed, or at which none is."""
     for end in extent(piece.zone, need.high)[1 if need.positive else 0 :]:
         if end is None:

@@ -13,28 +13,28 @@ from typing import Any, NamedTuple
 
 from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.covering import Pair, arranged, equal, is_kin, placed
-from presage.hypothesis.ranges.pieces import Piece, canonical, merged
+from presage.hypothesis.ranges.pieces import ZonePiece, canonical, merged
 from presage.hypothesis.ranges.ranking import evidence_ranks
-from presage.hypothesis.texts import MIRRORED, Clause, show_clause
+from presage.hypothesis.words import MIRRORED, Clause, show_clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable
 from presage.model.values import is_true, value_of
 from presage.time.sameness import as_set, distinct, mapping, mark
-from presage.time.stretches import Line, Stretch, minus, union
+from presage.time.stretches import Stretch, TimeLine, minus, union
 from presage.time.zones import ANSWER, Zone, joined
 
 
 class Outcome(NamedTuple):
     """What is known of the answers with some arguments, by their times."""
 
-    confirmed: list[Piece]
-    ways: list[Piece]
+    confirmed: list[ZonePiece]
+    ways: list[ZonePiece]
     """Minimal, with evidence."""
     open: list[Stretch]
     """Where they may still come true, with evidence or without."""
 
 
-def outcome(pieces: Iterable[Piece], line: Line, arguments: Iterable[object] = ()) -> Outcome:
+def outcome(pieces: Iterable[ZonePiece], line: TimeLine, arguments: Iterable[object] = ()) -> Outcome:
     """`arguments` are the answer's: its open variables stand for the same in all pieces."""
     answered = frozenset(each for each in arguments if isinstance(each, Open))
     found = distinct(pieces)
@@ -51,7 +51,7 @@ def outcome(pieces: Iterable[Piece], line: Line, arguments: Iterable[object] = (
     return Outcome(sure, kept, still)
 
 
-def _beyond(pieces: Iterable[Piece], confirmed: list[Stretch]) -> Iterator[Piece]:
+def _beyond(pieces: Iterable[ZonePiece], confirmed: list[Stretch]) -> Iterator[ZonePiece]:
     """Pieces at times that are not confirmed."""
     for piece in pieces:
         zones = [piece.zone]
@@ -62,14 +62,14 @@ def _beyond(pieces: Iterable[Piece], confirmed: list[Stretch]) -> Iterator[Piece
             yield piece if zone is piece.zone else canonical(replace(piece, zone=zone))
 
 
-def _may_beat_itself(piece: Piece) -> bool:
+def _may_beat_itself(piece: ZonePiece) -> bool:
     """Whether one choice of times may need less than another."""
     return any(
         each.throughout and max(each.low.base, each.high.base) > ANSWER and each.amount is None for each in piece.needs
     )
 
 
-def _minimal(pieces: list[Piece], answered: frozenset[Open]) -> list[Piece]:
+def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePiece]:
     """The pieces that are told, without what others make superfluous. Of several evidences for the same premises one
     stays, the smallest."""
     ranked = sorted(
@@ -119,7 +119,7 @@ def _minimal(pieces: list[Piece], answered: frozenset[Open]) -> list[Piece]:
     ]
 
 
-def _beaten(piece: Piece, other: Piece, is_preferred: bool, answered: frozenset[Open]) -> Iterator[Zone]:
+def _beaten(piece: ZonePiece, other: ZonePiece, is_preferred: bool, answered: frozenset[Open]) -> Iterator[Zone]:
     """Where another piece needs less, or the same and is preferred."""
     size = piece.zone.size
     places = [ANSWER, *range(size, size + other.zone.size - 2)]
@@ -139,7 +139,7 @@ def _beaten(piece: Piece, other: Piece, is_preferred: bool, answered: frozenset[
             yield each.kept(range(1, size))
 
 
-def _agree(piece: Piece, other: Piece, pairs: Sequence[Pair], answered: frozenset[Open]) -> bool:
+def _agree(piece: ZonePiece, other: ZonePiece, pairs: Sequence[Pair], answered: frozenset[Open]) -> bool:
     """Whether the open data variables of another piece can be what makes its premises premises of this one; those of
     the answer are what they are."""
     values: dict[Open, object] = {each: each for each in answered}
@@ -153,7 +153,7 @@ def _agree(piece: Piece, other: Piece, pairs: Sequence[Pair], answered: frozense
     return all(_is_met(clause, piece, values) for clause in other.limits)
 
 
-def _is_met(clause: Clause, piece: Piece, values: dict[Open, object]) -> bool:
+def _is_met(clause: Clause, piece: ZonePiece, values: dict[Open, object]) -> bool:
     """Whether a piece stands for nothing that a clause excludes, with these values for the clause's variables."""
     named = tuple(Comparison(each.operator, _put(each.left, values), _put(each.right, values)) for each in clause)
     for each in named:

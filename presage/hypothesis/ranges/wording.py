@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from presage.hypothesis.patterns import Fixed
-from presage.hypothesis.ranges.counted_sets import Cell, CountedSets
+from presage.hypothesis.ranges.counted_sets import CountedSets, ZonePart
 from presage.hypothesis.ranges.patterns import OWN, OWN_TIME, Counted, Moment
-from presage.hypothesis.texts import MIRRORED, OPPOSITES, Clause
+from presage.hypothesis.words import MIRRORED, OPPOSITES, Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, term_variables
 
@@ -58,7 +58,7 @@ class Wording:
                 left, right, operator = right, left, MIRRORED[operator]
             yield (Comparison(operator, left, right),)
 
-    def taken(self, counted: Counted, cell: Cell, cut: Number) -> Iterator[Clause]:
+    def taken(self, counted: Counted, cell: ZonePart, cut: Number) -> Iterator[Clause]:
         """What is there counts once."""
         bare: list[Any] = [None] * len(self.pattern.names)
         for each in sorted(cell.found, key=lambda each: (each.times, repr(each.values))):

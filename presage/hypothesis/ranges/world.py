@@ -9,7 +9,7 @@ from typing import NamedTuple
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.ranges.memory import Memory
 from presage.model.values import Value
-from presage.time.stretches import Line, Stretch
+from presage.time.stretches import Stretch, TimeLine
 
 Values = tuple[Value, ...]
 Rows = Callable[[str, Sequence[Value | None]], Iterable[Values]]
@@ -26,7 +26,7 @@ class Judged(NamedTuple):
 class World:
     """What is known: facts, static facts, how late facts may be, and what is known of negated derived atoms."""
 
-    line: Line
+    line: TimeLine
     memory: Memory
     delays: Delays
     statics: Rows

@@ -12,11 +12,11 @@ from typing import Any
 from sqlglot import exp
 
 from presage.errors import Diagnostic, Note, Source, Span
-from presage.languages.cql.dialect import Misread, statements
+from presage.languages.cql.dialect import MisreadSql, statements
 from presage.languages.cql.expressions import Wrong, kind_of, span_of
 from presage.languages.cql.queries import Queries
-from presage.languages.cql.scopes import Table
-from presage.languages.writing import Names, predicate_name
+from presage.languages.cql.scopes import FromTable
+from presage.languages.writing import FreshNames, predicate_name
 from presage.model.formulas import Atom
 from presage.model.program import Program
 from presage.model.statements import Column, Input, Query, Statement, Static, Tick, Timeline
@@ -42,8 +42,8 @@ class _Reader:
         self.comments = comments_of(source.text)
         self.problems: list[Diagnostic] = []
         self.notes: list[Note] = []
-        self.tables: dict[str, Table] = {}
-        self.predicates = Names()
+        self.tables: dict[str, FromTable] = {}
+        self.predicates = FreshNames()
         self.tick: Duration | None = None
         self.names: dict[int, tuple[str, Span]] = {}
 
@@ -52,7 +52,7 @@ class _Reader:
         self._remarks(found)
         try:
             parts = statements(self.source.text)
-        except Misread as wrong:
+        except MisreadSql as wrong:
             self.problems.append(Diagnostic("L101", wrong.message, Span(wrong.start, wrong.end), wrong.hint))
             return self._parsed(())
         asked = 0
@@ -101,7 +101,7 @@ class _Reader:
         if kind == "VIEW" and node.expression is not None:
             name = schema.name if isinstance(schema, exp.Table) else schema.this.name
             renamed = tuple((each.name, "any") for each in schema.expressions) if isinstance(schema, exp.Schema) else ()
-            self._declare(Table(name, renamed, query=node.expression), span)
+            self._declare(FromTable(name, renamed, query=node.expression), span)
             return []
         if kind not in ("STREAM", "TABLE") or not isinstance(schema, exp.Schema) or node.expression is not None:
             hint = "write CREATE STREAM s (a INT, b TEXT); CREATE TABLE t (…); or CREATE VIEW v AS Select …"
@@ -125,11 +125,11 @@ class _Reader:
         if is_keyword(name) or not name.isidentifier():
             message = f"`{name}` cannot be the name of a predicate"
             raise Wrong(message, place, f"call it otherwise, such as `{predicate_name(name)}s`", "P204")
-        self._declare(Table(name, tuple(columns), kind == "STREAM"), place)
+        self._declare(FromTable(name, tuple(columns), kind == "STREAM"), place)
         declared = tuple(Column(each, of) for each, of in columns)
         return [Input(name, declared, span=span) if kind == "STREAM" else Static(name, declared, span=span)]
 
-    def _declare(self, table: Table, span: Span) -> None:
+    def _declare(self, table: FromTable, span: Span) -> None:
         if table.name.lower() in self.tables:
             raise Wrong(f"`{table.name}` is declared twice", span, "declare it once", "D101")
         self.tables[table.name.lower()] = table
@@ -144,7 +144,7 @@ class _Reader:
         queries = Queries(self.tables, self.predicates, self.tick)
         columns = queries.answers(node, name)
         self.notes.extend(queries.notes)
-        variables = Names()
+        variables = FreshNames()
         atom = Atom(name, tuple(variables.variable(each.name) for each in columns), span=Span(start, end))
         return [*queries.rules, Query(atom, span=Span(start, end))]
 

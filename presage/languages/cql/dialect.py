@@ -47,7 +47,7 @@ class CqlWindow(exp.Expression):
     arg_types: ClassVar[dict[str, bool]] = {"back": False, "rows": False, "by": False, "slide": False, "bounded": False}
 
 
-class Misread(Exception):
+class MisreadSql(Exception):
     """What cannot be read, with the offsets of its place."""
 
     def __init__(self, message: str, start: int, end: int, hint: str = "") -> None:
@@ -115,7 +115,7 @@ class CqlParser(parser.Parser):
         self._advance(2)
         found = self._parse_select(nested=True)
         if found is None:
-            raise Misread(
+            raise MisreadSql(
                 f"`{word.text}` is not followed by a query",
                 word.start,
                 word.end + 1,
@@ -155,7 +155,7 @@ class CqlParser(parser.Parser):
                     given["back"], given["bounded"] = self._length("the range"), True
             if not given.keys() & {"rows", "bounded"}:
                 if given.get("by"):
-                    raise Misread(
+                    raise MisreadSql(
                         "`Partition By` says of what, and `Rows` is missing",
                         opening.start,
                         self._prev.end + 1,
@@ -168,7 +168,7 @@ class CqlParser(parser.Parser):
             at = self._curr
             given["slide"] = self._length("the slide")
             if given["slide"][0] == 0:
-                raise Misread(
+                raise MisreadSql(
                     "a window cannot slide by 0", at.start, at.end + 1, "leave `Slide` out to look at each tick"
                 )
         if not self._match(TokenType.R_BRACKET):
@@ -201,9 +201,9 @@ class CqlParser(parser.Parser):
             raise self._wrong(f"`{word}` is not a unit of time", "ms, seconds, minutes, hours and days are units")
         return amount, ""
 
-    def _wrong(self, message: str, hint: str) -> Misread:
+    def _wrong(self, message: str, hint: str) -> MisreadSql:
         token: Token = self._curr or self._prev
-        return Misread(message, token.start, token.end + 1, hint)
+        return MisreadSql(message, token.start, token.end + 1, hint)
 
 
 class Cql(Dialect):
@@ -214,13 +214,13 @@ class Cql(Dialect):
 
 
 def statements(text: str) -> list[tuple[Any, int, int]]:
-    """The statements of a text, each with the offsets between which it stands; raises `Misread`."""
+    """The statements of a text, each with the offsets between which it stands; raises `MisreadSql`."""
     dialect = Cql()
     try:
         found = dialect.tokenize(text)
     except TokenError as wrong:
         at = _unclosed(text)
-        raise Misread("a quotation or comment is not closed", at, at + 1, "close it") from wrong
+        raise MisreadSql("a quotation or comment is not closed", at, at + 1, "close it") from wrong
     parts: list[list[Token]] = [[]]
     for token in found:
         if token.token_type == TokenType.SEMICOLON:
@@ -241,20 +241,20 @@ def statements(text: str) -> list[tuple[Any, int, int]]:
     return result
 
 
-def _misread(wrong: ParseError, text: str, part: list[Token]) -> Misread:
+def _misread(wrong: ParseError, text: str, part: list[Token]) -> MisreadSql:
     if not wrong.errors:
-        return Misread(str(wrong), part[0].start, part[0].end + 1)
+        return MisreadSql(str(wrong), part[0].start, part[0].end + 1)
     first = wrong.errors[0]
     line, column = first.get("line"), first.get("col")
     marked = first.get("highlight") or ""
     if line is None or column is None:
-        return Misread(str(first.get("description")), part[0].start, part[0].end + 1)
+        return MisreadSql(str(first.get("description")), part[0].start, part[0].end + 1)
     starts = [0] + [at + 1 for at, sign in enumerate(text) if sign == "\n"]
     end = starts[line - 1] + column
     message = str(first.get("description") or "this cannot be read").rstrip(".")
     if message.startswith("Required keyword"):
         message = "something is missing here"
-    return Misread(
+    return MisreadSql(
         f"this is not CQL: {message[:1].lower()}{message[1:]}",
         max(0, end - max(1, len(marked))),
         end,

@@ -14,7 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from presage.errors import Span, nearest
-from presage.languages.cql.relations import NUMBERS, Cell
+from presage.languages.cql.relations import NUMBERS, RelationColumn
 from presage.languages.writing import joined, never
 from presage.model.formulas import And, Comparison, Formula, Or, Top
 from presage.model.terms import Arithmetic, Case, Constant, Function, Negative, Term, number
@@ -61,16 +61,16 @@ def span_of(node: Any) -> Span:
     return Span(min(each["start"] for each in places), max(each["end"] for each in places) + 1)
 
 
-class Expressions:
+class CqlExpressions:
     """Reads expressions against what names mean: the columns of the sources, and those of the query around."""
 
     def __init__(
         self,
-        column: Callable[[exp.Column], Cell],
+        column: Callable[[exp.Column], RelationColumn],
         aggregate: Callable[[Any], tuple[Term, str]] | None = None,
         subquery: Callable[[Any], tuple[tuple[Formula, ...], Term, str]] | None = None,
         exists: Callable[[Any, Any, bool], Formula] | None = None,
-        known: Callable[[Any], Cell | None] | None = None,
+        known: Callable[[Any], RelationColumn | None] | None = None,
     ) -> None:
         self.column, self.aggregate, self.subquery, self.exists = column, aggregate, subquery, exists
         self.known = known or (lambda node: None)

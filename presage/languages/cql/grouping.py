@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from presage.errors import nearest
-from presage.languages.cql.expressions import Expressions, Wrong, span_of
-from presage.languages.cql.relations import Cell, Relation, Rows, atom_of, has_value, row_terms, with_names
+from presage.languages.cql.expressions import CqlExpressions, Wrong, span_of
+from presage.languages.cql.relations import (
+    BodyRows,
+    RelationColumn,
+    RowsRelation,
+    atom_of,
+    has_value,
+    row_terms,
+    with_names,
+)
 from presage.languages.cql.scopes import Scope
 from presage.languages.writing import map_terms, names_in, replacing
 from presage.model.formulas import And, Comparison, Formula, Or, Top
@@ -28,15 +36,15 @@ AGGREGATES: dict[type[Any], str] = {
 }
 
 
-class Grouping:
+class CqlGrouping:
     """Groups of rows, and what is said of each: the shared variables of aggregates are the keys."""
 
     def __init__(self, select: Select, scope: Scope) -> None:
         self.select, self.scope, self.all = select, scope, select.all
-        self.keys: list[tuple[str, Cell]] = []
+        self.keys: list[tuple[str, RelationColumn]] = []
         self.chosen: dict[Aggregate, Variable] = {}
 
-    def relation(self) -> Relation:
+    def relation(self) -> RowsRelation:
         node = self.select.node
         group = node.args.get("group")
         if group is not None:
@@ -51,7 +59,7 @@ class Grouping:
                 "a query cannot stand in Select", self.select.span, "write it in From, or compare with it in Having"
             )
         selected: list[Formula] = []
-        shown: list[Cell] = []
+        shown: list[RelationColumn] = []
         for cell in cells:
             term = cell.term
             if isinstance(term, Aggregate):
@@ -85,8 +93,8 @@ class Grouping:
             if group is not None and (not counts or hidden or not any(isinstance(each, Variable) for each in keys)):
                 # Nothing else would give the keys their values.
                 body = (*self._some_row(keys), *body)
-            parts.append(Rows(body, tuple(shown), hidden))
-        return Relation(tuple(parts), True)
+            parts.append(BodyRows(body, tuple(shown), hidden))
+        return RowsRelation(tuple(parts), True)
 
     def _some_row(self, keys: tuple[Term, ...]) -> tuple[Formula, ...]:
         """That there is a row with these keys."""
@@ -120,15 +128,15 @@ class Grouping:
             term, kind = read.term(node)
             name = node.name if isinstance(node, exp.Column) else "key"
             if isinstance(term, (Variable, Constant)):
-                self.keys.append((_same(node), Cell(name, term, kind)))
+                self.keys.append((_same(node), RelationColumn(name, term, kind)))
             else:
                 calculated.append((_same(node), node, term, kind))
         if not calculated:
             return
         # A key that is calculated becomes a column first.
         cells = [cell for source in self.scope.sources for cell in source.columns]
-        extra = [Cell("key", term, kind) for _, _, term, kind in calculated]
-        rows = Rows(self.scope.body, (*cells, *extra))
+        extra = [RelationColumn("key", term, kind) for _, _, term, kind in calculated]
+        rows = BodyRows(self.scope.body, (*cells, *extra))
         times = row_terms(rows.body, [each.term for each in cells])
         name = self.all.predicates.fresh("keyed")
         self.all.write(name, (*(each.term for each in rows.columns), *times), rows.body, self.select.span)
@@ -141,13 +149,13 @@ class Grouping:
             fresh[cell.term] = term
         self.scope = replace(self.scope, body=(atom_of(name, (*columns, *times), self.select.span),))
         for (text, _, _, kind), term in zip(calculated, columns[len(cells) :], strict=True):
-            self.keys.append((text, Cell("key", term, kind)))
+            self.keys.append((text, RelationColumn("key", term, kind)))
 
-    def _key(self, node: Any) -> Cell | None:
+    def _key(self, node: Any) -> RelationColumn | None:
         text = _same(node)
         return next((cell for known, cell in self.keys if known == text), None)
 
-    def _only_keys(self, node: exp.Column) -> Cell:
+    def _only_keys(self, node: exp.Column) -> RelationColumn:
         cell = self.scope.column(node)
         known = {each.term for _, each in self.keys}
         outer = self.scope.outer is not None and cell not in [each for s in self.scope.sources for each in s.columns]
@@ -157,12 +165,12 @@ class Grouping:
         hint = f"the groups' keys are {keys}; take an aggregate of it, or group by it"
         raise Wrong(f"`{node.sql()}` has no one value in a group", span_of(node), hint)
 
-    def _output(self, node: Any, read: Expressions) -> list[Cell]:
+    def _output(self, node: Any, read: CqlExpressions) -> list[RelationColumn]:
         if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
             raise Wrong("`*` cannot stand beside groups", span_of(node), "name the keys and aggregates")
         inner = node.this if isinstance(node, exp.Alias) else node
         term, kind = read.term(inner)
-        return [Cell(node.alias_or_name or inner.key, term, kind)]
+        return [RelationColumn(node.alias_or_name or inner.key, term, kind)]
 
     def aggregate(self, node: Any) -> tuple[Term, str]:
         span = span_of(node)

@@ -10,9 +10,18 @@ from sqlglot import exp
 from presage.errors import Note, Span
 from presage.languages.cql import windows
 from presage.languages.cql.expressions import Wrong, span_of
-from presage.languages.cql.relations import NUMBERS, Cell, Relation, Rows, atom_of, bare, may_be_null, row_terms
-from presage.languages.cql.scopes import Scope, Table, to_stream
-from presage.languages.writing import Names, names_in, rule
+from presage.languages.cql.relations import (
+    NUMBERS,
+    BodyRows,
+    RelationColumn,
+    RowsRelation,
+    atom_of,
+    bare,
+    may_be_null,
+    row_terms,
+)
+from presage.languages.cql.scopes import FromTable, Scope, to_stream
+from presage.languages.writing import FreshNames, names_in, rule
 from presage.model.formulas import Atom, Comparison, Formula, Metric, Not, Pinned, Windowed
 from presage.model.statements import Rule
 from presage.model.terms import Aggregate, Constant, Term, Variable, subterms
@@ -25,23 +34,23 @@ _BEFORE = Interval(1, 1)
 class Queries:
     """Reads the queries of a file; rules that help are noted on the way."""
 
-    def __init__(self, tables: dict[str, Table], predicates: Names, tick: Duration | None) -> None:
+    def __init__(self, tables: dict[str, FromTable], predicates: FreshNames, tick: Duration | None) -> None:
         self.tables, self.predicates, self.tick = tables, predicates, tick
         self.rules: list[Rule] = []
         self.notes: list[Note] = []
-        self.variables = Names()
+        self.variables = FreshNames()
 
     # A query as a stream of answers
 
-    def answers(self, node: Any, name: str) -> tuple[Cell, ...]:
+    def answers(self, node: Any, name: str) -> tuple[RelationColumn, ...]:
         """Writes the rules of a query's result; gives its columns."""
-        self.variables = Names()
+        self.variables = FreshNames()
         node, mode = to_stream(node)
         relation = self.query(node, None)
         self.streamed(relation, mode, name, span_of(node))
         return relation.columns
 
-    def streamed(self, relation: Relation, mode: str, name: str, span: Span) -> None:
+    def streamed(self, relation: RowsRelation, mode: str, name: str, span: Span) -> None:
         if mode == "RSTREAM":
             for part in relation.parts:
                 self.write(name, (each.term for each in part.columns), part.body, span)
@@ -62,7 +71,7 @@ class Queries:
         before = Metric("once", _BEFORE, now, span=span)
         self.write(name, columns, (now, Not(before, span=span)) if inserted else (before, Not(now, span=span)), span)
 
-    def _by_time(self, relation: Relation, name: str, inserted: bool, span: Span) -> list[Rule]:
+    def _by_time(self, relation: RowsRelation, name: str, inserted: bool, span: Span) -> list[Rule]:
         """The difference to the tick before where time alone tells it: rows that come and never go, or rows of one
         stream, all of whose columns are there, that come at their time and go when the window has passed it."""
         if len(relation.parts) != 1 or relation.overlapping:
@@ -111,7 +120,7 @@ class Queries:
             for each in self.tables.values()
         )
 
-    def _counted(self, relation: Relation, name: str, inserted: bool, span: Span) -> None:
+    def _counted(self, relation: RowsRelation, name: str, inserted: bool, span: Span) -> None:
         rows = self.together(relation, span)
         counted, there = self.predicates.fresh(f"{name}_rows"), self.predicates.fresh(f"{name}_now")
         (part,) = rows.parts
@@ -135,7 +144,7 @@ class Queries:
             self.write(name, columns, (past, Not(Atom(there, columns, span=span), span=span)), span)
             self.write(name, columns, (past, present, Comparison(">", before, now, span=span)), span)
 
-    def _named(self, part: Rows) -> tuple[tuple[Formula, ...], tuple[Term, ...]]:
+    def _named(self, part: BodyRows) -> tuple[tuple[Formula, ...], tuple[Term, ...]]:
         """A body in which each column that is calculated has a variable."""
         body, shown = list(part.body), []
         for each in part.columns:
@@ -152,19 +161,19 @@ class Queries:
     def write(self, name: str, columns: Any, body: Any, span: Span) -> None:
         self.rules.append(rule(name, columns, body, span))
 
-    def fresh(self, columns: tuple[Cell, ...]) -> tuple[Variable, ...]:
+    def fresh(self, columns: tuple[RelationColumn, ...]) -> tuple[Variable, ...]:
         return tuple(self.variables.variable(each.name) for each in columns)
 
-    def as_set(self, relation: Relation, hint: str, span: Span) -> Relation:
+    def as_set(self, relation: RowsRelation, hint: str, span: Span) -> RowsRelation:
         """The rows of a relation as facts of a predicate: each with what is hidden, once."""
         name = self.predicates.fresh(hint)
         for part in relation.parts:
             self.write(name, (*(each.term for each in part.columns), *part.hidden), part.body, span)
         columns = self.fresh(relation.columns)
         hidden = tuple(self.variables.variable("G") for _ in relation.parts[0].hidden)
-        return Relation((Rows((atom_of(name, (*columns, *hidden), span),), _kept(relation, columns)),))
+        return RowsRelation((BodyRows((atom_of(name, (*columns, *hidden), span),), _kept(relation, columns)),))
 
-    def together(self, relation: Relation, span: Span) -> Relation:
+    def together(self, relation: RowsRelation, span: Span) -> RowsRelation:
         """The same bag with one body: rows of several parts are told apart by the number of their part."""
         if relation.overlapping:
             return self.as_set(relation, "part", span)
@@ -183,11 +192,11 @@ class Queries:
             )
         columns = self.fresh(relation.columns)
         rest = tuple(self.variables.variable("R") for _ in range(width + 1))
-        return Relation((Rows((atom_of(name, (*columns, *rest), span),), _kept(relation, columns)),))
+        return RowsRelation((BodyRows((atom_of(name, (*columns, *rest), span),), _kept(relation, columns)),))
 
     # Queries
 
-    def query(self, node: Any, outer: Scope | None, wanted: frozenset[str] | None = None) -> Relation:
+    def query(self, node: Any, outer: Scope | None, wanted: frozenset[str] | None = None) -> RowsRelation:
         """`wanted` are the columns that somebody asks for, where that is known."""
         match node:
             case exp.Subquery():
@@ -200,7 +209,7 @@ class Queries:
                 return self._set_operation(node, outer)
         raise Wrong("this is no query", span_of(node), "a query is Select … From …")
 
-    def _set_operation(self, node: Any, outer: Scope | None) -> Relation:
+    def _set_operation(self, node: Any, outer: Scope | None) -> RowsRelation:
         self.modifiers(node)
         span = span_of(node)
         left, right = self.query(node.left, outer), self.query(node.right, outer)
@@ -218,12 +227,12 @@ class Queries:
             else:
                 message = f"the column `{one.name}` is {one.kind} on one side and {other.kind} on the other"
                 raise Wrong(message, span, "both sides of a union have columns of the same kinds", "D108")
-        right = Relation(
+        right = RowsRelation(
             tuple(
                 replace(
                     part,
                     columns=tuple(
-                        Cell(one.name, cell.term, kind)
+                        RelationColumn(one.name, cell.term, kind)
                         for one, cell, kind in zip(left.columns, part.columns, kinds, strict=True)
                     ),
                 )
@@ -231,7 +240,7 @@ class Queries:
             ),
             right.overlapping,
         )
-        left = Relation(
+        left = RowsRelation(
             tuple(
                 replace(
                     part,
@@ -244,19 +253,19 @@ class Queries:
         distinct = node.args.get("distinct")
         if isinstance(node, exp.Union):
             if distinct:
-                return Relation(bare(left) + bare(right), True)
-            return Relation(self.apart(left, span).parts + self.apart(right, span).parts)
+                return RowsRelation(bare(left) + bare(right), True)
+            return RowsRelation(self.apart(left, span).parts + self.apart(right, span).parts)
         if not distinct:
             raise Wrong(f"{node.key.title()} All cannot be said here", span, f"write {node.key.title()}")
-        (part,) = self.as_set(Relation(bare(left), True), "one", span).parts
-        (against,) = self.as_set(Relation(bare(right), True), "other", span).parts
+        (part,) = self.as_set(RowsRelation(bare(left), True), "one", span).parts
+        (against,) = self.as_set(RowsRelation(bare(right), True), "other", span).parts
         atom = against.body[0]
         assert isinstance(atom, Atom)
         same = replace(atom, arguments=tuple(each.term for each in part.columns))
         extra: Formula = Not(same, span=span) if isinstance(node, exp.Except) else same
-        return Relation((Rows((*part.body, extra), part.columns),))
+        return RowsRelation((BodyRows((*part.body, extra), part.columns),))
 
-    def apart(self, relation: Relation, span: Span) -> Relation:
+    def apart(self, relation: RowsRelation, span: Span) -> RowsRelation:
         return self.as_set(relation, "part", span) if relation.overlapping else relation
 
     def modifiers(self, node: Any) -> None:
@@ -286,10 +295,10 @@ _INSTEAD = {
 }
 
 
-def _kept(relation: Relation, columns: tuple[Variable, ...]) -> tuple[Cell, ...]:
+def _kept(relation: RowsRelation, columns: tuple[Variable, ...]) -> tuple[RelationColumn, ...]:
     """The columns of a relation as those of a predicate: rows in which one has no value are not among its facts."""
     return tuple(
-        Cell(each.name, term, each.kind, any(may_be_null(part.columns[index]) for part in relation.parts))
+        RelationColumn(each.name, term, each.kind, any(may_be_null(part.columns[index]) for part in relation.parts))
         for index, (each, term) in enumerate(zip(relation.columns, columns, strict=True))
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from presage.errors import Span
-from presage.languages.writing import Names, map_terms, names_in, replacing
+from presage.languages.writing import FreshNames, map_terms, names_in, replacing
 from presage.model.formulas import Atom, Comparison, Formula
 from presage.model.terms import Aggregate, Arithmetic, Constant, Negative, Term, Variable, map_term, term_variables
 
@@ -19,7 +19,7 @@ NUMBERS = ("int", "float")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class RelationColumn:
     """A column of a relation: what it is called, what it is worth, and its type."""
 
     name: str
@@ -30,15 +30,15 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class BodyRows:
     body: tuple[Formula, ...]
-    columns: tuple[Cell, ...]
+    columns: tuple[RelationColumn, ...]
     hidden: tuple[Term, ...] = ()
     """What tells rows apart besides their columns, where that is not each variable of the body: the keys of groups."""
 
-    def replaced(self, known: dict[str, Term]) -> Rows:
+    def replaced(self, known: dict[str, Term]) -> BodyRows:
         change = replacing(known)
-        return Rows(
+        return BodyRows(
             tuple(map_terms(each, change) for each in self.body),
             tuple(replace(each, term=map_term(each.term, change)) for each in self.columns),
             tuple(map_term(each, change) for each in self.hidden),
@@ -46,14 +46,14 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
-    parts: tuple[Rows, ...]
+class RowsRelation:
+    parts: tuple[BodyRows, ...]
     """The rows of all parts together."""
     overlapping: bool = False
     """Whether parts may have the same rows, which count once: columns and what is hidden then make a row."""
 
     @property
-    def columns(self) -> tuple[Cell, ...]:
+    def columns(self) -> tuple[RelationColumn, ...]:
         return self.parts[0].columns
 
     @property
@@ -107,7 +107,7 @@ def atom_of(predicate: str, columns: Iterable[Term], span: Span) -> Atom:
     return Atom(predicate, tuple(columns), span=span)
 
 
-def bare(relation: Relation) -> tuple[Rows, ...]:
+def bare(relation: RowsRelation) -> tuple[BodyRows, ...]:
     return tuple(replace(each, hidden=()) for each in relation.parts)
 
 
@@ -125,12 +125,12 @@ def has_value(term: Term, counted: bool = False) -> bool:
     return False
 
 
-def may_be_null(cell: Cell) -> bool:
+def may_be_null(cell: RelationColumn) -> bool:
     return cell.nullable or not has_value(cell.term)
 
 
-def with_names(cells: list[Cell]) -> tuple[Cell, ...]:
-    names = Names()
+def with_names(cells: list[RelationColumn]) -> tuple[RelationColumn, ...]:
+    names = FreshNames()
     return tuple(
         replace(each, name=names.fresh(each.name if each.name and each.name != "*" else "n")) for each in cells
     )

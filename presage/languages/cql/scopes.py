@@ -10,13 +10,13 @@ from sqlglot import exp
 from presage.errors import nearest
 from presage.languages.cql.dialect import TO_STREAM
 from presage.languages.cql.expressions import Wrong, span_of
-from presage.languages.cql.relations import Cell
+from presage.languages.cql.relations import RelationColumn
 from presage.languages.writing import names_in
 from presage.model.formulas import Formula
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FromTable:
     """What a name in `From` stands for: facts of a stream or a table, or a query."""
 
     name: str
@@ -28,20 +28,20 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FromSource:
     alias: str
-    columns: tuple[Cell, ...]
+    columns: tuple[RelationColumn, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What names mean: the sources of a query, then those of the query around it."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[FromSource, ...]
     body: tuple[Formula, ...]
     outer: Scope | None = None
 
-    def column(self, node: exp.Column) -> Cell:
+    def column(self, node: exp.Column) -> RelationColumn:
         table, name = node.table.lower(), node.name.lower()
         scope: Scope | None = self
         while scope is not None:

@@ -10,10 +10,19 @@ from sqlglot import exp
 
 from presage.errors import Span, nearest
 from presage.languages.cql import windows
-from presage.languages.cql.expressions import Expressions, Wrong, span_of
-from presage.languages.cql.grouping import Grouping, aggregates_in
-from presage.languages.cql.relations import Cell, Relation, Rows, atom_of, bare, equated, may_be_null, with_names
-from presage.languages.cql.scopes import Scope, Source, Table, to_stream
+from presage.languages.cql.expressions import CqlExpressions, Wrong, span_of
+from presage.languages.cql.grouping import CqlGrouping, aggregates_in
+from presage.languages.cql.relations import (
+    BodyRows,
+    RelationColumn,
+    RowsRelation,
+    atom_of,
+    bare,
+    equated,
+    may_be_null,
+    with_names,
+)
+from presage.languages.cql.scopes import FromSource, FromTable, Scope, to_stream
 from presage.languages.writing import at_multiples, flat, names_in, replacing
 from presage.model.formulas import And, Comparison, Formula, Metric, Not, Or, Top, Windowed
 from presage.model.terms import Constant, Term, Variable, map_term, number, subterms
@@ -27,7 +36,7 @@ class Select:
     def __init__(self, queries: Queries, node: Any, outer: Scope | None) -> None:
         self.all, self.node, self.outer, self.span = queries, node, outer, span_of(node)
 
-    def relation(self, wanted: frozenset[str] | None = None) -> Relation:
+    def relation(self, wanted: frozenset[str] | None = None) -> RowsRelation:
         self.all.modifiers(self.node)
         if wanted is not None and not self.node.args.get("distinct"):
             self._leave_out(wanted)
@@ -37,13 +46,13 @@ class Select:
         having, group = self.node.args.get("having"), self.node.args.get("group")
         outputs = [*self.node.expressions, *([having.this] if having else [])]
         if group or having or any(aggregates_in(each) for each in outputs):
-            found = Grouping(self, self._one(scopes)).relation()
+            found = CqlGrouping(self, self._one(scopes)).relation()
         else:
-            found = Relation(tuple(Rows(scope.body, self._projected(scope)) for scope in scopes))
+            found = RowsRelation(tuple(BodyRows(scope.body, self._projected(scope)) for scope in scopes))
         if self.node.args.get("distinct"):
             if self.node.args["distinct"].args.get("on"):
                 raise Wrong("`Distinct On` cannot be said here", self.span, "write Distinct")
-            return Relation(bare(found), True)
+            return RowsRelation(bare(found), True)
         return found
 
     def _leave_out(self, wanted: frozenset[str]) -> None:
@@ -81,7 +90,7 @@ class Select:
                 raise Wrong(f"From names `{alias}` twice", span_of(items[index][0]), hint, "D103")
         found = []
         for parts in product(*(each.parts for each in relations)):
-            sources = tuple(Source(alias, part.columns) for alias, part in zip(aliases, parts, strict=True))
+            sources = tuple(FromSource(alias, part.columns) for alias, part in zip(aliases, parts, strict=True))
             scope = Scope(sources, tuple(each for part in parts for each in part.body), self.outer)
             for index, (_, on, using) in enumerate(items):
                 for each in using or ():
@@ -97,7 +106,7 @@ class Select:
         right = Scope(scope.sources[index : index + 1], ()).column(exp.column(name.name.lower()))
         return replace(scope, body=(*scope.body, Comparison("=", right.term, left.term, span=span_of(name))))
 
-    def _item(self, node: Any) -> Relation:
+    def _item(self, node: Any) -> RowsRelation:
         window = node.args.get("window")
         if isinstance(node, exp.Subquery):
             return self._nested(node.this, node.args.get("alias"), window)
@@ -120,13 +129,13 @@ class Select:
                 message = f"`{table.name}` is a table: it has no times, and no window"
                 raise Wrong(message, span_of(window), "leave the window out", "D106")
             cells = self._cells(table)
-            return Relation((Rows((atom_of(table.name, (each.term for each in cells), place),), cells),))
+            return RowsRelation((BodyRows((atom_of(table.name, (each.term for each in cells), place),), cells),))
         return self._stream(table, window, place)
 
-    def _cells(self, table: Table) -> tuple[Cell, ...]:
-        return tuple(Cell(name, self.all.variables.variable(name), kind) for name, kind in table.columns)
+    def _cells(self, table: FromTable) -> tuple[RelationColumn, ...]:
+        return tuple(RelationColumn(name, self.all.variables.variable(name), kind) for name, kind in table.columns)
 
-    def _stream(self, table: Table, window: Any, place: Span) -> Relation:
+    def _stream(self, table: FromTable, window: Any, place: Span) -> RowsRelation:
         cells = self._cells(table)
         atom, time = atom_of(table.name, (each.term for each in cells), place), self.all.variables.variable("T")
         if window is not None and window.args.get("rows") and not table.counted:
@@ -134,7 +143,7 @@ class Select:
             raise Wrong("rows of what a query gives cannot be counted", span_of(window), hint)
         shown, slide = windows.seen(atom, time, window, [name.lower() for name, _ in table.columns], self.all.tick)
         if slide is None:
-            return Relation((Rows((shown,), cells),))
+            return RowsRelation((BodyRows((shown,), cells),))
         # What the window showed when it last looked.
         looked = self.all.predicates.fresh(f"{table.name}_seen")
         timed = isinstance(shown, Windowed)
@@ -143,9 +152,9 @@ class Select:
         self.all.write(there, columns, (shown,), span_of(window))
         self.all.rules.append(at_multiples(looked, columns, there, number(every), span_of(window)))
         last = Metric("once", Interval(0, slide, closed_high=False), atom_of(looked, columns, place), span=place)
-        return Relation((Rows((last,), cells),))
+        return RowsRelation((BodyRows((last,), cells),))
 
-    def _nested(self, node: Any, alias: Any, window: Any) -> Relation:
+    def _nested(self, node: Any, alias: Any, window: Any) -> RowsRelation:
         while isinstance(node, exp.Subquery) and not node.args.get("alias") and not node.args.get("window"):
             node = node.this
         inner, mode = to_stream(node)
@@ -165,7 +174,7 @@ class Select:
             raise Wrong("the rows of this stream may be there several times at once, which cannot be said", span, hint)
         name = self.all.predicates.fresh("stream_rows")
         self.all.streamed(relation, mode, name, span)
-        table = Table(name, tuple((each.name, each.kind) for each in relation.columns), True, counted=False)
+        table = FromTable(name, tuple((each.name, each.kind) for each in relation.columns), True, counted=False)
         found = self._stream(table, window, span)
         return _renamed(found, [each.name for each in alias.args.get("columns") or ()], span) if alias else found
 
@@ -194,8 +203,8 @@ class Select:
     def _conditions(self, node: Any, scope: Scope) -> tuple[Formula, ...]:
         return flat(self.expressions(scope).condition(node))
 
-    def expressions(self, scope: Scope, **more: Any) -> Expressions:
-        return Expressions(
+    def expressions(self, scope: Scope, **more: Any) -> CqlExpressions:
+        return CqlExpressions(
             scope.column,
             subquery=lambda node: self._scalar(node, scope),
             exists=lambda query, value, holds: self._exists(query, value, holds, scope),
@@ -221,7 +230,7 @@ class Select:
             self.all.write(name, (*shared, part.columns[0].term), body, span)
         return (atom_of(name, (*shared, value), span),), value, cell.kind
 
-    def _shared(self, relation: Relation, scope: Scope) -> tuple[Variable, ...]:
+    def _shared(self, relation: RowsRelation, scope: Scope) -> tuple[Variable, ...]:
         """The variables of the query around that a query inside it uses."""
         around = set(names_in(scope.body)) | scope.names()
         used = dict.fromkeys(
@@ -270,16 +279,16 @@ class Select:
 
     # Select
 
-    def _projected(self, scope: Scope) -> tuple[Cell, ...]:
+    def _projected(self, scope: Scope) -> tuple[RelationColumn, ...]:
         read = self.expressions(scope)
-        cells: list[Cell] = []
+        cells: list[RelationColumn] = []
         for node in self.node.expressions:
             cells.extend(self.outputs(node, scope, read))
         if read.before:
             raise Wrong("a query cannot stand in Select", self.span, "write it in From, or compare with it in Where")
         return with_names(cells)
 
-    def outputs(self, node: Any, scope: Scope, read: Expressions) -> list[Cell]:
+    def outputs(self, node: Any, scope: Scope, read: CqlExpressions) -> list[RelationColumn]:
         if isinstance(node, exp.Star):
             return [cell for source in scope.sources for cell in source.columns]
         if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
@@ -289,7 +298,7 @@ class Select:
             return list(sources[0].columns)
         inner = node.this if isinstance(node, exp.Alias) else node
         term, kind = read.term(inner)
-        return [Cell(node.alias_or_name or inner.key, term, kind)]
+        return [RelationColumn(node.alias_or_name or inner.key, term, kind)]
 
     def _one(self, scopes: list[Scope]) -> Scope:
         """One body for all rows, as grouping needs it."""
@@ -298,11 +307,11 @@ class Select:
         parts = []
         for scope in scopes:
             cells = tuple(cell for source in scope.sources for cell in source.columns)
-            parts.append(Rows(scope.body, cells))
-        (rows,) = self.all.together(Relation(tuple(parts)), self.span).parts
+            parts.append(BodyRows(scope.body, cells))
+        (rows,) = self.all.together(RowsRelation(tuple(parts)), self.span).parts
         sources, at = [], 0
         for source in scopes[0].sources:
-            sources.append(Source(source.alias, rows.columns[at : at + len(source.columns)]))
+            sources.append(FromSource(source.alias, rows.columns[at : at + len(source.columns)]))
             at += len(source.columns)
         return Scope(tuple(sources), rows.body, self.outer)
 
@@ -311,7 +320,7 @@ def _alias(node: Any) -> str:
     return str(node.alias_or_name).lower()
 
 
-def _renamed(relation: Relation, names: list[str], span: Span) -> Relation:
+def _renamed(relation: RowsRelation, names: list[str], span: Span) -> RowsRelation:
     if not names:
         return relation
     if len(names) != len(relation.columns):

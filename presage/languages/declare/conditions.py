@@ -25,30 +25,30 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Compare:
+class ComparedAttribute:
     operator: str
     left: Attribute | Value
     right: Attribute | Value
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class AttributeAmong:
     attribute: Attribute
     values: tuple[Value, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Exists:
+class AttributeThere:
     attribute: Attribute
 
 
 @dataclass(frozen=True, slots=True)
-class Every:
+class EveryCondition:
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
+class SomeCondition:
     parts: tuple[Condition, ...]
 
 
@@ -57,28 +57,28 @@ class Opposite:
     inner: Condition
 
 
-Condition = Union[Compare, OneOf, Exists, Every, Some, Opposite]
-ALWAYS = Every(())
+Condition = Union[ComparedAttribute, AttributeAmong, AttributeThere, EveryCondition, SomeCondition, Opposite]
+ALWAYS = EveryCondition(())
 
 
 def holds(condition: Condition, activation: Data, target: Data) -> bool | None:
     match condition:
-        case Compare(operator, left, right):
+        case ComparedAttribute(operator, left, right):
             one, other = _value(left, activation, target), _value(right, activation, target)
             if one is _OPEN or other is _OPEN:
                 # What is lacking in an event that has come cannot be made up for by one that has not.
                 return False if one is None or other is None else None
             return one is not None and other is not None and compared(operator, one, other)  # type: ignore[arg-type]
-        case OneOf(attribute, values):
+        case AttributeAmong(attribute, values):
             found = _value(attribute, activation, target)
             return None if found is _OPEN else found in values
-        case Exists(attribute):
+        case AttributeThere(attribute):
             found = _value(attribute, activation, target)
             return None if found is _OPEN else found is not None
-        case Every(parts):
+        case EveryCondition(parts):
             said = [holds(each, activation, target) for each in parts]
             return False if False in said else None if None in said else True
-        case Some(parts):
+        case SomeCondition(parts):
             said = [holds(each, activation, target) for each in parts]
             return True if True in said else None if None in said else False
         case Opposite(inner):
@@ -110,14 +110,14 @@ def _either(c: Scanner) -> Condition:
     parts = [_both(c)]
     while c.accept("or"):
         parts.append(_both(c))
-    return parts[0] if len(parts) == 1 else Some(tuple(parts))
+    return parts[0] if len(parts) == 1 else SomeCondition(tuple(parts))
 
 
 def _both(c: Scanner) -> Condition:
     parts = [_single(c)]
     while c.accept("and"):
         parts.append(_single(c))
-    return parts[0] if len(parts) == 1 else Every(tuple(parts))
+    return parts[0] if len(parts) == 1 else EveryCondition(tuple(parts))
 
 
 def _single(c: Scanner) -> Condition:
@@ -132,10 +132,10 @@ def _single(c: Scanner) -> Condition:
         if c.is_at("same", "different") and c.ahead().kind == "word":
             operator = "=" if c.take().text.lower() == "same" else "!="
             name = c.kind("word", "an attribute").text
-            return Compare(operator, Attribute(False, name), Attribute(True, name))
+            return ComparedAttribute(operator, Attribute(False, name), Attribute(True, name))
         if c.is_at("exist", "exists") and c.ahead().kind == "word":
             c.take()
-            return Exists(_attribute(c))
+            return AttributeThere(_attribute(c))
         return _comparison(c)
     finally:
         c.shallower()
@@ -144,7 +144,9 @@ def _single(c: Scanner) -> Condition:
 def _comparison(c: Scanner) -> Condition:
     first = c.token.span
     found = _compared(c)
-    if isinstance(found, Compare) and not any(isinstance(side, Attribute) for side in (found.left, found.right)):
+    if isinstance(found, ComparedAttribute) and not any(
+        isinstance(side, Attribute) for side in (found.left, found.right)
+    ):
         hint = "A. is the activation, T. the target: write A.amount"
         raise Unreadable("P206", "a comparison is about an attribute of an event", first, hint)
     return found
@@ -162,16 +164,16 @@ def _compared(c: Scanner) -> Condition:
         while c.accept(","):
             values.append(_constant(c))
         c.expect(")", "`,` or `)` after a value")
-        found: Condition = OneOf(left, tuple(values))
+        found: Condition = AttributeAmong(left, tuple(values))
         return Opposite(found) if denied else found
     if c.accept("is"):
         operator = "!=" if c.accept("not") else "="
-        return Compare(operator, left, _operand(c))
+        return ComparedAttribute(operator, left, _operand(c))
     sign = c.accept("<=", ">=", "!=", "<>", "==", "=", "<", ">")
     if sign is None:
         raise c.unexpected("a comparison: < <= > >= = != is, is not, in, not in")
     operator = {"<>": "!=", "==": "="}.get(sign.text, sign.text)
-    return Compare(operator, left, _operand(c))
+    return ComparedAttribute(operator, left, _operand(c))
 
 
 def _attribute(c: Scanner) -> Attribute:

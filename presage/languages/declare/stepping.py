@@ -11,10 +11,10 @@ from typing import Any
 from presage.analysis.subject import Subject
 from presage.answers import Answer, Value, show_answer_atom
 from presage.io.facts import Fact, FactError
-from presage.io.told import read, written
+from presage.io.reading_back import read, written
 from presage.languages.declare.reading import Written
 from presage.languages.declare.templates import Together, watch_of
-from presage.languages.declare.watching import Occurrence, Verdict, Watch
+from presage.languages.declare.watching import ActivityEvent, Verdict, Watch
 from presage.languages.steps import OwnSteps
 from presage.model.printer import show_number
 from presage.model.terms import Number
@@ -109,18 +109,18 @@ class DeclareSteps(OwnSteps):
         for case, is_complete in changed.items():
             yield from self._told(case, time, now, is_complete)
 
-    def _occurrences(self, facts: list[Fact], time: Number) -> list[tuple[Value, Occurrence]]:
+    def _occurrences(self, facts: list[Fact], time: Number) -> list[tuple[Value, ActivityEvent]]:
         """The events of a moment in the order in which they came; data belong to the event before them or, where there
         is none, after them."""
-        found: list[tuple[Value, Occurrence]] = []
-        last: dict[Value, Occurrence] = {}
+        found: list[tuple[Value, ActivityEvent]] = []
+        last: dict[Value, ActivityEvent] = {}
         early: dict[Value, dict[str, Value]] = {}
         for fact in facts:
             case = fact.arguments[0]
             if case in self.completed:
                 continue
             if fact.predicate == EVENT:
-                event = Occurrence(0, time, str(fact.arguments[1]), early.pop(case, {}))
+                event = ActivityEvent(0, time, str(fact.arguments[1]), early.pop(case, {}))
                 last[case] = event
                 found.append((case, event))
             elif fact.predicate == DATA:
@@ -241,7 +241,7 @@ def _watch_in(watch: Watch, kept: Any) -> None:
 
 
 def _out(value: Any) -> Any:
-    if isinstance(value, Occurrence):
+    if isinstance(value, ActivityEvent):
         data = {name: written(each) for name, each in value.data.items()}
         return {"event": [value.place, written(value.time), value.activity, data]}
     if isinstance(value, list):
@@ -252,7 +252,7 @@ def _out(value: Any) -> Any:
 def _in(value: Any) -> Any:
     if isinstance(value, dict) and "event" in value:
         place, time, activity, data = value["event"]
-        return Occurrence(place, read(time), activity, {name: read(each) for name, each in data.items()})
+        return ActivityEvent(place, read(time), activity, {name: read(each) for name, each in data.items()})
     if isinstance(value, list):
         return [_in(each) for each in value]
     return read(value)

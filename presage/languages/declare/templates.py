@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from presage.languages.declare.conditions import holds
-from presage.languages.declare.counting import Absence, Choice, End, Exactly, ExclusiveChoice, Existence, Init
-from presage.languages.declare.watching import Constraint, Occurrence, Verdict, Watch, verdict
+from presage.languages.declare.counted_templates import (
+    Absence,
+    ChoiceOfTwo,
+    End,
+    Exactly,
+    ExclusiveChoice,
+    Existence,
+    Init,
+)
+from presage.languages.declare.watching import ActivityEvent, Constraint, Verdict, Watch, verdict
 from presage.model.terms import Number
 
 
@@ -24,14 +32,14 @@ class _Waiting(_Pair):
 
     def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
         super().__init__(constraint, activation, target)
-        self.open: list[Occurrence] = []
+        self.open: list[ActivityEvent] = []
 
     def deadline(self, now: Number) -> Number | None:
         if self.constraint.high is None:
             return None
         return min((each.time + self.constraint.high for each in self.open), default=None)
 
-    def _fulfil(self, event: Occurrence) -> None:
+    def _fulfil(self, event: ActivityEvent) -> None:
         if event.activity == self.target:
             self.open = [each for each in self.open if not self.meets(each, event)]
 
@@ -47,14 +55,14 @@ class _Waiting(_Pair):
 
 
 class Response(_Waiting):
-    def take(self, event: Occurrence) -> None:
+    def take(self, event: ActivityEvent) -> None:
         self._fulfil(event)
         if self.activates(event, self.activation):
             self.open.append(event)
 
 
 class AlternateResponse(_Waiting):
-    def take(self, event: Occurrence) -> None:
+    def take(self, event: ActivityEvent) -> None:
         self._fulfil(event)
         if self.activates(event, self.activation):
             self.failed |= bool(self.open)
@@ -62,7 +70,7 @@ class AlternateResponse(_Waiting):
 
 
 class ChainResponse(_Waiting):
-    def take(self, event: Occurrence) -> None:
+    def take(self, event: ActivityEvent) -> None:
         self._fulfil(event)
         self.failed |= bool(self.open)
         if self.activates(event, self.activation):
@@ -72,10 +80,10 @@ class ChainResponse(_Waiting):
 class RespondedExistence(_Waiting):
     def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
         super().__init__(constraint, activation, target)
-        self.targets: list[Occurrence] = []
+        self.targets: list[ActivityEvent] = []
         self.settled = False
 
-    def take(self, event: Occurrence) -> None:
+    def take(self, event: ActivityEvent) -> None:
         self._fulfil(event)
         if self.activates(event, self.activation) and not any(self.meets(event, each) for each in self.targets):
             self.open.append(event)
@@ -91,10 +99,10 @@ class RespondedExistence(_Waiting):
 class Precedence(_Pair):
     def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
         super().__init__(constraint, activation, target)
-        self.targets: list[Occurrence] = []
+        self.targets: list[ActivityEvent] = []
         self.settled = False
 
-    def take(self, event: Occurrence) -> None:
+    def take(self, event: ActivityEvent) -> None:
         if self.activates(event, self.activation) and not any(self.meets(event, each) for each in self.targets):
             self.failed = True
         if event.activity == self.target and not self.settled:
@@ -109,10 +117,10 @@ class Precedence(_Pair):
 class AlternatePrecedence(_Pair):
     def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
         super().__init__(constraint, activation, target)
-        self.targets: list[Occurrence] = []
+        self.targets: list[ActivityEvent] = []
         """Since the last activation."""
 
-    def take(self, event: Occurrence) -> None:
+    def take(self, event: ActivityEvent) -> None:
         if self.activates(event, self.activation):
             self.failed |= not any(self.meets(event, each) for each in self.targets)
             self.targets = []
@@ -126,9 +134,9 @@ class AlternatePrecedence(_Pair):
 class ChainPrecedence(_Pair):
     def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
         super().__init__(constraint, activation, target)
-        self.last: Occurrence | None = None
+        self.last: ActivityEvent | None = None
 
-    def take(self, event: Occurrence) -> None:
+    def take(self, event: ActivityEvent) -> None:
         if self.activates(event, self.activation):
             last = self.last
             self.failed |= last is None or last.activity != self.target or not self.meets(event, last)
@@ -146,11 +154,11 @@ class _Never(_Pair):
 
     def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
         super().__init__(constraint, activation, target)
-        self.activations: list[Occurrence] = []
-        self.targets: list[Occurrence] = []
+        self.activations: list[ActivityEvent] = []
+        self.targets: list[ActivityEvent] = []
 
-    def take(self, event: Occurrence) -> None:
-        def adjacent(other: Occurrence) -> bool:
+    def take(self, event: ActivityEvent) -> None:
+        def adjacent(other: ActivityEvent) -> bool:
             return not self.next_to_each_other or other.place == event.place - 1
 
         if self.after and event.activity == self.target:
@@ -197,7 +205,7 @@ class Together(Watch):
         super().__init__(constraint)
         self.parts = parts
 
-    def take(self, event: Occurrence) -> None:
+    def take(self, event: ActivityEvent) -> None:
         for part in self.parts:
             part.take(event)
 
@@ -238,7 +246,7 @@ UNARY: dict[str, Callable[[Constraint], Watch]] = {
     "end": End,
 }
 BINARY: dict[str, Callable[[Constraint], Watch]] = {
-    "choice": Choice,
+    "choice": ChoiceOfTwo,
     "exclusive choice": ExclusiveChoice,
     "responded existence": _forward(RespondedExistence),
     "response": _forward(Response),

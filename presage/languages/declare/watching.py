@@ -33,7 +33,7 @@ class Constraint:
 
 
 @dataclass(slots=True)
-class Occurrence:
+class ActivityEvent:
     place: int
     time: Number
     activity: str
@@ -41,7 +41,7 @@ class Occurrence:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class NeededEvent:
     """An event that would still be needed, not before and not after these times."""
 
     activity: str
@@ -55,10 +55,10 @@ class Missing:
 class Verdict:
     satisfied: bool
     permanent: bool
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[NeededEvent, ...] = ()
 
 
-def verdict(satisfied: bool, can_change: bool, missing: tuple[Missing, ...] = ()) -> Verdict:
+def verdict(satisfied: bool, can_change: bool, missing: tuple[NeededEvent, ...] = ()) -> Verdict:
     return Verdict(satisfied, not can_change, missing if can_change and not satisfied else ())
 
 
@@ -68,7 +68,7 @@ class Watch:
     def __init__(self, constraint: Constraint) -> None:
         self.constraint = constraint
 
-    def take(self, event: Occurrence) -> None:
+    def take(self, event: ActivityEvent) -> None:
         raise NotImplementedError
 
     def verdict(self, now: Number) -> Verdict:
@@ -84,27 +84,27 @@ class Watch:
     def can_activate(self) -> bool:
         return holds(self.constraint.activation, None, None) is not False
 
-    def activates(self, event: Occurrence, activity: str) -> bool:
+    def activates(self, event: ActivityEvent, activity: str) -> bool:
         return event.activity == activity and holds(self.constraint.activation, event.data, {}) is True
 
-    def meets(self, activation: Occurrence, target: Occurrence) -> bool:
+    def meets(self, activation: ActivityEvent, target: ActivityEvent) -> bool:
         """Whether an event is what an activation asks for, its activity aside."""
         distance = max(target.time - activation.time, activation.time - target.time)
         return self.constraint.in_time(distance) and holds(self.constraint.target, activation.data, target.data) is True
 
-    def can_come(self, activation: Occurrence, now: Number) -> bool:
+    def can_come(self, activation: ActivityEvent, now: Number) -> bool:
         """Whether an event after now may still be what an activation asks for."""
         high = self.constraint.high
         in_time = high is None or activation.time + high > now
         return in_time and holds(self.constraint.target, activation.data, None) is not False
 
-    def will_do(self, target: Occurrence) -> bool:
+    def will_do(self, target: ActivityEvent) -> bool:
         """Whether an event is what every later activation asks for, whatever its data and time."""
         bounded = self.constraint.low > 0 or self.constraint.high is not None
         return not bounded and holds(self.constraint.target, None, target.data) is True
 
-    def asked(self, activation: Occurrence, activity: str, now: Number) -> Missing:
+    def asked(self, activation: ActivityEvent, activity: str, now: Number) -> NeededEvent:
         low, high = self.constraint.low, self.constraint.high
         earliest = activation.time + low if activation.time + low > now else None
         latest = None if high is None else activation.time + high
-        return Missing(activity, earliest, latest, (activation.activity, activation.time))
+        return NeededEvent(activity, earliest, latest, (activation.activity, activation.time))

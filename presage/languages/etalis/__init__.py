@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from presage.errors import Diagnostic, Note, Source, Span, nearest
-from presage.languages.etalis.patterns import EventRule, events
+from presage.languages.etalis.event_patterns import EventRule, events
 from presage.languages.etalis.reading import ANY, EventRules, read_rules
 from presage.languages.etalis.stepping import EtalisMeaning
 from presage.languages.etalis.translating import translated

@@ -15,9 +15,9 @@ from itertools import count
 from typing import Any
 
 from presage.answers import Value
-from presage.io.told import read, written
+from presage.io.reading_back import read, written
 from presage.languages.conditions import satisfied
-from presage.languages.etalis.patterns import (
+from presage.languages.etalis.event_patterns import (
     RELATIONS,
     Alternative,
     Event,
@@ -26,7 +26,7 @@ from presage.languages.etalis.patterns import (
     Pattern,
     Related,
     Where,
-    Within,
+    WithinLength,
     Without,
     alternatives,
     names,
@@ -214,7 +214,7 @@ class _Without(_Part):
         return any(earliest < each.interval[0] and each.interval[1] < latest for each in betweens.by.get(asked, ()))
 
 
-class Matcher:
+class EventMatcher:
     """The rules at work: events that end at a time in, all events that end then out."""
 
     def __init__(self, rules: Iterable[EventRule]) -> None:
@@ -241,7 +241,7 @@ class Matcher:
             case Alternative(left=left, right=right):
                 below = (self._part(left, keep), self._part(right, keep))
                 made = _Alternative(*below, keep)
-            case Within(pattern=inner, length=length):
+            case WithinLength(pattern=inner, length=length):
                 shorter = length if keep is None else min(keep, length)
                 below = (self._part(inner, shorter),)
                 made = _Within(below[0], length, keep)

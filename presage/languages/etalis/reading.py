@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from presage.errors import Diagnostic, Source, Span
-from presage.languages.etalis.patterns import (
+from presage.languages.etalis.event_patterns import (
     RELATIONS,
     SWAPPED,
     Alternative,
@@ -19,7 +19,7 @@ from presage.languages.etalis.patterns import (
     Pattern,
     Related,
     Where,
-    Within,
+    WithinLength,
     Without,
     names,
     parts,
@@ -138,7 +138,7 @@ def _pattern(c: Scanner) -> Pattern:
             length = c.number("how long the pattern may last")
             if length < 0:
                 raise Unreadable("P207", "a length of time is not negative", token.span)
-            found = Within(found, length, c.since(start))
+            found = WithinLength(found, length, c.since(start))
         elif _accept(c, "where"):
             found = _where(c, found, start)
         else:

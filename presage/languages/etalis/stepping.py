@@ -12,9 +12,9 @@ from presage.analysis.predicates import Predicate
 from presage.analysis.subject import Subject
 from presage.answers import Answer, bindings_of, show_answer_atom
 from presage.io.facts import Checker, Fact, FactError
-from presage.io.told import read, written
-from presage.languages.etalis.matching import Happening, Matcher
-from presage.languages.etalis.patterns import EventRule
+from presage.io.reading_back import read, written
+from presage.languages.etalis.event_patterns import EventRule
+from presage.languages.etalis.matching import EventMatcher, Happening
 from presage.languages.steps import OwnSteps
 from presage.model.printer import show_number
 from presage.model.terms import Number
@@ -55,7 +55,7 @@ class EtalisSteps(OwnSteps):
     def __init__(self, subject: Subject, emit: str | None, rules: Sequence[EventRule]) -> None:
         super().__init__(subject, emit)
         self.checker = _Events(subject.program, subject.predicates, subject.discrete)
-        self.matcher = Matcher(rules)
+        self.matcher = EventMatcher(rules)
         self.asked = {query.atom.predicate: query for query in subject.queries}
         self._waiting: list[tuple[Number, int, Happening]] = []
         """Events that end later, by when they do."""

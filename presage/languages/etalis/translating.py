@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from presage.languages.etalis.patterns import (
+from presage.languages.etalis.event_patterns import (
     Alternative,
     Event,
     EventRule,
     Pattern,
     Related,
     Where,
-    Within,
+    WithinLength,
     Without,
     names,
     parts,
@@ -63,7 +63,7 @@ class _Translator:
             case Alternative(left=left, right=right):
                 yield from self.ways(left)
                 yield from self.ways(right)
-            case Within(pattern=inner, length=length):
+            case WithinLength(pattern=inner, length=length):
                 for way in self.ways(inner):
                     short = Comparison("<=", Arithmetic("-", way.end, way.begin), Constant(length))
                     yield _Way((*way.literals, short), way.begin, way.end)

@@ -8,7 +8,7 @@ by a bound.
 from __future__ import annotations
 
 from presage.errors import Diagnostic, Note, Source, Span
-from presage.languages.ltl.formulas import Before, Both, Either, Fact, Lasting, Next, Truth, facts_of
+from presage.languages.ltl.formulas import Before, Both, Either, Next, SignedAtom, Truth, UntilRelease, facts_of
 from presage.languages.ltl.formulas import Formula as Ltl
 from presage.languages.ltl.reading import Property, read_properties
 from presage.languages.ltl.stepping import LtlMeaning
@@ -40,7 +40,7 @@ def read(text: str, name: str) -> Parsed:
 
 
 def _inputs(properties: tuple[Property, ...], problems: list[Diagnostic]) -> list[Input]:
-    first: dict[str, tuple[Fact, Span]] = {}
+    first: dict[str, tuple[SignedAtom, Span]] = {}
     for each in properties:
         for fact, span in each.atoms:
             known = first.setdefault(fact.predicate, (fact, span))
@@ -62,7 +62,7 @@ def _dependence(each: Property) -> Rule:
     return Rule(Head((Atom(each.name, span=each.span),)), (body,), span=each.span)
 
 
-def _atom(fact: Fact) -> Atom:
+def _atom(fact: SignedAtom) -> Atom:
     return Atom(fact.predicate, tuple(Constant(value) for value in fact.arguments))  # type: ignore[arg-type]
 
 
@@ -93,7 +93,7 @@ def _translation(properties: tuple[Property, ...]) -> tuple[list[Statement], tup
 
 def _parts(formula: Ltl) -> tuple[Ltl, ...]:
     match formula:
-        case Fact() | Truth():
+        case SignedAtom() | Truth():
             return ()
         case Next(inner) | Before(inner, _):
             return (inner,)
@@ -102,7 +102,7 @@ def _parts(formula: Ltl) -> tuple[Ltl, ...]:
 
 
 def _endless(formula: Ltl) -> Ltl | None:
-    if isinstance(formula, Lasting) and not formula.past and formula.high is None:
+    if isinstance(formula, UntilRelease) and not formula.past and formula.high is None:
         return formula
     return next((found for each in _parts(formula) if (found := _endless(each)) is not None), None)
 
@@ -110,7 +110,7 @@ def _endless(formula: Ltl) -> Ltl | None:
 def _looks_back(formula: Ltl) -> bool:
     return (
         isinstance(formula, Before)
-        or (isinstance(formula, Lasting) and formula.past)
+        or (isinstance(formula, UntilRelease) and formula.past)
         or any(map(_looks_back, _parts(formula)))
     )
 
@@ -118,7 +118,7 @@ def _looks_back(formula: Ltl) -> bool:
 def _formula(formula: Ltl) -> Formula:
     """The same in rules. Nothing lies before position 0, and what is false there may not count as absent."""
     match formula:
-        case Fact(present=present):
+        case SignedAtom(present=present):
             return _atom(formula) if present else _not(_atom(formula))
         case Truth(value):
             return Top() if value else _not(Top())
@@ -132,7 +132,7 @@ def _formula(formula: Ltl) -> Formula:
             if at_start:
                 return _not(Metric("once", Interval(1, 1), And((Atom(POSITION), _not(_formula(inner))))))
             return Metric("once", Interval(1, 1), And((Atom(POSITION), _formula(inner))))
-        case Lasting(past, dual, low, high, left, right):
+        case UntilRelease(past, dual, low, high, left, right):
             if dual:
                 return _not(_until(past, low, high, _not(_formula(left)), _not(_formula(right)), left == Truth(False)))
             return _until(past, low, high, _formula(left), _formula(right), left == Truth(True))

@@ -14,7 +14,7 @@ from presage.answers import show_answer_atom
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class SignedAtom:
     """An atom, or its absence."""
 
     predicate: str
@@ -45,7 +45,7 @@ class Next:
 
 
 @dataclass(frozen=True, slots=True)
-class Lasting:
+class UntilRelease:
     """`left U[low,high] right`, or with `dual` its dual R; with `past` S and its dual. No `high` is no bound."""
 
     past: bool
@@ -64,15 +64,15 @@ class Before:
     at_start: bool
 
 
-Formula = Union[Fact, Truth, Both, Either, Next, Lasting, Before]
+Formula = Union[SignedAtom, Truth, Both, Either, Next, UntilRelease, Before]
 
 TRUE, FALSE = Truth(True), Truth(False)
 
 
 def negated(formula: Formula) -> Formula:
     match formula:
-        case Fact(predicate, arguments, present):
-            return Fact(predicate, arguments, not present)
+        case SignedAtom(predicate, arguments, present):
+            return SignedAtom(predicate, arguments, not present)
         case Truth(value):
             return Truth(not value)
         case Both(left, right):
@@ -81,8 +81,8 @@ def negated(formula: Formula) -> Formula:
             return Both(negated(left), negated(right))
         case Next(inner):
             return Next(negated(inner))
-        case Lasting(past, dual, low, high, left, right):
-            return Lasting(past, not dual, low, high, negated(left), negated(right))
+        case UntilRelease(past, dual, low, high, left, right):
+            return UntilRelease(past, not dual, low, high, negated(left), negated(right))
         case Before(inner, at_start):
             return Before(negated(inner), not at_start)
 
@@ -99,21 +99,21 @@ def either(left: Formula, right: Formula) -> Formula:
     return right if left == FALSE else left if right == FALSE else Either(left, right)
 
 
-def facts_of(formula: Formula) -> set[Fact]:
+def facts_of(formula: Formula) -> set[SignedAtom]:
     match formula:
-        case Fact(predicate, arguments, _):
-            return {Fact(predicate, arguments)}
+        case SignedAtom(predicate, arguments, _):
+            return {SignedAtom(predicate, arguments)}
         case Truth():
             return set()
         case Both(left, right) | Either(left, right):
             return facts_of(left) | facts_of(right)
-        case Lasting():
+        case UntilRelease():
             return facts_of(formula.left) | facts_of(formula.right)
         case Next(inner) | Before(inner, _):
             return facts_of(inner)
 
 
-def show_fact(fact: Fact) -> str:
+def show_fact(fact: SignedAtom) -> str:
     text = show_answer_atom(fact.predicate, fact.arguments)  # type: ignore[arg-type]
     return text if fact.present else f"!{text}"
 
@@ -121,7 +121,7 @@ def show_fact(fact: Fact) -> str:
 def show(formula: Formula) -> str:
     """In the language's own words."""
     match formula:
-        case Fact():
+        case SignedAtom():
             return show_fact(formula)
         case Truth(value):
             return "true" if value else "false"
@@ -133,7 +133,7 @@ def show(formula: Formula) -> str:
             return f"X {show(inner)}"
         case Before(inner, at_start):
             return f"!Y !{show(inner)}" if at_start else f"Y {show(inner)}"
-        case Lasting(past, dual, low, high, left, right):
+        case UntilRelease(past, dual, low, high, left, right):
             end = "inf)" if high is None else f"{high}]"
             bounds = "" if (low, high) == (0, None) else f"[{low},{end}"
             if left == (FALSE if dual else TRUE):

@@ -9,10 +9,10 @@ from presage.languages.ltl.formulas import (
     FALSE,
     TRUE,
     Before,
-    Fact,
     Formula,
-    Lasting,
     Next,
+    SignedAtom,
+    UntilRelease,
     both,
     either,
     negated,
@@ -31,7 +31,7 @@ class Property:
     text: str
     formula: Formula
     span: Span
-    atoms: tuple[tuple[Fact, Span], ...]
+    atoms: tuple[tuple[SignedAtom, Span], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class _Formula:
 
     def __init__(self, scanner: Scanner) -> None:
         self.c = scanner
-        self.atoms: list[tuple[Fact, Span]] = []
+        self.atoms: list[tuple[SignedAtom, Span]] = []
 
     def whole(self) -> Formula:
         self.c.deeper()
@@ -131,9 +131,9 @@ class _Formula:
             hint = "write (a U b) U c, or a U (b U c)"
             raise Unreadable("P210", "a chain of `U`, `R`, `W` and `S` needs parentheses", self.c.token.span, hint)
         if word == "W":
-            always = Lasting(False, True, 0, high, FALSE, left)
-            return either(Lasting(False, False, low, high, left, right), always)
-        return Lasting(word == "S", word == "R", low, high, left, right)
+            always = UntilRelease(False, True, 0, high, FALSE, left)
+            return either(UntilRelease(False, False, low, high, left, right), always)
+        return UntilRelease(word == "S", word == "R", low, high, left, right)
 
     def _unary(self) -> Formula:
         c = self.c
@@ -154,7 +154,7 @@ class _Formula:
                 low, high = self._bounds()
                 inner = self._unary()
                 dual = word in "GH"
-                return Lasting(word in "OH", dual, low, high, FALSE if dual else TRUE, inner)
+                return UntilRelease(word in "OH", dual, low, high, FALSE if dual else TRUE, inner)
             if c.accept("("):
                 found = self.whole()
                 c.expect(")", "an operator or `)`")
@@ -217,7 +217,7 @@ class _Formula:
             while c.accept(","):
                 arguments.append(self._argument())
             c.expect(")", "`,` or `)` after an argument")
-        fact = Fact(word.text, tuple(arguments))
+        fact = SignedAtom(word.text, tuple(arguments))
         self.atoms.append((fact, c.since(word.start)))
         return fact
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from presage.errors import PresageError
-from presage.io.facts import Fact as Given
-from presage.io.told import read as unwritten
-from presage.io.told import written
-from presage.languages.ltl.formulas import Before, Both, Either, Fact, Formula, Lasting, Next, Truth
-from presage.languages.ltl.progress import Duty, Left
+from presage.io.facts import Fact
+from presage.io.reading_back import read as unwritten
+from presage.io.reading_back import written
+from presage.languages.ltl.formulas import Before, Both, Either, Formula, Next, SignedAtom, Truth, UntilRelease
+from presage.languages.ltl.progression import Duty, Left
 
 
-def given_out(fact: Given) -> list[Any]:
+def given_out(fact: Fact) -> list[Any]:
     arguments = [written(each) for each in fact.arguments]
     return [fact.predicate, arguments, fact.low, fact.high, fact.closed_low, fact.closed_high, fact.arrives]
 
 
-def given_in(kept: list[Any]) -> Given:
+def given_in(kept: list[Any]) -> Fact:
     name, arguments, *rest = kept
-    return Given(name, tuple(map(unwritten, arguments)), *rest)
+    return Fact(name, tuple(map(unwritten, arguments)), *rest)
 
 
 def left_out(left: Left) -> list[Any]:
@@ -32,7 +32,7 @@ def left_in(kept: list[Any]) -> Left:
 
 def _formula_out(formula: Duty) -> list[Any]:
     match formula:
-        case Fact(predicate, arguments, present):
+        case SignedAtom(predicate, arguments, present):
             return ["fact", predicate, [written(each) for each in arguments], present]
         case Truth(value):
             return ["truth", value]
@@ -44,7 +44,7 @@ def _formula_out(formula: Duty) -> list[Any]:
             return ["next", _formula_out(inner)]
         case Before(inner, at_start):
             return ["before", _formula_out(inner), at_start]
-        case Lasting(past, dual, low, high, left, right):
+        case UntilRelease(past, dual, low, high, left, right):
             return ["lasting", past, dual, low, high, _formula_out(left), _formula_out(right)]
     raise AssertionError(formula)
 
@@ -52,7 +52,7 @@ def _formula_out(formula: Duty) -> list[Any]:
 def _formula_in(kept: list[Any]) -> Formula:
     match kept:
         case ["fact", predicate, arguments, present]:
-            return Fact(predicate, tuple(map(unwritten, arguments)), present)
+            return SignedAtom(predicate, tuple(map(unwritten, arguments)), present)
         case ["truth", value]:
             return Truth(value)
         case ["both", left, right]:
@@ -64,5 +64,5 @@ def _formula_in(kept: list[Any]) -> Formula:
         case ["before", inner, at_start]:
             return Before(_formula_in(inner), at_start)
         case ["lasting", past, dual, low, high, left, right]:
-            return Lasting(past, dual, low, high, _formula_in(left), _formula_in(right))
+            return UntilRelease(past, dual, low, high, _formula_in(left), _formula_in(right))
     raise PresageError("this is not the memory of a reasoner, or it is damaged")

@@ -13,22 +13,16 @@ from typing import Any
 from presage.analysis.subject import Subject
 from presage.answers import Answer
 from presage.errors import PresageError
-from presage.io.facts import Fact as Given
-from presage.languages.ltl.formulas import (
-    Fact,
-    Formula,
-    facts_of,
-    negated,
-    show_fact,
-)
-from presage.languages.ltl.progress import (
+from presage.io.facts import Fact
+from presage.languages.ltl.formulas import Formula, SignedAtom, facts_of, negated, show_fact
+from presage.languages.ltl.progression import (
     DONE,
     HOPELESS,
     Continuations,
     Left,
     Memory,
-    Position,
     TooMuch,
+    TracePosition,
     next_memory,
     remembered,
 )
@@ -67,7 +61,7 @@ class _Watched:
     """A property, and what is left of it at the positions that are still open."""
 
     property: Property
-    facts: frozenset[Fact]
+    facts: frozenset[SignedAtom]
     below: tuple[Formula, ...]
     continuations: Continuations
     opposite: Formula
@@ -88,14 +82,14 @@ class LtlSteps(OwnSteps):
         super().__init__(subject, emit)
         self.watched = [_watched(each) for each in properties]
         self.longest_lag = max((look_ahead(each.formula) for each in properties), default=0)
-        self._coming: list[Given] = []
+        self._coming: list[Fact] = []
         """Facts that are known before their time, or hold on."""
         self._position = 0
 
     def next_decision(self) -> Number | None:
         return None if self.now is None else self.now + 1
 
-    def _at(self, facts: list[Given], now: Number) -> list[Answer]:
+    def _at(self, facts: list[Fact], now: Number) -> list[Answer]:
         assert isinstance(now, int)
         if now - self._position > MOST_EMPTY:
             raise PresageError(
@@ -126,7 +120,7 @@ class LtlSteps(OwnSteps):
 
     def _pass(self, now: int) -> Iterator[Answer]:
         holding = {
-            Fact(each.predicate, each.arguments)
+            SignedAtom(each.predicate, each.arguments)
             for each in self._coming
             if each.low is not None and each.low <= now and (each.high is None or now <= each.high)
         }
@@ -134,9 +128,9 @@ class LtlSteps(OwnSteps):
         for watched in self.watched:
             yield from self._told(watched, frozenset(holding) & watched.facts, now)
 
-    def _told(self, watched: _Watched, holds: frozenset[Fact], now: int) -> Iterator[Answer]:
-        position = Position(holds, watched.memory)
-        without = [(fact, Position(holds - {fact}, watched.memory)) for fact in sorted(holds, key=repr)]
+    def _told(self, watched: _Watched, holds: frozenset[SignedAtom], now: int) -> Iterator[Answer]:
+        position = TracePosition(holds, watched.memory)
+        without = [(fact, TracePosition(holds - {fact}, watched.memory)) for fact in sorted(holds, key=repr)]
         memory = next_memory(position, watched.below)
         coming, lasting = self._known_ahead(watched, now)
         following: dict[Remains, list[tuple[int, Chain]]] = {}
@@ -173,11 +167,13 @@ class LtlSteps(OwnSteps):
             watched.past = _chained(watched.past, changing, now)
         watched.memory, watched.open = memory, following
 
-    def _known_ahead(self, watched: _Watched, now: int) -> tuple[tuple[frozenset[Fact], ...], frozenset[Fact]]:
+    def _known_ahead(
+        self, watched: _Watched, now: int
+    ) -> tuple[tuple[frozenset[SignedAtom], ...], frozenset[SignedAtom]]:
         """What is known of the positions after now, and what holds at all of them."""
         if not self._coming:
             return (), frozenset()
-        known = [(Fact(each.predicate, each.arguments), each) for each in self._coming]
+        known = [(SignedAtom(each.predicate, each.arguments), each) for each in self._coming]
         known = [(fact, each) for fact, each in known if fact in watched.facts]
         ends = [each.low if each.high is None else each.high for _, each in known]
         last = max((int(end) for end in ends if end is not None), default=now)
@@ -253,8 +249,8 @@ def _verdict(
     continuations: Continuations,
     left: Remains,
     memory: Memory,
-    coming: tuple[frozenset[Fact], ...],
-    lasting: frozenset[Fact],
+    coming: tuple[frozenset[SignedAtom], ...],
+    lasting: frozenset[SignedAtom],
 ) -> str:
     if left[0] == DONE or left[1] == HOPELESS:
         return CONFIRMED
@@ -270,7 +266,7 @@ def _verdict(
     return POSSIBLE
 
 
-def _chained(chain: Chain, facts: Iterable[Fact], now: int) -> Chain:
+def _chained(chain: Chain, facts: Iterable[SignedAtom], now: int) -> Chain:
     for fact in facts:
         chain = (chain, f"{show_fact(fact)}@{now}")
     return chain

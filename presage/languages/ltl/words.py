@@ -10,16 +10,16 @@ from presage.languages.ltl.formulas import (
     Before,
     Both,
     Either,
-    Fact,
     Formula,
-    Lasting,
     Next,
+    SignedAtom,
     Truth,
+    UntilRelease,
     negated,
     show,
     show_fact,
 )
-from presage.languages.ltl.progress import Duty, Left
+from presage.languages.ltl.progression import Duty, Left
 
 
 def signature(left: Left, following: int) -> frozenset[frozenset[Any]]:
@@ -28,7 +28,7 @@ def signature(left: Left, following: int) -> frozenset[frozenset[Any]]:
 
 
 def _told_once(duty: Duty, following: int) -> Any:
-    if isinstance(duty, Lasting) and not duty.past:
+    if isinstance(duty, UntilRelease) and not duty.past:
         begin = following + duty.low if duty.low else None
         end = None if duty.high is None else following + duty.high
         return (duty.dual, duty.left, duty.right, begin, end)
@@ -43,7 +43,7 @@ def ways_of(left: Left, now: int, because: tuple[str, ...]) -> list[dict[str, An
         decided: list[int | None] = []
         number = 0
         for duty in sorted(duties, key=repr):
-            assert isinstance(duty, (Fact, Truth, Both, Either, Next, Lasting, Before))
+            assert isinstance(duty, (SignedAtom, Truth, Both, Either, Next, UntilRelease, Before))
             text, begin, bounds, end = _premise(duty, now + 1, f"T{number + 1}")
             number += bool(bounds)
             needs.append((begin, text))
@@ -62,9 +62,9 @@ _FAR = 1 << 62
 def _premise(duty: Formula, following: int, variable: str) -> tuple[str, int, list[str], int | None]:
     """Its text, where it is sorted, the bounds of its open time, and when it is decided."""
     ahead = _end(duty, following)
-    if isinstance(duty, Fact):
+    if isinstance(duty, SignedAtom):
         return f"{_literal(duty)}@{following}", following, [], ahead
-    if isinstance(duty, Lasting) and not duty.past and isinstance(duty.right, Fact):
+    if isinstance(duty, UntilRelease) and not duty.past and isinstance(duty.right, SignedAtom):
         begin = following + duty.low
         end = None if duty.high is None else following + duty.high
         if duty.dual and duty.left == FALSE:
@@ -78,14 +78,14 @@ def _premise(duty: Formula, following: int, variable: str) -> tuple[str, int, li
     return f"({show(duty)})@{following}", following, [], ahead
 
 
-def _literal(fact: Fact) -> str:
+def _literal(fact: SignedAtom) -> str:
     return show_fact(fact) if fact.present else f"not {show_fact(negated(fact))}"  # type: ignore[arg-type]
 
 
 def _end(formula: Formula, at: int) -> int | None:
     """When a formula at a position is decided whatever comes; `None` if never."""
     match formula:
-        case Fact() | Truth():
+        case SignedAtom() | Truth():
             return at
         case Next(inner):
             return _end(inner, at + 1)
@@ -93,7 +93,7 @@ def _end(formula: Formula, at: int) -> int | None:
             return _end(inner, at)
         case Both(left, right) | Either(left, right):
             ends = (_end(left, at), _end(right, at))
-        case Lasting():
+        case UntilRelease():
             if not formula.past and formula.high is None:
                 return None
             last = at if formula.past else at + (formula.high or 0)
@@ -105,7 +105,7 @@ def _end(formula: Formula, at: int) -> int | None:
 def look_ahead(formula: Formula) -> int:
     """How far a formula looks ahead, as far as that is bounded."""
     match formula:
-        case Fact() | Truth():
+        case SignedAtom() | Truth():
             return 0
         case Next(inner):
             return 1 + look_ahead(inner)
@@ -113,6 +113,6 @@ def look_ahead(formula: Formula) -> int:
             return look_ahead(inner)
         case Both(left, right) | Either(left, right):
             return max(look_ahead(left), look_ahead(right))
-        case Lasting():
+        case UntilRelease():
             ahead = 0 if formula.past else formula.low if formula.high is None else formula.high
             return ahead + max(look_ahead(formula.left), look_ahead(formula.right))

@@ -13,8 +13,7 @@ from pathlib import Path
 from presage.errors import Diagnostic, Note, Source, Span
 from presage.languages import SECOND_FILES
 from presage.languages.mfotl.compiling import compiled
-from presage.languages.mfotl.formulas import Atom as Written
-from presage.languages.mfotl.formulas import Formula, Let, Truth, free
+from presage.languages.mfotl.formulas import Formula, Let, LogAtom, TruthConstant, free
 from presage.languages.mfotl.reading import read_formula
 from presage.languages.mfotl.signatures import Signature, read_signature
 from presage.languages.mfotl.stepping import BUILT_IN, SATISFIED, TIME_POINT, MfotlMeaning
@@ -41,7 +40,7 @@ def read(text: str, name: str) -> Parsed:
         for predicate, columns in signature.items()
     ]
     inputs.append(Input(TIME_POINT, (Column("number", "int"),)))
-    formula: Formula = found.formula or Truth(True)
+    formula: Formula = found.formula or TruthConstant(True)
     if found.formula is not None:
         _check_atoms(found.atoms, signature, _defined(formula), problems)
         formula = typed(formula, signature, problems)
@@ -94,7 +93,7 @@ def _defined(formula: Formula) -> set[str]:
 
 
 def _check_atoms(
-    atoms: tuple[Written, ...], signature: Signature, defined: set[str], problems: list[Diagnostic]
+    atoms: tuple[LogAtom, ...], signature: Signature, defined: set[str], problems: list[Diagnostic]
 ) -> None:
     from presage.errors import nearest
 

@@ -14,29 +14,29 @@ from operator import itemgetter
 from presage.answers import Value
 from presage.errors import Span
 from presage.languages.mfotl.formulas import (
-    Aggregate,
-    And,
-    Atom,
+    Aggregation,
     Compare,
+    Conjunction,
+    Disjunction,
     Exists,
     Formula,
-    Lasting,
     Let,
-    Literal,
+    LogAtom,
+    LogConstant,
+    LogInterval,
+    LogVariable,
     Matches,
-    Name,
+    Negation,
     Neighbour,
-    Not,
-    Or,
-    Reach,
+    SinceUntil,
     Term,
-    Truth,
+    TruthConstant,
     free,
     negated,
     term_names,
 )
 from presage.languages.mfotl.terms import aggregated, holds, term_value
-from presage.languages.mfotl.texts import expression_of
+from presage.languages.mfotl.text_functions import expression_of
 from presage.languages.scanner import Unreadable
 
 Row = tuple[Value, ...]
@@ -45,7 +45,7 @@ UNIT: Relation = frozenset(((),))
 EMPTY: Relation = frozenset()
 
 
-class Node:
+class RelationNode:
     """Something that has a relation at each time point."""
 
     def __init__(self, variables: Iterable[str]) -> None:
@@ -53,7 +53,7 @@ class Node:
 
 
 @dataclass(eq=False)
-class Given(Node):
+class FactsNode(RelationNode):
     """Facts that match an atom."""
 
     predicate: str
@@ -71,43 +71,45 @@ class Given(Node):
         for row in rows:
             known: dict[str, Value] = {}
             for term, value in zip(self.pattern, row, strict=True):
-                if isinstance(term, Name):
+                if isinstance(term, LogVariable):
                     if known.setdefault(term.name, value) != value:
                         break
-                elif isinstance(term, Literal) and term.value != value:
+                elif isinstance(term, LogConstant) and term.value != value:
                     break
             else:
                 found.add(tuple(known[name] for name in self.variables))
         return frozenset(found)
 
 
-class Fixed(Node):
+class FixedNode(RelationNode):
     def __init__(self, variables: tuple[str, ...], relation: Relation) -> None:
         super().__init__(variables)
         self.relation = relation
 
 
-class Derived(Node):
+class Derived(RelationNode):
     """What follows from the relations of other nodes at the same time point."""
 
-    def __init__(self, variables: Iterable[str], below: tuple[Node, ...], work: Callable[..., Relation]) -> None:
+    def __init__(
+        self, variables: Iterable[str], below: tuple[RelationNode, ...], work: Callable[..., Relation]
+    ) -> None:
         super().__init__(variables)
         self.below, self.work = below, work
 
 
-class Beside(Node):
+class NeighbourNode(RelationNode):
     """`PREVIOUS` or `NEXT`."""
 
-    def __init__(self, ahead: bool, reach: Reach, inner: Node) -> None:
+    def __init__(self, ahead: bool, reach: LogInterval, inner: RelationNode) -> None:
         super().__init__(inner.variables)
         self.ahead, self.reach, self.inner = ahead, reach, inner
 
 
-class Condition:
+class LeftSide:
     """What the left side of `SINCE` or `UNTIL` asks of a row of the right one: that a relation has it or, with
     `absent`, has not."""
 
-    def __init__(self, node: Node, absent: bool, right: Node) -> None:
+    def __init__(self, node: RelationNode, absent: bool, right: RelationNode) -> None:
         self.node, self.absent = node, absent
         order = places(right, node.variables)
         self.whole = order == tuple(range(len(right.variables)))
@@ -115,15 +117,15 @@ class Condition:
         self.key = _picker(order)
 
 
-class Through(Node):
+class Through(RelationNode):
     """`SINCE` or `UNTIL`: rows of `right`, as long as all conditions of the left side hold of them."""
 
-    def __init__(self, ahead: bool, reach: Reach, lefts: tuple[Condition, ...], right: Node) -> None:
+    def __init__(self, ahead: bool, reach: LogInterval, lefts: tuple[LeftSide, ...], right: RelationNode) -> None:
         super().__init__(right.variables)
         self.ahead, self.reach, self.lefts, self.right = ahead, reach, lefts, right
 
 
-def places(node: Node, names: Iterable[str]) -> tuple[int, ...]:
+def places(node: RelationNode, names: Iterable[str]) -> tuple[int, ...]:
     return tuple(node.variables.index(name) for name in names)
 
 
@@ -135,39 +137,39 @@ def _picker(order: tuple[int, ...]) -> Callable[[Row], Row]:
     return itemgetter(*order) if order else lambda row: ()
 
 
-def reordered(node: Node, names: tuple[str, ...]) -> Node:
+def reordered(node: RelationNode, names: tuple[str, ...]) -> RelationNode:
     if node.variables == names:
         return node
     pick = _picker(places(node, names))
     return Derived(names, (node,), lambda rows: frozenset(map(pick, rows)))
 
 
-Definitions = dict[str, tuple[tuple[str, ...], Node]]
+Definitions = dict[str, tuple[tuple[str, ...], RelationNode]]
 
 
-def compiled(formula: Formula, definitions: Definitions) -> Node:
+def compiled(formula: Formula, definitions: Definitions) -> RelationNode:
     match formula:
-        case Atom(predicate=name, terms=terms):
+        case LogAtom(predicate=name, terms=terms):
             if name in definitions:
                 return _called(definitions[name], terms, formula.span)
-            return Given(name, terms)
-        case Truth(value=value):
-            return Fixed((), UNIT if value else EMPTY)
+            return FactsNode(name, terms)
+        case TruthConstant(value=value):
+            return FixedNode((), UNIT if value else EMPTY)
         case Compare():
             return _equation(formula)
-        case Not(inner=inner):
+        case Negation(inner=inner):
             if free(inner):
                 raise _not_bound(formula, free(inner)[0])
             node = compiled(inner, definitions)
             return Derived((), (node,), lambda rows: EMPTY if rows else UNIT)
-        case And():
+        case Conjunction():
             return _conjunction(formula, definitions)
         case Matches():
-            found = _matched(Fixed((), UNIT), set(), formula)
+            found = _matched(FixedNode((), UNIT), set(), formula)
             if found is None:
                 raise _not_bound(formula, free(formula)[0])
             return found
-        case Or(left=left, right=right):
+        case Disjunction(left=left, right=right):
             one, other = compiled(left, definitions), compiled(right, definitions)
             if set(one.variables) != set(other.variables):
                 odd = sorted(set(one.variables) ^ set(other.variables))[0]
@@ -180,7 +182,7 @@ def compiled(formula: Formula, definitions: Definitions) -> Node:
             kept = tuple(name for name in node.variables if name not in names)
             pick = _picker(places(node, kept))
             return Derived(kept, (node,), lambda rows: frozenset(map(pick, rows)))
-        case Aggregate():
+        case Aggregation():
             return _aggregate(formula, compiled(formula.inner, definitions))
         case Let(predicate=name, names=names, defined=defined, inner=inner):
             node = compiled(defined, definitions)
@@ -189,8 +191,8 @@ def compiled(formula: Formula, definitions: Definitions) -> Node:
                 raise Unreadable("S101", f"`{name}` is not defined by its arguments", formula.span, hint)
             return compiled(inner, {**definitions, name: (names, reordered(node, names))})
         case Neighbour(ahead=ahead, reach=reach, inner=inner):
-            return Beside(ahead, reach, compiled(inner, definitions))
-        case Lasting():
+            return NeighbourNode(ahead, reach, compiled(inner, definitions))
+        case SinceUntil():
             return _lasting(formula, definitions)
 
 
@@ -199,37 +201,37 @@ def _not_bound(formula: Formula, name: str) -> Unreadable:
     return Unreadable("S103", f"the formula cannot be worked out: `{name}` may be anything here", formula.span, hint)
 
 
-def _called(definition: tuple[tuple[str, ...], Node], terms: tuple[Term, ...], span: Span) -> Node:
+def _called(definition: tuple[tuple[str, ...], RelationNode], terms: tuple[Term, ...], span: Span) -> RelationNode:
     names, node = definition
     if len(names) != len(terms):
         raise Unreadable("N101", f"it is defined with {len(names)} arguments and has {len(terms)} here", span)
-    pattern = Given("", terms)
+    pattern = FactsNode("", terms)
     return Derived(pattern.variables, (node,), pattern.matched)
 
 
-def _equation(formula: Compare) -> Node:
+def _equation(formula: Compare) -> RelationNode:
     """A comparison by itself: an equation of a variable and a value, or one without variables."""
     names = [*term_names(formula.left), *term_names(formula.right)]
     if not names:
-        return Fixed((), UNIT if holds(formula, {}) else EMPTY)
+        return FixedNode((), UNIT if holds(formula, {}) else EMPTY)
     if formula.operator == "=":
         for side, other in ((formula.left, formula.right), (formula.right, formula.left)):
-            if isinstance(side, Name) and not list(term_names(other)):
+            if isinstance(side, LogVariable) and not list(term_names(other)):
                 value = term_value(other, {})
-                return Fixed((side.name,), EMPTY if value is None else frozenset(((value,),)))
+                return FixedNode((side.name,), EMPTY if value is None else frozenset(((value,),)))
     raise _not_bound(formula, names[0])
 
 
 def _conjuncts(formula: Formula) -> list[Formula]:
-    if isinstance(formula, And):
+    if isinstance(formula, Conjunction):
         return [*_conjuncts(formula.left), *_conjuncts(formula.right)]
     return [formula]
 
 
-def _conjunction(formula: And, definitions: Definitions) -> Node:
+def _conjunction(formula: Conjunction, definitions: Definitions) -> RelationNode:
     """What gives values first; then comparisons and negations, as soon as their variables are bound."""
     waiting = _conjuncts(formula)
-    made: Node = Fixed((), UNIT)
+    made: RelationNode = FixedNode((), UNIT)
     while waiting:
         bound = set(made.variables)
         for place, each in enumerate(waiting):
@@ -240,17 +242,17 @@ def _conjunction(formula: And, definitions: Definitions) -> Node:
                 break
         else:
             first = waiting[0]
-            if not isinstance(first, (Not, Compare, Matches)):
+            if not isinstance(first, (Negation, Compare, Matches)):
                 compiled(first, definitions)  # says what is wrong with it
             open_names = [name for name in free(first) if name not in bound]
             raise _not_bound(first, open_names[0] if open_names else "?")
     return made
 
 
-def _joined(made: Node, bound: set[str], each: Formula, definitions: Definitions) -> Node | None:
+def _joined(made: RelationNode, bound: set[str], each: Formula, definitions: Definitions) -> RelationNode | None:
     if isinstance(each, Compare):
         return _compared(made, bound, each)
-    if isinstance(each, Not):
+    if isinstance(each, Negation):
         if not set(free(each.inner)) <= bound:
             return None
         try:
@@ -267,7 +269,7 @@ def _joined(made: Node, bound: set[str], each: Formula, definitions: Definitions
     except Unreadable:
         # What cannot be worked out itself can be left out where it does not hold: `NOT (p(x) AND q(x))`.
         opposite = negated(each)
-        if isinstance(opposite, (Not, Compare)) or not set(free(each)) <= bound:
+        if isinstance(opposite, (Negation, Compare)) or not set(free(each)) <= bound:
             return None
         try:
             return _without(made, compiled(opposite, definitions))
@@ -276,7 +278,7 @@ def _joined(made: Node, bound: set[str], each: Formula, definitions: Definitions
     return _join(made, node)
 
 
-def _without(made: Node, node: Node) -> Node:
+def _without(made: RelationNode, node: RelationNode) -> RelationNode:
     pick = _picker(places(made, node.variables))
 
     def without(rows: Relation, absent: Relation) -> Relation:
@@ -285,12 +287,14 @@ def _without(made: Node, node: Node) -> Node:
     return Derived(made.variables, (made, node), without)
 
 
-def _matched(made: Node, bound: set[str], each: Matches) -> Node | None:
+def _matched(made: RelationNode, bound: set[str], each: Matches) -> RelationNode | None:
     if not set(term_names(each.text)) <= bound:
         return None
     # What a group takes is given to a variable that has no value yet, and compared with all others.
     groups = [group for group in each.groups if group is not None]
-    given = tuple(dict.fromkeys(group.name for group in groups if isinstance(group, Name) and group.name not in bound))
+    given = tuple(
+        dict.fromkeys(group.name for group in groups if isinstance(group, LogVariable) and group.name not in bound)
+    )
     if not {name for group in groups for name in term_names(group)} <= bound | set(given):
         return None
     expression = expression_of(each.pattern)
@@ -308,7 +312,7 @@ def _matched(made: Node, bound: set[str], each: Matches) -> Node | None:
                     continue
                 if value is None:
                     break
-                if isinstance(group, Name) and group.name not in known:
+                if isinstance(group, LogVariable) and group.name not in known:
                     known[group.name] = value
                 elif term_value(group, known) != value:
                     break
@@ -319,25 +323,25 @@ def _matched(made: Node, bound: set[str], each: Matches) -> Node | None:
     return Derived((*made.variables, *given), (made,), match)
 
 
-def _compared(made: Node, bound: set[str], each: Compare) -> Node | None:
+def _compared(made: RelationNode, bound: set[str], each: Compare) -> RelationNode | None:
     left, right = set(term_names(each.left)), set(term_names(each.right))
     if left | right <= bound:
         return _filtered(made, each, True)
     if each.operator == "=":
         for side, other, names in ((each.left, each.right, right), (each.right, each.left, left)):
-            if isinstance(side, Name) and side.name not in bound and names <= bound:
+            if isinstance(side, LogVariable) and side.name not in bound and names <= bound:
                 return _extended(made, side.name, other)
     return None
 
 
-def _filtered(made: Node, each: Compare, wanted: bool) -> Node:
+def _filtered(made: RelationNode, each: Compare, wanted: bool) -> RelationNode:
     def keep(rows: Relation) -> Relation:
         return frozenset(row for row in rows if holds(each, dict(zip(made.variables, row, strict=True))) == wanted)
 
     return Derived(made.variables, (made,), keep)
 
 
-def _extended(made: Node, name: str, term: Term) -> Node:
+def _extended(made: RelationNode, name: str, term: Term) -> RelationNode:
     def extend(rows: Relation) -> Relation:
         found = ((row, term_value(term, dict(zip(made.variables, row, strict=True)))) for row in rows)
         return frozenset((*row, value) for row, value in found if value is not None)
@@ -345,7 +349,7 @@ def _extended(made: Node, name: str, term: Term) -> Node:
     return Derived((*made.variables, name), (made,), extend)
 
 
-def _join(left: Node, right: Node) -> Node:
+def _join(left: RelationNode, right: RelationNode) -> RelationNode:
     shared = [name for name in left.variables if name in right.variables]
     extra = [name for name in right.variables if name not in left.variables]
     mine, theirs = _picker(places(left, shared)), _picker(places(right, shared))
@@ -374,12 +378,12 @@ def _join(left: Node, right: Node) -> Node:
     return Derived((*left.variables, *extra), (left, right), join)
 
 
-def _lasting(formula: Lasting, definitions: Definitions) -> Node:
+def _lasting(formula: SinceUntil, definitions: Definitions) -> RelationNode:
     if formula.ahead and formula.reach.high is None:
         hint = "give it an upper bound, such as [0,7d]"
         raise Unreadable("T103", "what looks ahead without end is never known", formula.span, hint)
     right = compiled(formula.right, definitions)
-    if formula.left == Truth(True):
+    if formula.left == TruthConstant(True):
         return Through(formula.ahead, formula.reach, (), right)
     odd = [name for name in free(formula.left) if name not in right.variables]
     if odd:
@@ -391,7 +395,7 @@ def _lasting(formula: Lasting, definitions: Definitions) -> Node:
 
 def _conditions(left: Formula, definitions: Definitions) -> list[Formula]:
     """A left side in parts that can each be worked out, where it cannot be as a whole."""
-    if isinstance(left, And):
+    if isinstance(left, Conjunction):
         try:
             compiled(left, definitions)
         except Unreadable:
@@ -399,19 +403,19 @@ def _conditions(left: Formula, definitions: Definitions) -> list[Formula]:
     return [left]
 
 
-def _condition(left: Formula, right: Node, definitions: Definitions) -> Condition:
-    if isinstance(left, Not) and free(left.inner):
-        return Condition(compiled(left.inner, definitions), True, right)
+def _condition(left: Formula, right: RelationNode, definitions: Definitions) -> LeftSide:
+    if isinstance(left, Negation) and free(left.inner):
+        return LeftSide(compiled(left.inner, definitions), True, right)
     try:
-        return Condition(compiled(left, definitions), False, right)
+        return LeftSide(compiled(left, definitions), False, right)
     except Unreadable as wrong:
         try:
-            return Condition(compiled(negated(left), definitions), True, right)
+            return LeftSide(compiled(negated(left), definitions), True, right)
         except Unreadable:
             raise wrong from None
 
 
-def _aggregate(formula: Aggregate, inner: Node) -> Node:
+def _aggregate(formula: Aggregation, inner: RelationNode) -> RelationNode:
     at = inner.variables.index(formula.over)
     order = places(inner, formula.groups)
     function = formula.function

@@ -12,7 +12,7 @@ from presage.model.terms import Number
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class LogVariable:
     """A variable."""
 
     name: str
@@ -20,7 +20,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class LogConstant:
     value: Value
     span: Span = field(default=NOWHERE, compare=False)
 
@@ -34,11 +34,11 @@ class Apply:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Term = Union[Name, Literal, Apply]
+Term = Union[LogVariable, LogConstant, Apply]
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class LogInterval:
     low: Number = 0
     high: Number | None = None
     closed_low: bool = True
@@ -59,14 +59,14 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True)
-class Atom:
+class LogAtom:
     predicate: str
     terms: tuple[Term, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class TruthConstant:
     value: bool
     span: Span = field(default=NOWHERE, compare=False)
 
@@ -90,20 +90,20 @@ class Matches:
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
+class Negation:
     inner: Formula
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class And:
+class Conjunction:
     left: Formula
     right: Formula
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Or:
+class Disjunction:
     left: Formula
     right: Formula
     span: Span = field(default=NOWHERE, compare=False)
@@ -117,7 +117,7 @@ class Exists:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
+class Aggregation:
     result: str
     function: str
     over: str
@@ -142,29 +142,42 @@ class Neighbour:
     """`PREVIOUS` or, with `ahead`, `NEXT`."""
 
     ahead: bool
-    reach: Reach
+    reach: LogInterval
     inner: Formula
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Lasting:
+class SinceUntil:
     """`SINCE` or, with `ahead`, `UNTIL`; `ONCE` and `EVENTUALLY` have `TRUE` on the left."""
 
     ahead: bool
-    reach: Reach
+    reach: LogInterval
     left: Formula
     right: Formula
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Formula = Union[Atom, Truth, Compare, Matches, Not, And, Or, Exists, Aggregate, Let, Neighbour, Lasting]
+Formula = Union[
+    LogAtom,
+    TruthConstant,
+    Compare,
+    Matches,
+    Negation,
+    Conjunction,
+    Disjunction,
+    Exists,
+    Aggregation,
+    Let,
+    Neighbour,
+    SinceUntil,
+]
 
-TRUE = Truth(True)
+TRUE = TruthConstant(True)
 
 
 def term_names(term: Term) -> Iterator[str]:
-    if isinstance(term, Name):
+    if isinstance(term, LogVariable):
         yield term.name
     elif isinstance(term, Apply):
         for each in term.terms:
@@ -178,10 +191,10 @@ def free(formula: Formula) -> list[str]:
 
 def _free(formula: Formula) -> Iterator[str]:
     match formula:
-        case Atom(terms=terms):
+        case LogAtom(terms=terms):
             for term in terms:
                 yield from term_names(term)
-        case Truth():
+        case TruthConstant():
             return
         case Compare(left=left, right=right):
             yield from term_names(left)
@@ -192,14 +205,18 @@ def _free(formula: Formula) -> Iterator[str]:
                 yield from () if group is None else term_names(group)
         case Exists(names=names, inner=inner):
             yield from (name for name in _free(inner) if name not in names)
-        case Aggregate(result=result, groups=groups):
+        case Aggregation(result=result, groups=groups):
             yield result
             yield from groups
         case Let(inner=inner):
             yield from _free(inner)
-        case Not(inner=inner) | Neighbour(inner=inner):
+        case Negation(inner=inner) | Neighbour(inner=inner):
             yield from _free(inner)
-        case And(left=left, right=right) | Or(left=left, right=right) | Lasting(left=left, right=right):
+        case (
+            Conjunction(left=left, right=right)
+            | Disjunction(left=left, right=right)
+            | SinceUntil(left=left, right=right)
+        ):
             yield from _free(left)
             yield from _free(right)
 
@@ -207,13 +224,13 @@ def _free(formula: Formula) -> Iterator[str]:
 def negated(formula: Formula) -> Formula:
     """The negation, pushed down as far as that helps."""
     match formula:
-        case Not(inner=inner):
+        case Negation(inner=inner):
             return inner
-        case And(left=left, right=right, span=span):
-            return Or(negated(left), negated(right), span)
-        case Or(left=left, right=right, span=span):
-            return And(negated(left), negated(right), span)
-        case Truth(value=value, span=span):
-            return Truth(not value, span)
+        case Conjunction(left=left, right=right, span=span):
+            return Disjunction(negated(left), negated(right), span)
+        case Disjunction(left=left, right=right, span=span):
+            return Conjunction(negated(left), negated(right), span)
+        case TruthConstant(value=value, span=span):
+            return TruthConstant(not value, span)
         case _:
-            return Not(formula, formula.span)
+            return Negation(formula, formula.span)

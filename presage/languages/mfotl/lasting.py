@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from presage.languages.mfotl.compiling import EMPTY, Condition, Relation, Row, Through
+from presage.languages.mfotl.compiling import EMPTY, LeftSide, Relation, Row, Through
 from presage.model.terms import Number
 
 Lefts = list[Relation]
 """What the conditions of the left side are at a point."""
 
 
-class Since:
+class SinceRows:
     """The rows of the right side that have been kept alive, by the point at which each began."""
 
     def __init__(self, node: Through) -> None:
@@ -63,7 +63,7 @@ class Since:
             self.told = frozenset(self.latest)
         return self.told
 
-    def _keep(self, condition: Condition, left: Relation) -> None:
+    def _keep(self, condition: LeftSide, left: Relation) -> None:
         """Drops the rows of which the left side does not hold."""
         if not self.since:
             return
@@ -101,7 +101,7 @@ class Since:
         self.told = None
 
 
-class Until:
+class UntilRows:
     """For each point that is not known yet, the rows that are found so far; each later point is looked at once."""
 
     def __init__(self, node: Through, first: int) -> None:

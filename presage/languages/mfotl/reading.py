@@ -13,30 +13,30 @@ from itertools import count
 from presage.errors import Source, Span
 from presage.languages.mfotl.formulas import (
     TRUE,
-    Aggregate,
-    And,
+    Aggregation,
     Apply,
-    Atom,
     Compare,
+    Conjunction,
+    Disjunction,
     Exists,
     Formula,
-    Lasting,
     Let,
-    Literal,
+    LogAtom,
+    LogConstant,
+    LogInterval,
+    LogVariable,
     Matches,
-    Name,
     Neighbour,
-    Or,
-    Reach,
+    SinceUntil,
     Term,
-    Truth,
+    TruthConstant,
     free,
     negated,
     term_names,
 )
 from presage.languages.mfotl.signatures import GRAMMAR
 from presage.languages.mfotl.terms import term_value
-from presage.languages.mfotl.texts import CONVERSIONS, check_expression
+from presage.languages.mfotl.text_functions import CONVERSIONS, check_expression
 from presage.languages.scanner import Scanner, Unreadable, unquoted
 from presage.model.terms import Number
 
@@ -63,13 +63,13 @@ COMPARISONS = ("<=", ">=", "<", ">", "=")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FormulaReader:
     formula: Formula | None
     scanner: Scanner
-    atoms: tuple[Atom, ...]
+    atoms: tuple[LogAtom, ...]
 
 
-def read_formula(source: Source) -> Reading:
+def read_formula(source: Source) -> FormulaReader:
     c = Scanner(source, GRAMMAR)
     reader = _Reader(c)
     formula = None
@@ -81,13 +81,13 @@ def read_formula(source: Source) -> Reading:
                 raise c.unexpected("an operator or the end of the formula", words=WORDS)
         except Unreadable as wrong:
             c.problems.append(wrong.diagnostic)
-    return Reading(formula, c, tuple(reader.atoms))
+    return FormulaReader(formula, c, tuple(reader.atoms))
 
 
 class _Reader:
     def __init__(self, scanner: Scanner) -> None:
         self.c = scanner
-        self.atoms: list[Atom] = []
+        self.atoms: list[LogAtom] = []
         self.fresh = count(1)
 
     def _is(self, *words: str) -> bool:
@@ -105,7 +105,7 @@ class _Reader:
         if word:
             reach = self._reach()
             right = self.formula()
-            left = Lasting(word == "UNTIL", reach, left, right, c.since(start))
+            left = SinceUntil(word == "UNTIL", reach, left, right, c.since(start))
         c.shallower()
         return left
 
@@ -127,9 +127,9 @@ class _Reader:
                 case "previous" | "next":
                     return Neighbour(operator == "next", reach, inner, span)
                 case "once" | "eventually":
-                    return Lasting(operator == "eventually", reach, TRUE, inner, span)
+                    return SinceUntil(operator == "eventually", reach, TRUE, inner, span)
                 case _:
-                    return negated(Lasting(operator == "always", reach, TRUE, negated(inner), span))
+                    return negated(SinceUntil(operator == "always", reach, TRUE, negated(inner), span))
         if self._is("EXISTS", "FORALL"):
             c.deeper()
             word = c.take().text
@@ -177,7 +177,7 @@ class _Reader:
 
     def _equivalence(self) -> Formula:
         def same(left: Formula, right: Formula, span: Span) -> Formula:
-            return And(Or(negated(left), right, span), Or(negated(right), left, span), span)
+            return Conjunction(Disjunction(negated(left), right, span), Disjunction(negated(right), left, span), span)
 
         return self._binary("EQUIV", self._implication, same)
 
@@ -189,14 +189,14 @@ class _Reader:
             c.deeper()
             right = self._implication()
             c.shallower()
-            return Or(negated(left), right, c.since(start))
+            return Disjunction(negated(left), right, c.since(start))
         return left
 
     def _alternatives(self) -> Formula:
-        return self._binary("OR", self._conjunction, lambda a, b, span: Or(a, b, span))
+        return self._binary("OR", self._conjunction, lambda a, b, span: Disjunction(a, b, span))
 
     def _conjunction(self) -> Formula:
-        return self._binary("AND", self._single, lambda a, b, span: And(a, b, span))
+        return self._binary("AND", self._single, lambda a, b, span: Conjunction(a, b, span))
 
     def _single(self) -> Formula:
         c = self.c
@@ -210,9 +210,9 @@ class _Reader:
             c.shallower()
             return negated(inner)
         if self._accept("TRUE"):
-            return Truth(True, c.since(start))
+            return TruthConstant(True, c.since(start))
         if self._accept("FALSE"):
-            return Truth(False, c.since(start))
+            return TruthConstant(False, c.since(start))
         if c.token.kind == "word" and c.ahead().text == "<-":
             return self._aggregate()
         if c.token.kind == "word" and c.ahead().text == "(" and c.token.text not in FUNCTIONS:
@@ -256,7 +256,7 @@ class _Reader:
         for name in (over, *groups):
             if name not in free(inner):
                 raise Unreadable("S102", f"`{name}` does not occur in the formula that is aggregated", span)
-        return Aggregate(result, function, over, tuple(groups), inner, span=span)
+        return Aggregation(result, function, over, tuple(groups), inner, span=span)
 
     def _atom(self) -> Formula:
         c = self.c
@@ -271,13 +271,13 @@ class _Reader:
                 if value is None:
                     hint = "say it by an equation"
                     raise Unreadable("P206", "an argument is a constant or a variable", term.span, hint)
-                term = Literal(value, term.span)
+                term = LogConstant(value, term.span)
             terms.append(term)
             hidden += [each for each in term_names(term) if each.startswith("_")]
             if not c.accept(","):
                 break
         c.expect(")", "`,` or `)` after an argument")
-        atom = Atom(name.text, tuple(terms), c.since(name.start))
+        atom = LogAtom(name.text, tuple(terms), c.since(name.start))
         self.atoms.append(atom)
         return Exists(tuple(hidden), atom, atom.span) if hidden else atom
 
@@ -339,13 +339,13 @@ class _Reader:
                 return found
             if c.accept("-"):
                 inner = self._factor()
-                if isinstance(inner, Apply) and inner.operator == "i2f" and isinstance(inner.terms[0], Literal):
+                if isinstance(inner, Apply) and inner.operator == "i2f" and isinstance(inner.terms[0], LogConstant):
                     value = inner.terms[0].value
                     if not isinstance(value, str):
-                        return Apply("i2f", (Literal(-value),), c.since(token.start))
-                if isinstance(inner, Literal) and not isinstance(inner.value, str):
-                    return Literal(-inner.value, c.since(token.start))
-                return Apply("-", (Literal(0), inner), c.since(token.start))
+                        return Apply("i2f", (LogConstant(-value),), c.since(token.start))
+                if isinstance(inner, LogConstant) and not isinstance(inner.value, str):
+                    return LogConstant(-inner.value, c.since(token.start))
+                return Apply("-", (LogConstant(0), inner), c.since(token.start))
             if self._is(*FUNCTIONS) and c.ahead().text == "(":
                 c.take()
                 c.expect("(")
@@ -353,11 +353,11 @@ class _Reader:
                 c.expect(")")
                 return Apply(token.text, (inner,), c.since(token.start))
             if token.kind == "string":
-                return Literal(unquoted(c.take().text), token.span)
+                return LogConstant(unquoted(c.take().text), token.span)
             if token.kind == "number":
-                written = Literal(c.number(), c.since(token.start))
+                written = LogConstant(c.number(), c.since(token.start))
                 return Apply("i2f", (written,), written.span) if "." in token.text else written
-            return Name(self._name(), c.since(token.start))
+            return LogVariable(self._name(), c.since(token.start))
         finally:
             c.shallower()
 
@@ -370,11 +370,11 @@ class _Reader:
         text = self.c.kind("word", "a formula or a variable").text.lstrip("?")
         return f"_{next(self.fresh)}" if text == "_" else text
 
-    def _reach(self) -> Reach:
+    def _reach(self) -> LogInterval:
         c = self.c
         opens = c.is_at("[") or (c.is_at("(") and self._is_interval())
         if not opens:
-            return Reach()
+            return LogInterval()
         start = c.token.start
         opening = c.take().text
         if c.is_at("-"):
@@ -390,7 +390,7 @@ class _Reader:
         closed_low, closed_high = opening == "[", closing.text == "]"
         if high is not None and (high < low or (high == low and not (closed_low and closed_high))):
             raise Unreadable("P207", "the interval is empty", c.since(start), "the lower bound comes first")
-        return Reach(low, high, closed_low, closed_high)
+        return LogInterval(low, high, closed_low, closed_high)
 
     def _is_interval(self) -> bool:
         """Whether a round bracket after an operator opens an interval, and not a formula."""

@@ -15,12 +15,12 @@ GRAMMAR = Grammar(
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SignatureColumn:
     name: str
     type: str
 
 
-Signature = dict[str, tuple[Column, ...]]
+Signature = dict[str, tuple[SignatureColumn, ...]]
 
 
 def read_signature(source: Source) -> tuple[Signature, list[Diagnostic]]:
@@ -34,13 +34,15 @@ def read_signature(source: Source) -> tuple[Signature, list[Diagnostic]]:
         while c.token.kind != "end":
             name = c.kind("word", "a predicate, such as publish(r:int)")
             c.expect("(")
-            columns: list[Column] = []
+            columns: list[SignatureColumn] = []
             while not c.is_at(")"):
                 word = c.kind("word", "a column's type: string, int or float")
                 if c.accept(":"):
-                    columns.append(Column(word.text, _type(c, c.kind("word", "a type: string, int or float").text)))
+                    columns.append(
+                        SignatureColumn(word.text, _type(c, c.kind("word", "a type: string, int or float").text))
+                    )
                 else:
-                    columns.append(Column(f"a{len(columns) + 1}", _type(c, word.text)))
+                    columns.append(SignatureColumn(f"a{len(columns) + 1}", _type(c, word.text)))
                 if not c.accept(","):
                     break
             c.expect(")", "`,` or `)` after a column")
@@ -49,7 +51,7 @@ def read_signature(source: Source) -> tuple[Signature, list[Diagnostic]]:
                 raise Unreadable("D101", f"`{name.text}` is there already", name.span)
             names = [each.name for each in columns]
             if len(set(names)) < len(names):
-                columns = [Column(f"a{place + 1}", each.type) for place, each in enumerate(columns)]
+                columns = [SignatureColumn(f"a{place + 1}", each.type) for place, each in enumerate(columns)]
             found[name.text] = tuple(columns)
     except Unreadable as wrong:
         return found, [*c.problems, wrong.diagnostic]

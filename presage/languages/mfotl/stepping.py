@@ -15,22 +15,22 @@ from typing import Any
 from presage.analysis.subject import Subject
 from presage.answers import Answer
 from presage.io.facts import Fact, FactError
-from presage.io.told import read, written
+from presage.io.reading_back import read, written
 from presage.languages.mfotl.compiling import (
     EMPTY,
-    Beside,
     Derived,
-    Fixed,
-    Given,
-    Node,
+    FactsNode,
+    FixedNode,
+    NeighbourNode,
     Relation,
+    RelationNode,
     Row,
     Through,
     compiled,
     reordered,
 )
 from presage.languages.mfotl.formulas import Formula, free
-from presage.languages.mfotl.lasting import Since, Until
+from presage.languages.mfotl.lasting import SinceRows, UntilRows
 from presage.languages.steps import OwnSteps
 from presage.model.terms import Number
 
@@ -63,8 +63,8 @@ class Point:
 class _Log:
     """The time points that are still asked about, and the relations that are known at them."""
 
-    def __init__(self, top: Node) -> None:
-        self.nodes: list[Node] = []
+    def __init__(self, top: RelationNode) -> None:
+        self.nodes: list[RelationNode] = []
         self._collect(top)
         self.points: dict[int, Point] = {}
         self.next = 0
@@ -76,11 +76,11 @@ class _Log:
         self.done: dict[int, int] = dict.fromkeys(range(len(self.nodes)), 0)
         """For each node, the first point at which its relation is not known yet."""
         through = [(at, node) for at, node in enumerate(self.nodes) if isinstance(node, Through)]
-        self.since = {at: Since(node) for at, node in through if not node.ahead}
-        self.until = {at: Until(node, 0) for at, node in through if node.ahead}
+        self.since = {at: SinceRows(node) for at, node in through if not node.ahead}
+        self.until = {at: UntilRows(node, 0) for at, node in through if node.ahead}
         self.place = {id(node): at for at, node in enumerate(self.nodes)}
 
-    def _collect(self, node: Node) -> None:
+    def _collect(self, node: RelationNode) -> None:
         """All nodes, each after those below it."""
         if any(each is node for each in self.nodes):
             return
@@ -107,19 +107,19 @@ class _Log:
             yield self.points[place], self.known[top][place]
         self._forget()
 
-    def _of(self, node: Node, place: int) -> Relation | None:
+    def _of(self, node: RelationNode, place: int) -> Relation | None:
         return self.known[self.place[id(node)]].get(place)
 
-    def _relation(self, at: int, node: Node, place: int) -> Relation | None:
+    def _relation(self, at: int, node: RelationNode, place: int) -> Relation | None:
         point = self.points[place]
-        if isinstance(node, Given):
+        if isinstance(node, FactsNode):
             return node.matched(point.facts.get(node.predicate) or _built_in(node, point))
-        if isinstance(node, Fixed):
+        if isinstance(node, FixedNode):
             return node.relation
         if isinstance(node, Derived):
             below = [self._of(each, place) for each in node.below]
             return None if any(each is None for each in below) else node.work(*below)
-        if isinstance(node, Beside):
+        if isinstance(node, NeighbourNode):
             return self._beside(node, place)
         assert isinstance(node, Through)
         if node.ahead:
@@ -146,7 +146,7 @@ class _Log:
             lambda begin: self.now >= begin + high,
         )
 
-    def _beside(self, node: Beside, place: int) -> Relation | None:
+    def _beside(self, node: NeighbourNode, place: int) -> Relation | None:
         other = place + 1 if node.ahead else place - 1
         if other < 0:
             return EMPTY
@@ -171,17 +171,17 @@ class _Log:
             self.first += 1
 
 
-def below(node: Node) -> tuple[Node, ...]:
+def below(node: RelationNode) -> tuple[RelationNode, ...]:
     if isinstance(node, Derived):
         return node.below
-    if isinstance(node, Beside):
+    if isinstance(node, NeighbourNode):
         return (node.inner,)
     if isinstance(node, Through):
         return (*(each.node for each in node.lefts), node.right)
     return ()
 
 
-def _built_in(node: Given, point: Point) -> Iterable[Row]:
+def _built_in(node: FactsNode, point: Point) -> Iterable[Row]:
     if len(node.pattern) != BUILT_IN.get(node.predicate):
         return ()
     return [{"tp": (point.number,), "ts": (point.time,), "tpts": (point.number, point.time)}[node.predicate]]
@@ -204,7 +204,7 @@ class MfotlSteps(OwnSteps):
         ends = [
             self.log.points[self.log.done[at]].time + high
             for at, node in enumerate(self.log.nodes)
-            if isinstance(node, (Through, Beside)) and node.ahead and self.log.done[at] < self.log.next
+            if isinstance(node, (Through, NeighbourNode)) and node.ahead and self.log.done[at] < self.log.next
             if (high := node.reach.high) is not None
         ]
         coming += [each for each in ends if self.now is None or each > self.now]
@@ -291,13 +291,13 @@ class MfotlSteps(OwnSteps):
             begun = [(read(time), list(_rows_in(rows))) for time, rows in alive]
             log.since[at].fill(begun, 0 if done is None else done.time)
         for at, until in log.until.items():
-            log.until[at] = Until(until.node, log.done[at])
+            log.until[at] = UntilRows(until.node, log.done[at])
 
 
-def look_ahead(node: Node) -> Number:
+def look_ahead(node: RelationNode) -> Number:
     """How far a formula looks ahead, as far as that is bounded."""
     here: Number = 0
-    if isinstance(node, (Through, Beside)) and node.ahead and node.reach.high is not None:
+    if isinstance(node, (Through, NeighbourNode)) and node.ahead and node.reach.high is not None:
         here = node.reach.high
     return here + max((look_ahead(each) for each in below(node)), default=0)
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from presage.answers import Value
 from presage.languages.conditions import compared, rank
-from presage.languages.mfotl.formulas import Compare, Literal, Name, Term
-from presage.languages.mfotl.texts import CONVERSIONS
+from presage.languages.mfotl.formulas import Compare, LogConstant, LogVariable, Term
+from presage.languages.mfotl.text_functions import CONVERSIONS
 from presage.model.terms import number
 
 
@@ -20,9 +20,9 @@ def holds(condition: Compare, known: dict[str, Value]) -> bool:
 
 def term_value(term: Term, known: dict[str, Value]) -> Value | None:
     """Numbers as MonPoly has them: `/` and `MOD` of whole numbers cut off towards 0."""
-    if isinstance(term, Name):
+    if isinstance(term, LogVariable):
         return known.get(term.name)
-    if isinstance(term, Literal):
+    if isinstance(term, LogConstant):
         return term.value
     values = [term_value(each, known) for each in term.terms]
     if term.operator in CONVERSIONS:

@@ -35,11 +35,11 @@ def _variable(name: str) -> Variable:
 
 def _term(term: mfotl.Term) -> Term:
     match term:
-        case mfotl.Name(name=name):
+        case mfotl.LogVariable(name=name):
             return _variable(name)
-        case mfotl.Literal(value=value):
+        case mfotl.LogConstant(value=value):
             return Constant(value)
-        case mfotl.Apply(operator="i2f", terms=(mfotl.Literal(value=value),)):
+        case mfotl.Apply(operator="i2f", terms=(mfotl.LogConstant(value=value),)):
             return Constant(value)
         case mfotl.Apply(operator="/.", terms=(left, right)):
             return Arithmetic("/", _term(left), _term(right))
@@ -55,25 +55,25 @@ def _all(parts: Iterable[Formula]) -> Formula:
 
 def _formula(formula: mfotl.Formula) -> Formula:
     match formula:
-        case mfotl.Atom(predicate=name, terms=terms):
+        case mfotl.LogAtom(predicate=name, terms=terms):
             return Atom(name, tuple(map(_term, terms)))
-        case mfotl.Truth(value=value):
+        case mfotl.TruthConstant(value=value):
             return Top() if value else Not(Top())
         case mfotl.Compare(operator="SUBSTRING") | mfotl.Matches():
             raise NoCounterpart("a test of texts", formula.span)
         case mfotl.Compare(operator=operator, left=left, right=right):
             return Comparison(operator, _term(left), _term(right))
-        case mfotl.Not(inner=inner):
+        case mfotl.Negation(inner=inner):
             return Not(_formula(inner))
-        case mfotl.And(left=left, right=right):
+        case mfotl.Conjunction(left=left, right=right):
             return _all((_formula(left), _formula(right)))
-        case mfotl.Or(left=left, right=right):
+        case mfotl.Disjunction(left=left, right=right):
             return Or((_formula(left), _formula(right)))
         case mfotl.Exists(names=names, inner=inner):
-            if isinstance(inner, mfotl.Atom) and all(name.startswith("_") for name in names):
+            if isinstance(inner, mfotl.LogAtom) and all(name.startswith("_") for name in names):
                 hidden = {name: Variable("_") for name in names}
                 shown = (
-                    hidden[each.name] if isinstance(each, mfotl.Name) and each.name in hidden else _term(each)
+                    hidden[each.name] if isinstance(each, mfotl.LogVariable) and each.name in hidden else _term(each)
                     for each in inner.terms
                 )
                 return Atom(inner.predicate, tuple(shown))
@@ -81,7 +81,7 @@ def _formula(formula: mfotl.Formula) -> Formula:
         case mfotl.Neighbour(ahead=ahead, reach=reach, inner=inner):
             there = _all((POINT, _formula(inner)))
             return BinaryMetric("until" if ahead else "since", _later(reach), Not(POINT), there)
-        case mfotl.Lasting(ahead=ahead, reach=reach, left=left, right=right):
+        case mfotl.SinceUntil(ahead=ahead, reach=reach, left=left, right=right):
             there = _all((POINT, _formula(right)))
             if left == mfotl.TRUE:
                 return Metric("eventually" if ahead else "once", _interval(reach), there)
@@ -89,14 +89,14 @@ def _formula(formula: mfotl.Formula) -> Formula:
             through = Or((Not(POINT), lasts))
             later = _all((lasts, BinaryMetric("until" if ahead else "since", _later(reach), through, there)))
             return Or((_formula(right), later)) if reach.has(0) else later
-    raise NoCounterpart("an aggregate" if isinstance(formula, mfotl.Aggregate) else "LET", formula.span)
+    raise NoCounterpart("an aggregate" if isinstance(formula, mfotl.Aggregation) else "LET", formula.span)
 
 
-def _interval(reach: mfotl.Reach) -> Interval:
+def _interval(reach: mfotl.LogInterval) -> Interval:
     return Interval(reach.low, reach.high, reach.closed_low, reach.closed_high and reach.high is not None)
 
 
-def _later(reach: mfotl.Reach) -> Interval:
+def _later(reach: mfotl.LogInterval) -> Interval:
     """The same without now."""
     low, closed = (1, True) if reach.low < 1 else (reach.low, reach.closed_low)
     return Interval(low, reach.high, closed, reach.closed_high and reach.high is not None)

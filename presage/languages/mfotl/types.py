@@ -12,9 +12,19 @@ from typing import Any
 
 from presage.answers import Value
 from presage.errors import Diagnostic
-from presage.languages.mfotl.formulas import Aggregate, Apply, Atom, Compare, Formula, Let, Literal, Name, Term
+from presage.languages.mfotl.formulas import (
+    Aggregation,
+    Apply,
+    Compare,
+    Formula,
+    Let,
+    LogAtom,
+    LogConstant,
+    LogVariable,
+    Term,
+)
 from presage.languages.mfotl.signatures import Signature
-from presage.languages.mfotl.texts import FLOATS
+from presage.languages.mfotl.text_functions import FLOATS
 
 TEXTS = ("i2s", "f2s", "FORMAT_DATE")
 WHOLE = ("f2i", "s2i", "YEAR", "MONTH", "DAY_OF_MONTH", "MOD")
@@ -48,30 +58,30 @@ def _kinds(formula: Formula, signature: Signature) -> Kinds:
         kinds = {name: next(iter(each)) for name, each in found.items() if len(each) == 1}
         for each in every:
             match each:
-                case Atom(predicate=predicate, terms=terms):
+                case LogAtom(predicate=predicate, terms=terms):
                     columns: list[str] = [column.type for column in signature.get(predicate, ())]
                     if predicate in defined:
                         columns = [kinds.get(name, "") for name in defined[predicate]]
                     for term, kind in zip(terms, columns, strict=False):
-                        if isinstance(term, Name) and kind:
+                        if isinstance(term, LogVariable) and kind:
                             found.setdefault(term.name, set()).add(kind)
-                case Aggregate(result=result, function=function, over=over):
+                case Aggregation(result=result, function=function, over=over):
                     kind = {"CNT": "int", "AVG": "float", "MED": "float"}.get(function, kinds.get(over, ""))
                     if kind:
                         found.setdefault(result, set()).add(kind)
                 case Compare(operator="=", left=left, right=right):
                     for side, other in ((left, right), (right, left)):
                         kind = kind_of(other, kinds)
-                        if isinstance(side, Name) and kind and not found.get(side.name):
+                        if isinstance(side, LogVariable) and kind and not found.get(side.name):
                             found.setdefault(side.name, set()).add(kind)
     return {name: next(iter(each)) for name, each in found.items() if len(each) == 1}
 
 
 def kind_of(term: Term, kinds: Kinds) -> str:
     match term:
-        case Name(name=name):
+        case LogVariable(name=name):
             return kinds.get(name, "")
-        case Literal(value=value):
+        case LogConstant(value=value):
             return "text" if isinstance(value, str) else "int"
         case Apply(operator=operator) if operator in FLOATS or operator == "/.":
             return "float"
@@ -98,7 +108,7 @@ def _settled(node: Any, kinds: Kinds, problems: list[Diagnostic]) -> Any:
     made = replace(node, **changes) if changes else node
     if isinstance(made, Apply) and made.operator == "/" and kind_of(made, kinds) == "float":
         return replace(made, operator="/.")
-    if isinstance(made, Aggregate):
+    if isinstance(made, Aggregation):
         kind = kinds.get(made.over, "")
         if kind == "text" and made.function in ("SUM", "AVG", "MED"):
             message = f"`{made.function}` is about numbers, and `{made.over}` is text"

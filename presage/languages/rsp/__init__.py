@@ -20,12 +20,12 @@ from rdflib.term import BNode, URIRef
 from rdflib.term import Variable as Name
 
 from presage.errors import Diagnostic, Note, Source, Span
+from presage.languages.rsp.alternatives import UNDEF, BodyAlternative
 from presage.languages.rsp.clauses import CQELS, Clauses, Misread, clauses_of, tokens_of
 from presage.languages.rsp.data import QUAD, STATIC_QUAD, STATIC_TRIPLE, TRIPLE
 from presage.languages.rsp.expressions import among, constant
-from presage.languages.rsp.patterns import Patterns
-from presage.languages.rsp.ways import UNDEF, Way
-from presage.languages.writing import Names, at_multiples, flat, joined, names_in, never, predicate_name, rule
+from presage.languages.rsp.graph_patterns import Patterns
+from presage.languages.writing import FreshNames, at_multiples, flat, joined, names_in, never, predicate_name, rule
 from presage.model.formulas import Atom, Comparison, Formula, Metric, Not, Or, Pinned
 from presage.model.program import Program
 from presage.model.statements import Column, Head, Input, Query, Rule, Statement, Static, Tick, Timeline
@@ -56,7 +56,7 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.clauses: Clauses = clauses_of(source.text)
-        self.predicates = Names((TRIPLE, QUAD, STATIC_TRIPLE, STATIC_QUAD))
+        self.predicates = FreshNames((TRIPLE, QUAD, STATIC_TRIPLE, STATIC_QUAD))
         self.span = Span(0, len(source.text))
 
     def statements(self) -> tuple[list[Statement], list[Note]]:
@@ -160,7 +160,7 @@ class _Reader:
             for way in ways:
                 shown = [way.value(each) or UNDEF for each in wanted]
                 rules.append(rule(told, shown, (*compared_at_once(way.body, shown), *when), self.span))
-            names = Names()
+            names = FreshNames()
             columns = tuple(names.variable(each.lstrip("_") or "V") for each in wanted)
         elif kind == "AskQuery":
             rules += [rule(told, (), (*way.body, *when), self.span) for way in ways]
@@ -207,7 +207,7 @@ class _Reader:
             body: tuple[Formula, ...] = (now, Not(before, span=span)) if inserted else (before, Not(now, span=span))
             return [rule(name, columns, body, span)]
         kept = self.predicates.fresh(f"{name}_last")
-        time = Names(each.name for each in columns).variable("T")
+        time = FreshNames(each.name for each in columns).variable("T")
         last = Pinned(Atom(kept, columns, span=span), Pin(time, -1), span=span)
         between = tuple(_at_multiple(time, each, "!=", span) for each in steps)
         goes_on = Head((Pinned(Atom(kept, columns, span=span), Pin(time), span=span),), span=span)
@@ -220,7 +220,7 @@ class _Reader:
         return [*found, *(Rule(gone, (last, absent, _at_multiple(time, each, "=", span)), span=span) for each in steps)]
 
     def _constructed(
-        self, template: Any, ways: list[Way], when: tuple[Formula, ...], told: str, patterns: Patterns
+        self, template: Any, ways: list[BodyAlternative], when: tuple[Formula, ...], told: str, patterns: Patterns
     ) -> list[Rule]:
         rules = []
         for way in ways:
@@ -256,7 +256,7 @@ class _Reader:
                 rules.append(Rule(head, body, span=self.span))
         return rules
 
-    def _fits(self, value: Term, position: int, way: Way, patterns: Patterns) -> list[Formula]:
+    def _fits(self, value: Term, position: int, way: BodyAlternative, patterns: Patterns) -> list[Formula]:
         """That a value may stand in this place of a triple: no literal as a subject or property."""
         if position == 2 or not isinstance(value, Variable):
             return []

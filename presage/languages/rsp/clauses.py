@@ -55,7 +55,7 @@ class Misread(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class QueryToken:
     kind: str
     text: str
     span: Span
@@ -82,13 +82,15 @@ class Clauses:
     name: str
     name_span: Span
     mode: str
-    tokens: tuple[Token, ...]
+    tokens: tuple[QueryToken, ...]
     prefixes: dict[str, str]
     notes: tuple[tuple[str, Span], ...]
 
 
-def tokens_of(text: str) -> list[Token]:
-    return [Token(str(found.lastgroup), found[0], Span(found.start(), found.end())) for found in _TOKEN.finditer(text)]
+def tokens_of(text: str) -> list[QueryToken]:
+    return [
+        QueryToken(str(found.lastgroup), found[0], Span(found.start(), found.end())) for found in _TOKEN.finditer(text)
+    ]
 
 
 def clauses_of(text: str) -> Clauses:
@@ -334,7 +336,7 @@ class _Cutter:
         there = self.tokens[self.at : self.at + len(words)]
         return len(there) == len(words) and all(a.text.upper() == b for a, b in zip(there, words, strict=True))
 
-    def _take(self, what: str) -> Token:
+    def _take(self, what: str) -> QueryToken:
         if self.at >= len(self.tokens):
             end = len(self.text)
             raise Misread(f"{what} is missing", Span(max(0, end - 1), end), "")
@@ -344,7 +346,7 @@ class _Cutter:
     def _here(self) -> Span:
         return self.tokens[min(self.at, len(self.tokens) - 1)].span
 
-    def _iri(self, token: Token) -> str:
+    def _iri(self, token: QueryToken) -> str:
         found = iri_of(token, self.prefixes)
         if found is None:
             raise Misread(f"`{token.text}` is not an IRI", token.span, "write <…>, or a name whose prefix is declared")
@@ -359,7 +361,7 @@ class _Cutter:
         self.left[at.start : at.start + len(text)] = text
 
 
-def iri_of(token: Token, prefixes: dict[str, str]) -> str | None:
+def iri_of(token: QueryToken, prefixes: dict[str, str]) -> str | None:
     if token.kind == "iri":
         inner = token.text[1:-1]
         base = prefixes["BASE "]

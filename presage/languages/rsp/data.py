@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from presage.errors import Span
 from presage.languages.rsp.clauses import StreamWindow
-from presage.languages.writing import Names, at_multiples, rule
+from presage.languages.writing import FreshNames, at_multiples, rule
 from presage.model.formulas import Atom, Formula, Metric, Modal, Windowed, atoms
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Term, Variable
@@ -23,7 +23,7 @@ TRIPLE, QUAD, STATIC_TRIPLE, STATIC_QUAD = "triple", "quad", "static_triple", "s
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MatchedData:
     """What a pattern is matched with: windows, and static graphs; `None` among these are the static triples."""
 
     windows: tuple[StreamWindow, ...] = ()
@@ -32,14 +32,14 @@ class Place:
 
 
 class Data:
-    def __init__(self, predicates: Names, windows: tuple[StreamWindow, ...], at_steps: bool) -> None:
+    def __init__(self, predicates: FreshNames, windows: tuple[StreamWindow, ...], at_steps: bool) -> None:
         self.predicates = predicates
         self.rules: list[Rule] = []
-        self.known: dict[tuple[Place, Term | None], str] = {}
+        self.known: dict[tuple[MatchedData, Term | None], str] = {}
         self.between = not at_steps or len({each.step for each in windows}) > 1
         """Whether windows are looked at between their steps too: they then show what they showed at the last."""
 
-    def atom(self, place: Place, subject: Term, predicate: Term, object_: Term, span: Span) -> Formula:
+    def atom(self, place: MatchedData, subject: Term, predicate: Term, object_: Term, span: Span) -> Formula:
         """The triples of a place that a pattern matches."""
         fixed = predicate if isinstance(predicate, Constant) else None
         key = (place, fixed)
@@ -48,7 +48,7 @@ class Data:
         given = (subject, object_) if fixed is not None else (subject, predicate, object_)
         return Atom(self.known[key], given, span=span)
 
-    def _declare(self, place: Place, fixed: Term | None, span: Span) -> str:
+    def _declare(self, place: MatchedData, fixed: Term | None, span: Span) -> str:
         local = re.split(r"[/#:>]", str(fixed.value).rstrip("/#>"))[-1] if isinstance(fixed, Constant) else "triples"
         plain = re.sub(r"\W", "_", local) or "p"
         name = self.predicates.fresh(f"{place.name}_{plain}")

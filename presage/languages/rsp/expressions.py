@@ -53,7 +53,7 @@ def constant(term: Any) -> Constant:
     return Constant(str(term))
 
 
-class Expressions:
+class RspExpressions:
     def __init__(
         self,
         bound: Callable[[str], Term | None],

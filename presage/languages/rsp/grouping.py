@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING, Any
 from rdflib.term import Variable as Name
 
 from presage.errors import Span
+from presage.languages.rsp.alternatives import UNDEF, BodyAlternative, counts
 from presage.languages.rsp.clauses import Misread
-from presage.languages.rsp.data import Place
-from presage.languages.rsp.expressions import Expressions, Unbound
-from presage.languages.rsp.ways import UNDEF, Way, counts
+from presage.languages.rsp.data import MatchedData
+from presage.languages.rsp.expressions import RspExpressions, Unbound
 from presage.languages.writing import map_terms, names_in, replacing
 from presage.model.formulas import Atom, Comparison, Formula, Not
 from presage.model.terms import Aggregate, Constant, Term, Variable
 
 if TYPE_CHECKING:
-    from presage.languages.rsp.patterns import Patterns
+    from presage.languages.rsp.graph_patterns import Patterns
 
 AGGREGATES = {"Count": "count", "Sum": "sum", "Avg": "avg", "Min": "min", "Max": "max", "Sample": "min"}
 
 
-class Grouping:
+class RspGrouping:
     def __init__(self, patterns: Patterns) -> None:
         self.patterns = patterns
         self.lacking: dict[str, Aggregate] = {}
         """What predicates that are denied say to have no value."""
 
-    def aggregated(self, node: Any, place: Place) -> list[Way]:
+    def aggregated(self, node: Any, place: MatchedData) -> list[BodyAlternative]:
         group = node.p
         inner = self.patterns.ways(group.p, place)
         keys = [str(each) for each in group.expr or () if isinstance(each, Name)]
@@ -42,7 +42,7 @@ class Grouping:
             body, known = self._rows(inner, names)
         else:
             body, known = inner[0].body, dict(inner[0].bound)
-        way = Way((), tuple((key, known.get(key, UNDEF)) for key in keys))
+        way = BodyAlternative((), tuple((key, known.get(key, UNDEF)) for key in keys))
         shared = {term.name for _, term in way.bound if isinstance(term, Variable)}
         ways = [way]
         several = len(inner) != 1
@@ -62,7 +62,7 @@ class Grouping:
             result.append(replace(each, bound=tuple((n, t) for n, t in each.bound if t != UNDEF)))
         return result
 
-    def _rows(self, ways: list[Way], names: tuple[str, ...]) -> tuple[tuple[Formula, ...], dict[str, Term]]:
+    def _rows(self, ways: list[BodyAlternative], names: tuple[str, ...]) -> tuple[tuple[Formula, ...], dict[str, Term]]:
         """All solutions as facts: each with the number of its alternative and all that tells it apart."""
         name = self.patterns.predicates.fresh("solutions")
         extra = [
@@ -85,13 +85,13 @@ class Grouping:
     def _one_aggregate(
         self,
         node: Any,
-        way: Way,
+        way: BodyAlternative,
         body: tuple[Formula, ...],
         known: dict[str, Term],
         keys: list[str],
         shared: set[str],
         several: bool,
-    ) -> list[Way]:
+    ) -> list[BodyAlternative]:
         name, result = node.name.removeprefix("Aggregate_"), str(node.res)
         span = self.patterns.place(node.vars)
         if name == "Sample" and str(node.vars) in keys:
@@ -106,7 +106,7 @@ class Grouping:
         if str(node.vars) == "*" and not isinstance(node.vars, Name):
             value: Term | None = None
         else:
-            reader = Expressions(
+            reader = RspExpressions(
                 lambda each: known.get(each), lambda graph, holds: _no_exists(span), self.patterns.place
             )
             try:
@@ -138,7 +138,7 @@ class Grouping:
                     return [way]
         variable = self.patterns.variables.variable(result.strip("_"))
         equal = Comparison("=", variable, worth, span=span)
-        full = Way((*way.body, equal), (*way.bound, (result, variable)))
+        full = BodyAlternative((*way.body, equal), (*way.bound, (result, variable)))
         if function == "count":
             return [full]
         found = [full]
@@ -155,7 +155,7 @@ class Grouping:
             elif function == "avg":
                 none = Comparison("=", number, Constant(0), span=span)
                 some = Comparison(">", number, Constant(0), span=span)
-                found.append(Way((*way.body, none, lacking), (*way.bound, (result, Constant(0)))))
+                found.append(BodyAlternative((*way.body, none, lacking), (*way.bound, (result, Constant(0)))))
                 found.append(replace(way, body=(*way.body, some, lacking)))
             else:
                 found.append(replace(way, body=(*way.body, lacking)))

@@ -24,16 +24,16 @@ from pyspark.sql import DataFrame, SparkSession
 from presage.checking import Report
 from presage.errors import PresageError
 from presage.pipeline.checking import Checked, connector_jars
-from presage.pipeline.holding import Held
-from presage.pipeline.metrics import LOCAL, Measures, Shown
+from presage.pipeline.holding import HeldCheckpoint
+from presage.pipeline.metrics import LOCAL, Measures, ShownMeasures
 from presage.pipeline.reading import Pipeline
 from presage.rewrite.units import Units
 from presage.spark.call import all_rows
-from presage.spark.messages import UNTOLD, about_state, is_sparks, own_words, reason
 from presage.spark.pipeline.listening import Listener, SparkMetrics, counted
 from presage.spark.pipeline.sinks import Lines, Sinks
 from presage.spark.pipeline.sources import Sources
 from presage.spark.session import keep_private, local_session, temporary_home
+from presage.spark.troubles import UNTOLD, about_state, is_sparks, own_words, reason
 
 PATIENCE = 60.0
 """Seconds that a micro-batch gets to end when the pipeline is asked to stop."""
@@ -43,7 +43,7 @@ TOO_SLOW = "Python worker failed to connect back"
 """What Spark says when a Python of its own does not start within ten seconds, as on a machine that is busy."""
 
 
-class Running:
+class RunningPipeline:
     """A pipeline from its start to its end. `measures` tell how it fares, and `changed` is called when they change."""
 
     def __init__(
@@ -61,21 +61,21 @@ class Running:
         self.owns_spark = spark is None
         self.failure: BaseException | None = None
         self.warnings: list[str] = []
-        self.held: Held | None = None
+        self.held: HeldCheckpoint | None = None
 
     def run(self, stop: threading.Event) -> None:
         """Runs to the end, or until it is asked to stop; whatever goes wrong is a `PresageError`, without secrets."""
         metrics = self.pipeline.metrics
         file = metrics.get("file")
         path = None if file is None else Path(self.pipeline.local(file))
-        shown = Shown(
+        shown = ShownMeasures(
             self.measures, metrics.get("port"), path, metrics.get("host", LOCAL),
             self.pipeline.serve.get("token_env", ""), self._health,
         )  # fmt: skip
         try:
             # Before Spark starts, which takes a while; a batch run remembers nothing.
             if (checkpoint := self.pipeline.values.get("checkpoint")) is not None:
-                self.held = Held(self.pipeline.local(str(checkpoint)))
+                self.held = HeldCheckpoint(self.pipeline.local(str(checkpoint)))
             self._run(stop, shown)
         except PresageError as found:
             raise PresageError(self.pipeline.hidden(str(found))) from None
@@ -93,7 +93,7 @@ class Running:
     def _health(self) -> tuple[bool, list[str]]:
         return self.failure is None, [] if self.measures.batches else ["no micro-batch is done yet"]
 
-    def _run(self, stop: threading.Event, shown: Shown) -> None:
+    def _run(self, stop: threading.Event, shown: ShownMeasures) -> None:
         # PySpark would print what is told in a sentence below.
         logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
         if self.spark is None:

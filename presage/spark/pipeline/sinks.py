@@ -21,7 +21,7 @@ from presage.io.moments import in_order, moment_text, zone_called
 from presage.pipeline.reading import Part, Pipeline
 from presage.rewrite.units import Units
 from presage.spark.call import late_facts
-from presage.spark.messages import before_sinks, is_sparks, reason
+from presage.spark.troubles import before_sinks, is_sparks, reason
 
 Lines = Callable[[Part, list[dict[str, Any]]], None]
 """Shows lines to whoever started the pipeline."""

@@ -17,7 +17,7 @@ from presage.io.rows import column_names
 from presage.pipeline.checking import needs_psycopg
 from presage.pipeline.reading import Part, Pipeline
 from presage.spark.anew import anew, read_files
-from presage.spark.messages import reason
+from presage.spark.troubles import reason
 
 WHEN = ("time", "from", "to", "bounds", "arrives")
 SKIPPED = "presage_skipped_"

@@ -17,16 +17,16 @@ from presage.engine.waking import first_step
 from presage.model.terms import Number
 from presage.plan.relational import needed
 from presage.spark.batch import clock_of
-from presage.spark.job import Job, Source
-from presage.spark.messages import told_plainly
+from presage.spark.job import FrameSource, Job
+from presage.spark.relational.arrived import input_rows, late_rows, static_rows
 from presage.spark.relational.joins import Joins
-from presage.spark.relational.reading import input_rows, late_rows, static_rows
 from presage.spark.relational.rounds import Rounds
 from presage.spark.relational.telling import told
+from presage.spark.troubles import told_plainly
 
 
 def relational_rows(
-    job: Job, frames: list[tuple[Source, DataFrame]], static: Mapping[str, DataFrame], until: Number | None
+    job: Job, frames: list[tuple[FrameSource, DataFrame]], static: Mapping[str, DataFrame], until: Number | None
 ) -> DataFrame:
     """Rows of answers and of late facts, as a batch run with one shard gives them."""
     spark = frames[0][1].sparkSession

@@ -19,7 +19,7 @@ from presage.model.terms import Constant, Variable
 from presage.plan.lags import NEVER, Lags
 from presage.plan.nodes import Argument, Join, Literal, Plan
 from presage.plan.relational import is_predicate
-from presage.spark.relational.columns import ENDLESS, TIMES, Held, Shape, moved, places
+from presage.spark.relational.frame_relations import ENDLESS, TIMES, SettledRelation, TimeShape, moved, places
 from presage.spark.relational.meeting import overlapping, uncovered
 from presage.spark.relational.values import Compared, written
 
@@ -28,7 +28,7 @@ from presage.spark.relational.values import Compared, written
 class Bindings:
     frame: DataFrame
     variables: frozenset[str]
-    shape: Shape
+    shape: TimeShape
 
 
 class Joins:
@@ -37,7 +37,9 @@ class Joins:
     def __init__(self, plan: Plan, lags: Lags, horizon: int, end: int) -> None:
         self.plan, self.lags, self.horizon, self.end = plan, lags, horizon, end
 
-    def heads(self, node: Join, held: dict[str, Held], new: tuple[int, Held] | None = None) -> DataFrame:
+    def heads(
+        self, node: Join, held: dict[str, SettledRelation], new: tuple[int, SettledRelation] | None = None
+    ) -> DataFrame:
         """The tuples that a join finds; with `new` the literal of that number is asked of that relation instead."""
         names = {name: f"v{number}" for number, name in enumerate(_variables(node.literals))}
         parts = [
@@ -68,7 +70,7 @@ class Joins:
         if node.least is None:
             return body
         least = F.greatest("low", F.lit(int(node.least)).cast("bigint"))
-        shape = Shape.SPANS if body.shape is Shape.ALWAYS else body.shape
+        shape = TimeShape.SPANS if body.shape is TimeShape.ALWAYS else body.shape
         frame = body.frame.withColumn("low", least).where("low <= high")
         return Bindings(frame, body.variables, shape)
 
@@ -125,7 +127,7 @@ def _term(term: Argument, columns: dict[str, str]) -> Column:
     return F.lit(written(term.value)) if isinstance(term, Constant) else F.col(columns[term.name])
 
 
-def _seen(held: Held, literal: Literal, names: dict[str, str]) -> Bindings:
+def _seen(held: SettledRelation, literal: Literal, names: dict[str, str]) -> Bindings:
     """The bindings of a literal, at the rule's time."""
     frame = held.frame
     given = dict(zip(places(held.arity), literal.arguments, strict=True))
@@ -141,7 +143,7 @@ def _seen(held: Held, literal: Literal, names: dict[str, str]) -> Bindings:
     if literal.at is not None:
         at = F.lit(int(literal.at))
         frame = frame.where((low <= at) & (at <= high))
-        low, high, shape = F.lit(-ENDLESS), F.lit(ENDLESS), Shape.SPANS
+        low, high, shape = F.lit(-ENDLESS), F.lit(ENDLESS), TimeShape.SPANS
     else:
         low, high = moved(low, -literal.offset, -ENDLESS), moved(high, -literal.offset, ENDLESS)
     columns = [F.col(column).alias(names[name]) for name, column in found.items()]
@@ -151,11 +153,11 @@ def _seen(held: Held, literal: Literal, names: dict[str, str]) -> Bindings:
 def _joined(parts: list[Bindings], names: dict[str, str], first: int | None) -> Bindings:
     """All of them together: from the one that is new, or else at time points, on to those that share most with it."""
     rest = list(parts)
-    chosen = rest[first] if first is not None else min(rest, key=lambda each: each.shape is not Shape.POINTS)
+    chosen = rest[first] if first is not None else min(rest, key=lambda each: each.shape is not TimeShape.POINTS)
     rest = [each for each in rest if each is not chosen]
     while rest:
         bound = chosen.variables
-        following = max(rest, key=lambda each: (len(each.variables & bound), each.shape is Shape.POINTS))
+        following = max(rest, key=lambda each: (len(each.variables & bound), each.shape is TimeShape.POINTS))
         rest = [each for each in rest if each is not following]
         chosen = _pair(chosen, following, names)
     return chosen
@@ -176,18 +178,18 @@ def _all(conditions: list[Column]) -> Column:
 
 def _pair(left: Bindings, right: Bindings, names: dict[str, str]) -> Bindings:
     shared = left.variables & right.variables
-    if Shape.SPANS in (left.shape, right.shape) and Shape.ALWAYS not in (left.shape, right.shape) and shared:
+    if TimeShape.SPANS in (left.shape, right.shape) and TimeShape.ALWAYS not in (left.shape, right.shape) and shared:
         found = overlapping(left.frame, right.frame, sorted(names[name] for name in shared))
-        shape = Shape.POINTS if Shape.POINTS in (left.shape, right.shape) else Shape.SPANS
+        shape = TimeShape.POINTS if TimeShape.POINTS in (left.shape, right.shape) else TimeShape.SPANS
         return Bindings(found, left.variables | right.variables, shape)
     on = _alike(shared, names) + _meets(left.shape, right.shape)
     joined = left.frame.join(_beside(right), _all(on))
     low, high = F.col("low"), F.col("high")
     other_low, other_high = F.col("r_low"), F.col("r_high")
     shape = left.shape
-    if left.shape is Shape.ALWAYS or (left.shape is Shape.SPANS and right.shape is Shape.POINTS):
+    if left.shape is TimeShape.ALWAYS or (left.shape is TimeShape.SPANS and right.shape is TimeShape.POINTS):
         low, high, shape = other_low, other_high, right.shape
-    elif left.shape is Shape.SPANS and right.shape is Shape.SPANS:
+    elif left.shape is TimeShape.SPANS and right.shape is TimeShape.SPANS:
         low, high = F.greatest(low, other_low), F.least(high, other_high)
     now: Any = F.greatest("now", "r_now")
     own = [F.col(names[name]) for name in sorted(left.variables)]
@@ -196,22 +198,22 @@ def _pair(left: Bindings, right: Bindings, names: dict[str, str]) -> Bindings:
     return Bindings(frame, left.variables | right.variables, shape)
 
 
-def _meets(left: Shape, right: Shape) -> list[Column]:
+def _meets(left: TimeShape, right: TimeShape) -> list[Column]:
     """When rows of both sides hold at some time together."""
-    if Shape.ALWAYS in (left, right):
+    if TimeShape.ALWAYS in (left, right):
         return []
-    if left is right is Shape.POINTS:
+    if left is right is TimeShape.POINTS:
         return [F.col("low") == F.col("r_low")]
     return [F.col("low") <= F.col("r_high"), F.col("r_low") <= F.col("high")]
 
 
-def _without(body: Bindings, held: Held, literal: Literal, names: dict[str, str]) -> Bindings:
+def _without(body: Bindings, held: SettledRelation, literal: Literal, names: dict[str, str]) -> Bindings:
     """The parts of bindings in which a literal does not hold."""
     absent = _seen(held, literal, names)
-    fixed = absent.shape is Shape.ALWAYS or literal.at is not None
-    if fixed or (body.shape is Shape.POINTS and (absent.shape is Shape.POINTS or not absent.variables)):
+    fixed = absent.shape is TimeShape.ALWAYS or literal.at is not None
+    if fixed or (body.shape is TimeShape.POINTS and (absent.shape is TimeShape.POINTS or not absent.variables)):
         on = _all(_alike(absent.variables, names) + _meets(body.shape, absent.shape))
         return Bindings(body.frame.join(_beside(absent), on, "left_anti"), body.variables, body.shape)
-    shape = Shape.POINTS if body.shape is Shape.POINTS else Shape.SPANS
+    shape = TimeShape.POINTS if body.shape is TimeShape.POINTS else TimeShape.SPANS
     found = uncovered(body.frame, absent.frame, sorted(names[name] for name in absent.variables))
     return Bindings(found, body.variables, shape)

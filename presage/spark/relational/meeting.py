@@ -15,9 +15,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from presage.core.reach import Reach
-from presage.kernels.layout import FAR
-from presage.kernels.pieces import lasting, meeting, outside
-from presage.spark.relational.columns import TIMES, starts_of, times_of, whole_tuples
+from presage.kernels.fields import FAR
+from presage.kernels.time_pieces import lasting, meeting, outside
+from presage.spark.relational.frame_relations import TIMES, starts_of, times_of, whole_tuples
 
 
 def overlapping(left: DataFrame, right: DataFrame, shared: list[str]) -> DataFrame:

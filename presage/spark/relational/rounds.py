@@ -14,12 +14,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from presage.plan.lags import Lags
-from presage.plan.nodes import Dilate, Erode, Hop, Join, Known, Literal, Node, Plan, Since, reads
-from presage.spark.relational.columns import (
+from presage.plan.nodes import Dilate, Erode, Hop, Join, KnownFact, Literal, Node, Plan, SinceNode, reads
+from presage.spark.relational.frame_relations import (
     ENDLESS,
     TIMES,
-    Held,
-    Shape,
+    SettledRelation,
+    TimeShape,
     absorbed,
     eroded,
     moved,
@@ -41,10 +41,10 @@ class Rounds:
         the program itself knows is known from the `first` step on."""
         self.spark, self.plan, self.nodes, self.lags, self.joins = spark, plan, nodes, lags, joins
         self.given, self.first = given, first
-        self.held: dict[str, Held] = {}
+        self.held: dict[str, SettledRelation] = {}
         self.shapes = _shapes(plan, nodes, spanning)
 
-    def run(self, wanted: set[str]) -> dict[str, Held]:
+    def run(self, wanted: set[str]) -> dict[str, SettledRelation]:
         """The relations that are wanted, settled."""
         used = wanted | {name for node in self.nodes for name, _ in reads(node)}
         parts: dict[int, list[str]] = {}
@@ -63,19 +63,19 @@ class Rounds:
     def _once(self, name: str, nodes: list[Node]) -> None:
         frame = self._found(name, [node for node in nodes if node.head == name])
         readers = sum(source == name for node in self.nodes for source, _ in reads(node))
-        if readers > 1 and self.shapes[name] is not Shape.ALWAYS:
+        if readers > 1 and self.shapes[name] is not TimeShape.ALWAYS:
             frame = _cut_off(frame)
         self._hold(name, frame)
 
     def _hold(self, name: str, frame: DataFrame) -> None:
-        self.held[name] = Held(frame, self.plan.sources[name].arity, self.shapes[name])
+        self.held[name] = SettledRelation(frame, self.plan.sources[name].arity, self.shapes[name])
 
     def _found(self, name: str, nodes: list[Node]) -> DataFrame:
         """What is given of a relation, and what nodes find of it."""
         arity, shape = self.plan.sources[name].arity, self.shapes[name]
         parts = [*self.given.get(name, []), *self._known(name), *(self._of(node) for node in nodes)]
         found = reduce(DataFrame.unionByName, parts) if parts else self.spark.createDataFrame([], schema_of(arity))
-        if shape is Shape.ALWAYS:
+        if shape is TimeShape.ALWAYS:
             return found.dropDuplicates(places(arity))
         return settled(found, arity, shape)
 
@@ -88,11 +88,11 @@ class Rounds:
         frame = self.spark.createDataFrame(rows, schema_of(self.plan.sources[name].arity))
         return [self.joins.finished(frame, name)]
 
-    def _of(self, node: Node, new: tuple[int, Held] | None = None) -> DataFrame:
+    def _of(self, node: Node, new: tuple[int, SettledRelation] | None = None) -> DataFrame:
         """What a node finds; with `new` only what the literal of that number gives that is new."""
         if isinstance(node, Join):
             return self.joins.heads(node, self.held, new)
-        if isinstance(node, Since):
+        if isinstance(node, SinceNode):
             return self.joins.finished(self._lasted(node), node.head)
         assert isinstance(node, (Dilate, Erode, Hop))
         source = self.held[node.source]
@@ -108,7 +108,7 @@ class Rounds:
             frame.select(*places(source.arity), low.alias("low"), high.alias("high"), "now"), node.head
         )
 
-    def _lasted(self, node: Since) -> DataFrame:
+    def _lasted(self, node: SinceNode) -> DataFrame:
         left, right = self.held[node.left], self.held[node.right]
         shared = [f"a{place}" for place in node.columns]
         renamed = zip(places(left.arity), shared, strict=True)
@@ -130,7 +130,7 @@ class Rounds:
                 for at in inner[id(node)]:
                     source = reads(node)[at][0]
                     if source in news:
-                        new = at, Held(news[source], self.held[source].arity, self.held[source].shape)
+                        new = at, SettledRelation(news[source], self.held[source].arity, self.held[source].shape)
                         found.setdefault(node.head, []).append(self._of(node, new))
             news = {}
             after: dict[str, DataFrame] = {}
@@ -163,12 +163,12 @@ def _hopping(period: int) -> tuple[Column, Column]:
     )
 
 
-def _cells(fact: Known) -> tuple[int, int]:
+def _cells(fact: KnownFact) -> tuple[int, int]:
     low = -ENDLESS if fact.low is None else int(fact.low) + (0 if fact.closed_low else 1)
     return low, ENDLESS if fact.high is None else int(fact.high) - (0 if fact.closed_high else 1)
 
 
-def _shapes(plan: Plan, nodes: list[Node], spanning: set[str]) -> dict[str, Shape]:
+def _shapes(plan: Plan, nodes: list[Node], spanning: set[str]) -> dict[str, TimeShape]:
     """Which relations hold at single time points only, whatever arrives."""
     spans = set(spanning)
     spans |= {fact.relation for fact in plan.known if _cells(fact)[0] != _cells(fact)[1]}
@@ -178,7 +178,7 @@ def _shapes(plan: Plan, nodes: list[Node], spanning: set[str]) -> dict[str, Shap
             break
         spans |= more
     return {
-        name: Shape.ALWAYS if source.kind == "static" else Shape.SPANS if name in spans else Shape.POINTS
+        name: TimeShape.ALWAYS if source.kind == "static" else TimeShape.SPANS if name in spans else TimeShape.POINTS
         for name, source in plan.sources.items()
     }
 

@@ -13,14 +13,14 @@ from presage.model.statements import Query
 from presage.model.terms import Constant, Variable
 from presage.run.schedule import clip
 from presage.spark.job import Job
-from presage.spark.relational.columns import ENDLESS, Held, in_order, pieces_of, places, whole_tuples
+from presage.spark.relational.frame_relations import ENDLESS, SettledRelation, in_order, pieces_of, places, whole_tuples
 from presage.spark.relational.values import read, written
 from presage.spark.rows import row_schema, spark_schema, tables_of
 from presage.spark.shown import told as shown
 from presage.spark.shown import told_schema
 
 
-def told(job: Job, query: Query, held: Held, end: int) -> DataFrame:
+def told(job: Job, query: Query, held: SettledRelation, end: int) -> DataFrame:
     """The lines of a query's answers."""
     frame = held.frame
     found: dict[str, str] = {}

@@ -17,7 +17,7 @@ from presage.plan.nodes import Shows
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedFact:
     """A fact that is asked for, with what stands for its time, if anything does."""
 
     atom: Atom
@@ -26,26 +26,26 @@ class Asked:
     absent: bool = False
 
 
-def parts_in_rows(formula: Formula, fresh: Callable[[], Variable]) -> list[Asked | Comparison] | None:
+def parts_in_rows(formula: Formula, fresh: Callable[[], Variable]) -> list[AskedFact | Comparison] | None:
     """The parts of what is asked below a window of rows; `None` for what the plan does not know."""
     match formula:
         case Atom():
-            return [Asked(formula, Shows.AT_ONCE)]
+            return [AskedFact(formula, Shows.AT_ONCE)]
         case At(base=Variable() as base, offset=0, part=Atom() as atom):
-            return [Asked(atom, Shows.WITH_TIME, base)]
+            return [AskedFact(atom, Shows.WITH_TIME, base)]
         case Some(reach=reach, clip=True, part=Atom() as atom) if reach == EVERYWHERE:
-            return [Asked(atom, Shows.WHILE_IN)]
+            return [AskedFact(atom, Shows.WHILE_IN)]
         case Some(reach=reach, clip=True, part=All() as inner) if reach == EVERYWHERE:
             moment = fresh()
-            found: list[Asked | Comparison] = []
+            found: list[AskedFact | Comparison] = []
             for part in conjuncts(inner):
                 match part:
                     case Comparison():
                         found.append(part)
                     case Atom():
-                        found.append(Asked(part, Shows.WITH_TIME, moment))
+                        found.append(AskedFact(part, Shows.WITH_TIME, moment))
                     case Not(part=Atom() as atom):
-                        found.append(Asked(atom, Shows.WITH_TIME, moment, absent=True))
+                        found.append(AskedFact(atom, Shows.WITH_TIME, moment, absent=True))
                     case _:
                         return None
             return found

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from presage.core.formulas import All, At, Formula, Gathered, Measured, Seen, Shift, Some, children, walk
-from presage.hypothesis.clause import Body, Counting, Literal, NoClauses, Reach, When
-from presage.hypothesis.texts import MIRRORED, OPPOSITES
+from presage.hypothesis.clause import ClauseBody, ClauseLiteral, Counting, NoClauses, TimeDistance, When
+from presage.hypothesis.words import MIRRORED, OPPOSITES
 from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Constant, Now, Term, Variable, map_term, subterms
 from presage.support import NO_PATTERNS
@@ -19,7 +19,7 @@ from presage.support import NO_PATTERNS
 OTHERS = NO_PATTERNS["aggregate"]
 NOT_ONE = NO_PATTERNS["aggregate of more"]
 Renaming = Callable[[str], str]
-Expand = Callable[[tuple[Formula, ...]], list[Body]]
+Expand = Callable[[tuple[Formula, ...]], list[ClauseBody]]
 
 
 def bodies(
@@ -28,7 +28,7 @@ def bodies(
     expand: Expand,
     times: frozenset[str],
     non_negative: frozenset[tuple[str, int]],
-) -> list[Body]:
+) -> list[ClauseBody]:
     """The alternatives for a comparison of an aggregate to hold, or not to; raises `NoClauses`. `times` are those that
     the rule has outside of the braces."""
     gathered, operator, bound = _alone(measured)
@@ -36,12 +36,14 @@ def bodies(
         raise NoClauses(NOT_ONE)
     shared = times | frozenset(gathered.shared)
 
-    def counting(function: str, operator: str, bound: Term, more: tuple[Formula, ...] = (), some: bool = False) -> Body:
+    def counting(
+        function: str, operator: str, bound: Term, more: tuple[Formula, ...] = (), some: bool = False
+    ) -> ClauseBody:
         alternatives = expand((*gathered.body, *more))
         if len(alternatives) != 1 or alternatives[0].counted:
             raise NoClauses(NOT_ONE)
         (body,) = alternatives
-        return Body(counted=(Counting(function, operator, bound, gathered.terms, body, shared, some),))
+        return ClauseBody(counted=(Counting(function, operator, bound, gathered.terms, body, shared, some),))
 
     if gathered.function in ("max", "min"):
         return _greatest(gathered, operator, bound, positive, expand, counting)
@@ -106,8 +108,8 @@ def _greatest(
     bound: Term,
     positive: bool,
     expand: Expand,
-    counting: Callable[..., Body],
-) -> list[Body]:
+    counting: Callable[..., ClauseBody],
+) -> list[ClauseBody]:
     """`max` and `min`."""
     reached = (">=", ">") if gathered.function == "max" else ("<=", "<")
     missed = tuple(OPPOSITES[each] for each in reached)
@@ -125,17 +127,17 @@ def _greatest(
     return [counting("count", "<=", Constant(0)), *expand((*gathered.body, reaching))]
 
 
-def _some(body: Body, shared: frozenset[str]) -> Body:
+def _some(body: ClauseBody, shared: frozenset[str]) -> ClauseBody:
     """That there is one, with names of its own for what only the braces name."""
     return renamed(body, lambda name: name if name in shared else f"{name}~")
 
 
-def renamed(body: Body, name: Renaming) -> Body:
+def renamed(body: ClauseBody, name: Renaming) -> ClauseBody:
     """A body with other names for its variables and times."""
-    return Body(
+    return ClauseBody(
         tuple(_literal(each, name) for each in body.literals),
         tuple((renamed_comparison(each, name), wanted) for each, wanted in body.comparisons),
-        tuple(Reach(_when(each.x, name), _when(each.y, name), each.low, each.high) for each in body.reaches),
+        tuple(TimeDistance(_when(each.x, name), _when(each.y, name), each.low, each.high) for each in body.reaches),
         tuple(renamed_counting(each, name) for each in body.counted),
     )
 
@@ -167,7 +169,7 @@ def renamed_term(term: Term, name: Renaming) -> Term:
     return map_term(term, change)
 
 
-def _literal(literal: Literal, name: Renaming) -> Literal:
+def _literal(literal: ClauseLiteral, name: Renaming) -> ClauseLiteral:
     stretch = literal.stretch
     if stretch is not None:
         stretch = replace(stretch, until=_when(stretch.until, name))

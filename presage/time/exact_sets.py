@@ -74,7 +74,7 @@ def hull(times: Times) -> Times:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PieceArithmetic:
     """The arithmetic of one timeline."""
 
     discrete: bool
@@ -163,5 +163,5 @@ def _finite(bound: Bound) -> Number | None:
     return number(bound)
 
 
-def is_point(line: Line, times: Times) -> bool:
+def is_point(line: PieceArithmetic, times: Times) -> bool:
     return len(times) == 1 and line.as_span(times[0]).is_point

@@ -52,7 +52,7 @@ class TableColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class GuessedTable:
     """What a file has: a name for its predicate, its columns without the one that says when, and the times."""
 
     name: str
@@ -108,7 +108,7 @@ def duration(length: timedelta) -> str:
     raise AssertionError("a length is a whole number of milliseconds")
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> GuessedTable:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as found:
@@ -118,7 +118,7 @@ def read_table(path: Path) -> Table:
     return table_of(text, path.stem, str(path))
 
 
-def table_of(text: str, name: str, where: str) -> Table:
+def table_of(text: str, name: str, where: str) -> GuessedTable:
     """The table in a text of CSV; columns may be separated by other signs than commas."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     if not first:
@@ -153,7 +153,9 @@ def table_of(text: str, name: str, where: str) -> Table:
             title = _name(header[place], f"column_{place + 1}", taken)
             columns.append(TableColumn(title, _kind(cells_of[place]), cells_of[place]))
     predicate = _name(name, "reading", set())
-    return Table(predicate, tuple(columns), times, clock, "" if when is None else header[when], len(rows) - len(kept))
+    return GuessedTable(
+        predicate, tuple(columns), times, clock, "" if when is None else header[when], len(rows) - len(kept)
+    )
 
 
 def exact_or_none(cell: str) -> Number | None:

@@ -18,19 +18,11 @@ from dataclasses import dataclass, field, replace
 from presage.core.rules import CoreRule
 from presage.errors import PresageError
 from presage.evidence.proof import InputFact, Record, Value
-from presage.evidence.solve import (
-    Binding,
-    Pattern,
-    Solver,
-    body_times,
-    head_times,
-    known,
-    matched,
-)
+from presage.evidence.solve import Binding, Pattern, Solver, body_times, head_times, known, matched
 from presage.model.statements import Distribution, Input
 from presage.model.terms import Constant, Number, Variable
 from presage.rewrite.lowering import as_number, lower
-from presage.time.pieces import ALWAYS, LAST, NEVER, Line, Times, hull, meet, union, without
+from presage.time.exact_sets import ALWAYS, LAST, NEVER, PieceArithmetic, Times, hull, meet, union, without
 
 Ground = tuple[str, tuple[Value, ...]]
 
@@ -55,7 +47,7 @@ class Reason:
 
 
 @dataclass(slots=True)
-class Goal:
+class TableGoal:
     needed: Times = NEVER
     """The times that matter."""
     ready: Times = NEVER
@@ -65,12 +57,12 @@ class Goal:
     steps: int = 0
 
 
-class Stream:
+class SeenStream:
     """The facts a look at a time sees, and what the program says about them."""
 
     def __init__(self, record: Record) -> None:
         self.record = record
-        self.line = Line(record.discrete)
+        self.line = PieceArithmetic(record.discrete)
         self.rules = lower(record.program, record.discrete).rules
         self.stream = self.line.piece(0, math.inf)
         self.statics: dict[str, set[tuple[Value, ...]]] = {each.predicate: set() for each in record.program.statics}
@@ -154,23 +146,23 @@ class Stream:
         return times
 
 
-class World(Solver):
+class StreamReading(Solver):
     """One of the two readings of the stream."""
 
-    def __init__(self, stream: Stream, sure: bool) -> None:
+    def __init__(self, stream: SeenStream, sure: bool) -> None:
         self.seen, self.sure = stream, sure
         self.line, self.statics = stream.line, stream.statics
-        self.goals: dict[tuple[str, Pattern], Goal] = {}
+        self.goals: dict[tuple[str, Pattern], TableGoal] = {}
         self.reasons: dict[Ground, list[Reason]] = {}
         self.todo: deque[tuple[str, Pattern]] = deque()
         self.waiting: set[tuple[str, Pattern]] = set()
         self.reading: tuple[str, Pattern] | None = None
         self.turn = 0
         self.grew = False
-        self.other: World | None = None
+        self.other: StreamReading | None = None
 
     @property
-    def opposite(self) -> World:
+    def opposite(self) -> StreamReading:
         assert self.other is not None
         return self.other
 
@@ -187,7 +179,7 @@ class World(Solver):
 
     def ask(self, key: tuple[str, Pattern], during: Times) -> None:
         """Makes a goal matter during these times."""
-        goal = self.goals.setdefault(key, Goal())
+        goal = self.goals.setdefault(key, TableGoal())
         wanted = hull(union((goal.needed, meet(during, self.seen.stream))))
         if wanted == goal.needed:
             return
@@ -272,7 +264,7 @@ class World(Solver):
 
     def _add(
         self,
-        goal: Goal,
+        goal: TableGoal,
         name: str,
         arguments: Pattern,
         times: Times,
@@ -298,10 +290,10 @@ class World(Solver):
 class Worlds:
     """Both worlds, asked about one ground atom."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: SeenStream) -> None:
         self.stream = stream
         self.line = stream.line
-        self.sure, self.maybe = World(self.stream, True), World(self.stream, False)
+        self.sure, self.maybe = StreamReading(self.stream, True), StreamReading(self.stream, False)
         self.sure.other, self.maybe.other = self.maybe, self.sure
 
     def find(self, name: str, arguments: tuple[Value, ...], times: Times) -> bool:

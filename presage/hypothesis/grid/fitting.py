@@ -21,7 +21,7 @@ Template = tuple[int | Fixed, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class InputCell:
     """An input atom of an individual."""
 
     predicate: str
@@ -32,7 +32,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class AtomNode:
     """An atom of an individual that is asked for or negated."""
 
     predicate: str
@@ -40,7 +40,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Absence:
+class NegatedNode:
     node: int
     offset: int
     outside: bool
@@ -48,14 +48,14 @@ class Absence:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class NodePattern:
     """A pattern of a node: cells and negated nodes at distances from its time."""
 
     index: int
     """Among the node's rules."""
     pattern: Pattern
     premises: tuple[tuple[int, int], ...]
-    absences: tuple[Absence, ...]
+    absences: tuple[NegatedNode, ...]
     low: int
     """The first time it is for."""
     slots: tuple[int, ...]
@@ -73,9 +73,9 @@ class Layout:
     name: str
     width: int
     """How many values make an individual."""
-    cells: list[Cell] = field(default_factory=list)
-    nodes: list[Node] = field(default_factory=list)
-    rules: list[tuple[Rule, ...]] = field(default_factory=list)
+    cells: list[InputCell] = field(default_factory=list)
+    nodes: list[AtomNode] = field(default_factory=list)
+    rules: list[tuple[NodePattern, ...]] = field(default_factory=list)
     """By node."""
     answers: list[int] = field(default_factory=list)
     """The nodes that are the query's own."""
@@ -202,7 +202,7 @@ class _Builder:
             if len(self.nodes) == MOST_NODES:
                 raise _Unfit
             self.nodes[key] = len(self.nodes)
-            self.found.nodes.append(Node(predicate, template))
+            self.found.nodes.append(AtomNode(predicate, template))
         return self.nodes[key]
 
     def cell(self, predicate: str, template: Template) -> int:
@@ -212,18 +212,18 @@ class _Builder:
             delay = self.whole(delays.plain.get(predicate))
             keep = self.whole(spans.asked.get(predicate, 0))
             self.cells[key] = len(self.cells)
-            self.found.cells.append(Cell(predicate, template, delay, max(keep, delay)))
+            self.found.cells.append(InputCell(predicate, template, delay, max(keep, delay)))
         return self.cells[key]
 
-    def rules(self, node: Node) -> tuple[Rule, ...]:
-        found: list[Rule] = []
+    def rules(self, node: AtomNode) -> tuple[NodePattern, ...]:
+        found: list[NodePattern] = []
         for pattern in self.hypotheses.patterns[node.predicate]:
             rule = self.rule(len(found), node, pattern)
             if rule is not None:
                 found.append(rule)
         return tuple(found)
 
-    def rule(self, index: int, node: Node, pattern: Pattern) -> Rule | None:
+    def rule(self, index: int, node: AtomNode, pattern: Pattern) -> NodePattern | None:
         base = pattern.when.base
         if pattern.lookups or pattern.conditions or base == START or len(pattern.time_names) != 1:
             raise _Unfit
@@ -246,7 +246,7 @@ class _Builder:
                 (self.cell(premise.predicate, self.template(premise, bound)), self.offset(premise, pattern))
             )
         absences = [
-            Absence(self.node(each.predicate, self.template(each, bound)), self.offset(each, pattern), each.outside)
+            NegatedNode(self.node(each.predicate, self.template(each, bound)), self.offset(each, pattern), each.outside)
             for each in pattern.absences
         ]
         least = pattern.upper.get((START, base))
@@ -255,7 +255,7 @@ class _Builder:
         if len(slots) != self.found.width:
             raise _Unfit
         keys = tuple(slots[key] for key in range(self.found.width))
-        return Rule(index, pattern, tuple(premises), tuple(absences), max(low, 0), keys)
+        return NodePattern(index, pattern, tuple(premises), tuple(absences), max(low, 0), keys)
 
     def offset(self, premise: Premise, pattern: Pattern) -> int:
         if premise.when.base != pattern.when.base:

@@ -44,7 +44,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PremisePart:
     """A premise: how a fact leads to an answer, and how late it may come."""
 
     premise: Premise
@@ -63,11 +63,11 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class PatternShape:
     """A pattern: its premises, and which answers it is for."""
 
     pattern: Pattern
-    parts: tuple[Part, ...]
+    parts: tuple[PremisePart, ...]
     checks: tuple[Check, ...]
     """What must hold of the answer's arguments."""
     low: int
@@ -80,17 +80,17 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class QueryShape:
     """A query's predicate with all its patterns. Premises are numbered through."""
 
     name: str
     arity: int
-    ways: tuple[Way, ...]
+    ways: tuple[PatternShape, ...]
     kept: int
     """How long after its time an answer is remembered."""
 
 
-def shapes(hypotheses: Hypotheses) -> list[Shape] | None:
+def shapes(hypotheses: Hypotheses) -> list[QueryShape] | None:
     """The shapes of all queries; `None` if some query does not qualify."""
     declared = [each for known in hypotheses.delays.predicates.values() for each in known.inputs]
     if not hypotheses.discrete or any(each.rate is not None or each.learned for each in declared):
@@ -104,7 +104,7 @@ def shapes(hypotheses: Hypotheses) -> list[Shape] | None:
     return found
 
 
-def _shape(name: str, hypotheses: Hypotheses) -> Shape | None:
+def _shape(name: str, hypotheses: Hypotheses) -> QueryShape | None:
     patterns = hypotheses.patterns[name]
     kept = hypotheses.spans.kept(name)
     ways = [_way(pattern, hypotheses) for pattern in patterns]
@@ -117,10 +117,10 @@ def _shape(name: str, hypotheses: Hypotheses) -> Shape | None:
         return None
     if any(_may_share(first, second) for index, first in enumerate(known) for second in known[index + 1 :]):
         return None
-    return Shape(name, hypotheses.subject.predicates[name].arity, known, kept)
+    return QueryShape(name, hypotheses.subject.predicates[name].arity, known, kept)
 
 
-def _way(pattern: Pattern, hypotheses: Hypotheses) -> Way | None:
+def _way(pattern: Pattern, hypotheses: Hypotheses) -> PatternShape | None:
     base = pattern.when.base
     if pattern.absences or pattern.lookups or not pattern.premises or base == START or len(pattern.time_names) != 1:
         return None
@@ -140,7 +140,7 @@ def _way(pattern: Pattern, hypotheses: Hypotheses) -> Way | None:
     ends = [pattern.when.offset, 0 if least is None else least, 0 if most is None else most]
     if any(part is None for part in parts) or not all(map(_countable, ends)):
         return None
-    return Way(
+    return PatternShape(
         pattern,
         tuple(part for part in parts if part is not None),
         tuple(checks),
@@ -156,7 +156,7 @@ def _countable(distance: Number) -> TypeGuard[int]:
     return isinstance(distance, int) and -COUNTABLE < distance < COUNTABLE
 
 
-def _part(premise: Premise, pattern: Pattern, places: dict[int, int], hypotheses: Hypotheses) -> Part | None:
+def _part(premise: Premise, pattern: Pattern, places: dict[int, int], hypotheses: Hypotheses) -> PremisePart | None:
     offset = premise.when.offset - pattern.when.offset
     if premise.when.base != pattern.when.base or premise.outside or not _countable(offset):
         return None
@@ -173,7 +173,7 @@ def _part(premise: Premise, pattern: Pattern, places: dict[int, int], hypotheses
         return None
     sources = tuple(each if isinstance(each, Fixed) else first[each] for each in pattern.arguments)
     options = _options(premise, places, hypotheses)
-    return None if options is None else Part(premise, offset, sources, tuple(checks), options)
+    return None if options is None else PremisePart(premise, offset, sources, tuple(checks), options)
 
 
 def _options(premise: Premise, places: dict[int, int], hypotheses: Hypotheses) -> tuple[Option, ...] | None:
@@ -211,7 +211,7 @@ def _where(
     return tuple(wanted)
 
 
-def _may_share(first: Way, second: Way) -> bool:
+def _may_share(first: PatternShape, second: PatternShape) -> bool:
     """Whether for some answer a premise of the one and a premise of the other are the same fact."""
     if first.low > second.high or second.low > first.high:
         return False

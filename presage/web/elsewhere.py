@@ -10,7 +10,7 @@ from presage.answers import Answer
 from presage.model.program import Program
 from presage.model.statements import Start
 from presage.rewrite.units import Units
-from presage.web.board import Entry
+from presage.web.board import BoardEntry
 from presage.web.details import Describing, keys_of, leading_to, query_title, rule_lines, way_of
 from presage.web.story import queries_in_words
 
@@ -61,7 +61,7 @@ class ToldDetails(Describing):
             self._keys.setdefault(name)
         return self._places.setdefault(answer.predicate, len(self._places)) if answer.predicate else 0
 
-    def of(self, entry: Entry) -> dict[str, Any]:
+    def of(self, entry: BoardEntry) -> dict[str, Any]:
         answer = entry.answer
         program = None if self._subject is None else self._subject.program
         rules = [] if program is None else rule_lines(program, leading_to(program, answer.predicate))

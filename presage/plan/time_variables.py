@@ -16,7 +16,7 @@ from presage.model.terms import Number
 
 
 @dataclass(slots=True)
-class Moment:
+class TimeVariableParts:
     """What a rule says of a time variable."""
 
     parts: list[Formula] = field(default_factory=list)
@@ -25,16 +25,16 @@ class Moment:
 
 
 @dataclass(slots=True)
-class Moments:
+class RuleMoments:
     now: list[Formula] = field(default_factory=list)
     anytime: list[Formula] = field(default_factory=list)
     """What holds or not whatever the time, or at a fixed one."""
-    named: dict[str, Moment] = field(default_factory=dict)
+    named: dict[str, TimeVariableParts] = field(default_factory=dict)
 
 
-def moments(parts: Iterable[Formula], is_timeless: Callable[[Formula], bool]) -> Moments:
+def moments(parts: Iterable[Formula], is_timeless: Callable[[Formula], bool]) -> RuleMoments:
     """The parts of a body by the time they are about."""
-    found = Moments()
+    found = RuleMoments()
     for part in parts:
         inner = part.part if isinstance(part, Not) else part
         window = None
@@ -43,7 +43,7 @@ def moments(parts: Iterable[Formula], is_timeless: Callable[[Formula], bool]) ->
         if isinstance(inner, Comparison) or is_timeless(inner):
             found.anytime.append(part)
         elif isinstance(inner, At) and inner.variable is not None:
-            moment = found.named.setdefault(inner.variable, Moment())
+            moment = found.named.setdefault(inner.variable, TimeVariableParts())
             moment.parts.append(part)
             if window is not None:
                 moment.windows.append((inner.offset, window))

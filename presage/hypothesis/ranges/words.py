@@ -12,14 +12,14 @@ from typing import Any
 
 from presage.hypothesis.literals import Open, show
 from presage.hypothesis.ranges.patterns import OWN_TIME, Amount, Moment, Need
-from presage.hypothesis.ranges.pieces import Piece, extent
+from presage.hypothesis.ranges.pieces import ZonePiece, extent
 from presage.hypothesis.ranges.segments import reach_of
-from presage.hypothesis.texts import show_clause
+from presage.hypothesis.words import show_clause
 from presage.model.formulas import Comparison
 from presage.model.printer import show_number, show_term
 from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, subterms
 from presage.time.sameness import comparable, distinct, texts_of
-from presage.time.stretches import ENDLESS, Line, Stretch
+from presage.time.stretches import ENDLESS, Stretch, TimeLine
 from presage.time.zones import ANSWER, START, Constraint, Zone
 
 
@@ -38,7 +38,7 @@ IN_STREAM = Stretch((0, 0), ENDLESS)
 class Words:
     """Words for one way."""
 
-    def __init__(self, piece: Piece, line: Line, taken: Iterable[str] = (), is_open: bool = False) -> None:
+    def __init__(self, piece: ZonePiece, line: TimeLine, taken: Iterable[str] = (), is_open: bool = False) -> None:
         """`is_open`: the answer's time is open, whatever it is in this way."""
         self.piece, self.line, self.is_open = piece, line, is_open
         used = set(taken) | {each.name for need in piece.needs for each in need.arguments if isinstance(each, Open)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from presage.kernels.compiling import kernel
-from presage.kernels.layout import FAR
+from presage.kernels.fields import FAR
 from presage.kernels.operators import plus
 
 

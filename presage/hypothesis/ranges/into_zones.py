@@ -14,7 +14,7 @@ from typing import Any
 from presage.hypothesis.edges import parts_of
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.patterns import START as NO_VARIABLE
-from presage.hypothesis.patterns import Condition, Pattern, Premise, Tally, Time
+from presage.hypothesis.patterns import Pattern, PatternCondition, Premise, Tally, Time
 from presage.hypothesis.ranges.patterns import (
     OWN,
     Counted,
@@ -46,7 +46,7 @@ class _Reader:
 
     def read(self) -> Iterator[RangePattern]:
         pattern = self.pattern
-        kept: list[Condition] = []
+        kept: list[PatternCondition] = []
         constraints = list(self.bounds())
         for condition in pattern.conditions:
             found = self.compared(condition)
@@ -123,7 +123,7 @@ class _Reader:
             limit, side = parts_of(most)
             yield at_most(self.moment(Time(x, 0)), self.moment(Time(y, 0)), (limit, side))
 
-    def compared(self, condition: Condition) -> list[Constraint] | None:
+    def compared(self, condition: PatternCondition) -> list[Constraint] | None:
         """What a comparison of times says about their distance; `None` if it says something else."""
         if not condition.times or condition.slots:
             return None
@@ -146,7 +146,7 @@ class Tallied:
             if low is not None:
                 limit, side = parts_of(low)
                 constraints.append(at_most(second, first, (number(-limit), -1 if side else 0)))
-        self.conditions: list[Condition] = []
+        self.conditions: list[PatternCondition] = []
         for condition in tally.conditions:
             said = None if condition.slots else difference(condition, self.named)
             if said is None:

@@ -9,7 +9,7 @@ from presage.model.printer import show_atom, show_term
 from presage.model.terms import Constant, Variable
 
 
-class Names:
+class NullNames:
     """Names an invented value `_:1`, `_:2`, … the first time it is shown."""
 
     def __init__(self) -> None:

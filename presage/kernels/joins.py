@@ -16,10 +16,7 @@ import numpy as np
 
 from presage.kernels.compiling import kernel
 from presage.kernels.entries import CONSTANT, ENTRY_HIGH, ENTRY_LOW, SPEC_BYTES, VALUES, emit, fits, passes
-from presage.kernels.finding import FREE, find_row
-from presage.kernels.groups import find_group
-from presage.kernels.hashing import EMPTY
-from presage.kernels.layout import (
+from presage.kernels.fields import (
     BY_NUMBER,
     COLUMNS,
     EARLIER,
@@ -55,6 +52,9 @@ from presage.kernels.layout import (
     put,
     put32,
 )
+from presage.kernels.finding import FREE, find_row
+from presage.kernels.groups import find_group
+from presage.kernels.hashing import EMPTY
 from presage.kernels.tables import earlier_record
 
 # A step: how its rows are found (by an index, all of them, by the whole tuple, or it is the row of an earlier step),

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from presage.analysis.differences import INF, Bound
-from presage.engine.runtime import Engine
+from presage.engine.runtime import IntervalEngine
 from presage.plan.lags import NEVER, Lags, offsets
-from presage.plan.nodes import AtLeast, Collect, Invent, Join, LastRows, Plan, Stamp, Within
+from presage.plan.nodes import AtLeast, Collect, Invent, Join, LastRows, Plan, Stamp, WithinNode
 
 
 def reach_of_memory(plan: Plan, lags: Lags) -> int | None:
@@ -23,7 +23,7 @@ def reach_of_memory(plan: Plan, lags: Lags) -> int | None:
     if what is in memory may hang on more than on the facts that left something there."""
     if any(isinstance(node, Join) and node.negated for node in plan.nodes) or lags.clipped:
         return None
-    if any(isinstance(node, (Invent, LastRows, Stamp, Within, AtLeast, Collect)) for node in plan.nodes):
+    if any(isinstance(node, (Invent, LastRows, Stamp, WithinNode, AtLeast, Collect)) for node in plan.nodes):
         return None
     if any(source.kind == "static" for source in plan.sources.values()):
         return None
@@ -43,7 +43,7 @@ def reach_of_memory(plan: Plan, lags: Lags) -> int | None:
     return None
 
 
-def replay(engine: Engine, recent: deque[Any], values: Sequence[Any]) -> None:
+def replay(engine: IntervalEngine, recent: deque[Any], values: Sequence[Any]) -> None:
     """Feeds an engine what arrived before: times with tables of numbers for `values`."""
     while recent:
         now, arrivals = recent.popleft()

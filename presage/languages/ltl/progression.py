@@ -16,7 +16,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Union
 
-from presage.languages.ltl.formulas import Before, Both, Either, Fact, Formula, Lasting, Next, Truth, facts_of
+from presage.languages.ltl.formulas import (
+    Before,
+    Both,
+    Either,
+    Formula,
+    Next,
+    SignedAtom,
+    Truth,
+    UntilRelease,
+    facts_of,
+)
 
 MOST_STATES = 20_000
 MOST_ALTERNATIVES = 5_000
@@ -30,7 +40,7 @@ class TooMuch(Exception):
 class PutOff:
     """An until that was not fulfilled at a position and is still owed. It says the same as the until itself."""
 
-    owed: Lasting
+    owed: UntilRelease
 
 
 Duty = Union[Formula, PutOff]
@@ -86,7 +96,7 @@ def _asks_less(one: Duties, other: Duties) -> bool:
 def _implied(mine: Duty, theirs: Duty) -> bool:
     if mine == theirs:
         return True
-    if not isinstance(mine, Lasting) or not isinstance(theirs, Lasting):
+    if not isinstance(mine, UntilRelease) or not isinstance(theirs, UntilRelease):
         return False
     if (mine.past, mine.dual, mine.left, mine.right) != (theirs.past, theirs.dual, theirs.left, theirs.right):
         return False
@@ -99,7 +109,7 @@ def _implied(mine: Duty, theirs: Duty) -> bool:
 
 def _joined(duties: Duties) -> Duties:
     """Without duties that others of them imply."""
-    bounded = [each for each in duties if isinstance(each, Lasting) and not each.past]
+    bounded = [each for each in duties if isinstance(each, UntilRelease) and not each.past]
     if len(bounded) < 2:
         return duties
     superfluous = {
@@ -110,10 +120,10 @@ def _joined(duties: Duties) -> Duties:
     return duties - superfluous
 
 
-class Position:
+class TracePosition:
     """One position: which facts hold there, and what the past has left."""
 
-    def __init__(self, holds: frozenset[Fact], memory: Memory | None, marks: bool = False) -> None:
+    def __init__(self, holds: frozenset[SignedAtom], memory: Memory | None, marks: bool = False) -> None:
         """`memory` is `None` at position 0. With `marks` an until that is put off is marked."""
         self.holds, self.memory, self.marks = holds, memory, marks
         self._known: dict[Duty, Left] = {}
@@ -141,8 +151,8 @@ class Position:
 
     def _after(self, formula: Duty) -> Left:
         match formula:
-            case Fact(predicate, arguments, present):
-                return DONE if (Fact(predicate, arguments) in self.holds) == present else HOPELESS
+            case SignedAtom(predicate, arguments, present):
+                return DONE if (SignedAtom(predicate, arguments) in self.holds) == present else HOPELESS
             case Truth(value):
                 return DONE if value else HOPELESS
             case Both(left, right):
@@ -155,12 +165,12 @@ class Position:
                 if self.memory is None:
                     return DONE if at_start else HOPELESS
                 return self.left(self.memory[inner])
-            case Lasting():
+            case UntilRelease():
                 return self._lasting(formula)
             case PutOff(owed):
                 return self._lasting(owed)
 
-    def _lasting(self, formula: Lasting) -> Left:
+    def _lasting(self, formula: UntilRelease) -> Left:
         later = shifted(formula)
         left = self.after(formula.left)
         if formula.past:
@@ -186,7 +196,7 @@ def duty(formula: Formula) -> Left:
     return frozenset((frozenset((formula,)),))
 
 
-def shifted(formula: Lasting) -> Lasting | None:
+def shifted(formula: UntilRelease) -> UntilRelease | None:
     """The same seen from the next position (or, of the past, the one before); `None` where its bounds have gone by."""
     if formula.high == 0:
         return None
@@ -214,7 +224,7 @@ def remembered(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
             case Before(inner, _):
                 found[inner] = None
                 waiting.append(inner)
-            case Lasting():
+            case UntilRelease():
                 waiting += (formula.left, formula.right)
                 later = shifted(formula)
                 if later is not None and formula.past:
@@ -225,7 +235,7 @@ def remembered(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
     return tuple(found)
 
 
-def next_memory(position: Position, below: tuple[Formula, ...]) -> Memory:
+def next_memory(position: TracePosition, below: tuple[Formula, ...]) -> Memory:
     return {formula: position.after(formula) for formula in below}
 
 
@@ -241,17 +251,19 @@ class _State:
 class Continuations:
     """Whether an infinite continuation does what is left, for one property."""
 
-    def __init__(self, facts: Iterable[Fact], below: tuple[Formula, ...]) -> None:
+    def __init__(self, facts: Iterable[SignedAtom], below: tuple[Formula, ...]) -> None:
         self.facts = sorted(facts, key=repr)
         self.below = below
-        self._known: dict[tuple[Left, tuple[Left, ...] | None, tuple[frozenset[Fact], ...], frozenset[Fact]], bool] = {}
+        self._known: dict[
+            tuple[Left, tuple[Left, ...] | None, tuple[frozenset[SignedAtom], ...], frozenset[SignedAtom]], bool
+        ] = {}
 
     def exists(
         self,
         left: Left,
         memory: Mapping[Formula, Left] | None,
-        coming: tuple[frozenset[Fact], ...] = (),
-        lasting: frozenset[Fact] = frozenset(),
+        coming: tuple[frozenset[SignedAtom], ...] = (),
+        lasting: frozenset[SignedAtom] = frozenset(),
     ) -> bool:
         """`coming` are facts that are known of the next positions, `lasting` those that hold from now on. Raises
         `TooMuch` where there are too many states to say."""
@@ -271,8 +283,8 @@ class Continuations:
         self,
         left: Left,
         memory: tuple[Left, ...] | None,
-        coming: tuple[frozenset[Fact], ...],
-        lasting: frozenset[Fact],
+        coming: tuple[frozenset[SignedAtom], ...],
+        lasting: frozenset[SignedAtom],
     ) -> bool:
         """Tarjan's components, found along the way; the first that counts ends the search."""
         number: dict[_State, int] = {}
@@ -319,14 +331,16 @@ class Continuations:
                             return True
         return False
 
-    def _counts(self, component: list[_State], coming: tuple[frozenset[Fact], ...], lasting: frozenset[Fact]) -> bool:
+    def _counts(
+        self, component: list[_State], coming: tuple[frozenset[SignedAtom], ...], lasting: frozenset[SignedAtom]
+    ) -> bool:
         if len(component) == 1 and component[0] not in set(self._following(component[0], coming, lasting)):
             return False
         marks = [{each for each in state.duties if isinstance(each, PutOff)} for state in component]
         return not set.intersection(*marks)
 
     def _following(
-        self, state: _State, coming: tuple[frozenset[Fact], ...], lasting: frozenset[Fact]
+        self, state: _State, coming: tuple[frozenset[SignedAtom], ...], lasting: frozenset[SignedAtom]
     ) -> Iterator[_State]:
         depth = min(state.depth + 1, len(coming))
         known = (coming[state.depth] if state.depth < len(coming) else frozenset()) | lasting
@@ -336,7 +350,7 @@ class Continuations:
         # From all to none: most of what is asked for is that something happens.
         for choice in range((1 << len(free)) - 1, -1, -1):
             holds = known | {fact for place, fact in enumerate(free) if choice >> place & 1}
-            position = Position(holds, memory, marks=True)
+            position = TracePosition(holds, memory, marks=True)
             left = position.left(frozenset((state.duties,)))
             if not left:
                 continue
@@ -347,10 +361,10 @@ class Continuations:
                     seen.add(after)
                     yield after
 
-    def _facts_that_matter(self, state: _State) -> list[Fact]:
+    def _facts_that_matter(self, state: _State) -> list[SignedAtom]:
         if self.below:
             return self.facts
-        found: set[Fact] = set()
+        found: set[SignedAtom] = set()
         for each in state.duties:
             found |= facts_of(each.owed if isinstance(each, PutOff) else each)
         return [fact for fact in self.facts if fact in found]

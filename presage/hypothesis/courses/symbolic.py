@@ -20,7 +20,7 @@ class Untraceable(Exception):
 AT_MOST, LESS, DIFFERS = "at most", "less", "differs"
 
 
-class Condition(NamedTuple):
+class SymbolCondition(NamedTuple):
     """A sum of symbols and a constant is at most 0, less than 0, or differs from 0."""
 
     terms: Terms
@@ -33,7 +33,7 @@ class Trace:
 
     def __init__(self, whole: bool) -> None:
         self.whole = whole
-        self.conditions: dict[Condition, None] = {}
+        self.conditions: dict[SymbolCondition, None] = {}
         self.sums: list[tuple[Terms, Any]] = []
         """The sums that texts show, by the number of their place."""
         self.places: dict[tuple[Terms, Any], int] = {}
@@ -49,18 +49,18 @@ class Trace:
         return sum((factor * self.values[index] for index, factor in terms), constant)
 
     def at_most(self, terms: Terms, constant: Any) -> None:
-        self.conditions[Condition(terms, constant, AT_MOST)] = None
+        self.conditions[SymbolCondition(terms, constant, AT_MOST)] = None
 
     def less(self, terms: Terms, constant: Any) -> None:
         if self.whole and not any(index in self.fine for index, _ in terms):
-            self.conditions[Condition(terms, constant + 1, AT_MOST)] = None
+            self.conditions[SymbolCondition(terms, constant + 1, AT_MOST)] = None
         else:
-            self.conditions[Condition(terms, constant, LESS)] = None
+            self.conditions[SymbolCondition(terms, constant, LESS)] = None
 
     def differs(self, terms: Terms, constant: Any) -> None:
         if terms[0][1] < 0:
             terms, constant = tuple((index, -factor) for index, factor in terms), -constant
-        self.conditions[Condition(terms, constant, DIFFERS)] = None
+        self.conditions[SymbolCondition(terms, constant, DIFFERS)] = None
 
     def place(self, terms: Terms, constant: Any) -> int:
         known = self.places.get((terms, constant))
@@ -73,7 +73,7 @@ class Trace:
 def made(terms: Terms, constant: Any, value: Any, trace: Trace) -> Any:
     if not terms:
         return constant
-    kind = SumOfFractions if isinstance(value, Fraction) else Sum
+    kind = SumOfFractions if isinstance(value, Fraction) else SymbolSum
     return kind.of(terms, constant, value, trace)
 
 
@@ -254,12 +254,12 @@ def _opposite(away: _Symbolic) -> tuple[Terms, Any]:
     return tuple((index, -factor) for index, factor in away.terms), -away.constant
 
 
-class Sum(_Symbolic, int):  # type: ignore[misc]
+class SymbolSum(_Symbolic, int):  # type: ignore[misc]
     """A whole number."""
 
     @staticmethod
-    def of(terms: Terms, constant: Any, value: int, trace: Trace) -> Sum:
-        found = int.__new__(Sum, value)
+    def of(terms: Terms, constant: Any, value: int, trace: Trace) -> SymbolSum:
+        found = int.__new__(SymbolSum, value)
         found.terms, found.constant, found.trace = terms, constant, trace
         return found
 
@@ -283,18 +283,18 @@ class SumOfFractions(_Symbolic, Fraction):  # type: ignore[misc]
         return self._plain  # type: ignore[attr-defined,no-any-return]
 
 
-class Name(str):
+class SymbolName(str):
     """A constant that is nobody's: equal to itself, and in no order with others."""
 
     def _refused(self, other: object) -> bool:
-        if isinstance(other, Name) and str.__eq__(self, other):
+        if isinstance(other, SymbolName) and str.__eq__(self, other):
             return False
         raise Untraceable("the order of names")
 
     __lt__ = __gt__ = _refused
 
     def _same(self, other: object) -> bool:
-        if isinstance(other, Name) and str.__eq__(self, other):
+        if isinstance(other, SymbolName) and str.__eq__(self, other):
             return True
         raise Untraceable("the order of names")
 

@@ -14,19 +14,19 @@ from pyspark.sql import DataFrame
 
 from presage.io.tables import Columns
 from presage.spark.facts import Marked, columns_of, facts_of, mark, no_nulls, units_of
-from presage.spark.job import Job, Source
-from presage.spark.relational.columns import ENDLESS, places, schema_of
+from presage.spark.job import FrameSource, Job
+from presage.spark.relational.frame_relations import ENDLESS, places, schema_of
 from presage.spark.relational.values import written_column
 from presage.spark.rows import row_schema, spark_schema, tables_of
 from presage.spark.shown import told, told_schema
 
 
-def input_rows(job: Job, source: Source, frame: DataFrame) -> DataFrame:
+def input_rows(job: Job, source: FrameSource, frame: DataFrame) -> DataFrame:
     """The facts of an input that came in time, each with its arrival as the step."""
     return frame.mapInArrow(_reader(job, source), schema_of(source.arguments))
 
 
-def _reader(job: Job, source: Source) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _reader(job: Job, source: FrameSource) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             if not batch.num_rows:
@@ -42,7 +42,7 @@ def _reader(job: Job, source: Source) -> Callable[[Iterator[Any]], Iterator[Any]
     return run
 
 
-def _is_late(job: Job, source: Source, marked: Marked) -> Any:
+def _is_late(job: Job, source: FrameSource, marked: Marked) -> Any:
     columns = columns_of(marked.table, source, job.checker)
     # Whether a fact is late depends on how far its arrival lies after its time.
     ago = columns.times - units_of(marked.arrivals)
@@ -50,7 +50,7 @@ def _is_late(job: Job, source: Source, marked: Marked) -> Any:
     return np.zeros(len(ago), bool) if late is None else late
 
 
-def _ends(table: Any, source: Source) -> tuple[Any, Any]:
+def _ends(table: Any, source: FrameSource) -> tuple[Any, Any]:
     """The first and the last cell of each fact."""
     low = table.column("low").to_numpy().astype(np.int64)
     if not source.spans:
@@ -65,7 +65,7 @@ def _ends(table: Any, source: Source) -> tuple[Any, Any]:
 def static_rows(job: Job, name: str, frame: DataFrame, first: int) -> DataFrame:
     """The facts of a static table: they hold always, and are known from the first step on."""
     known = job.checker.predicates[name]
-    source = Source(name, known.arity, (), ())
+    source = FrameSource(name, known.arity, (), ())
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
@@ -80,7 +80,7 @@ def static_rows(job: Job, name: str, frame: DataFrame, first: int) -> DataFrame:
     return frame.mapInArrow(run, schema_of(known.arity))
 
 
-def late_rows(job: Job, source: Source, frame: DataFrame, end: int) -> DataFrame:
+def late_rows(job: Job, source: FrameSource, frame: DataFrame, end: int) -> DataFrame:
     """The facts of an input that came too late, as rows of the run's output."""
     schema = row_schema(job)
 

@@ -13,7 +13,7 @@ UNDEF = Constant("undef")
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class BodyAlternative:
     """One of the alternatives of a pattern: what must hold, and what each of its variables is called in the rules."""
 
     body: tuple[Formula, ...] = ()

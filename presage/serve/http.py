@@ -91,7 +91,7 @@ class Web:
         page = self.serving.page(self._names())
         if page is not None:
             routes.append(Mount("/", page))
-        return Guarded(Starlette(routes=routes), self.token, self._names())
+        return TokenGuard(Starlette(routes=routes), self.token, self._names())
 
     def _names(self) -> list[str]:
         """The names that requests may call this machine by; with a token any."""
@@ -169,7 +169,7 @@ def _told(status: int, said: str, headers: dict[str, str] | None = None) -> Resp
     return JSONResponse({"error": said}, status, headers)
 
 
-class Guarded:
+class TokenGuard:
     """Lets requests through that bear the token, and that are not sent by pages of other sites."""
 
     def __init__(self, inner: ASGIApp, token: str, names: list[str]) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from presage.engine.joining import Rows
+from presage.engine.joining import BindingRows
 from presage.engine.relation import Ints, Relation, Symbols32
 from presage.engine.symbols import Symbols
-from presage.engine.waiting import Waiting
+from presage.engine.waiting import WaitingRows
 from presage.kernels import counting
-from presage.kernels.layout import CAPACITY, ROWS
+from presage.kernels.fields import CAPACITY, ROWS
 from presage.kernels.waiting import split_at
 from presage.plan.nodes import LastRows, Shows
 from presage.sealed import Arrays, need
@@ -23,14 +23,14 @@ MOST_ROWS = 1 << 61
 _NOWHERE = -1
 
 
-def due(waiting: Waiting, upto: int) -> Rows | None:
+def due(waiting: WaitingRows, upto: int) -> BindingRows | None:
     """What waits and starts at or before a cell, as far as it lies up to there; the rest waits on."""
     taken = waiting.take(upto)
     if taken is None:
         return None
     now, later = split_at(*taken, upto)
     waiting.put(*later)
-    return Rows(*now)
+    return BindingRows(*now)
 
 
 class Entries:
@@ -64,7 +64,7 @@ class Entries:
         self.free[self.left : self.left + len(gone)] = gone
         self.left += len(gone)
 
-    def state(self, views: list[View]) -> dict[str, Any]:
+    def state(self, views: list[WindowView]) -> dict[str, Any]:
         """What is in memory, as arrays. The views' tables are filled anew: where entries stand in them then."""
         rows = self.rows.copy()
         found: dict[str, Any] = {}
@@ -78,7 +78,7 @@ class Entries:
             "free": self.free[: self.left],
         }  # fmt: skip
 
-    def fill(self, views: list[View], state: Arrays) -> None:
+    def fill(self, views: list[WindowView], state: Arrays) -> None:
         """Goes on from what was in memory."""
         self.ends = state.numbers("ends", np.int64)
         size = len(self.ends)
@@ -98,7 +98,7 @@ class Entries:
             need(int(self.rows[view.number].max()) < room, "an entry that stands nowhere")
 
 
-class View:
+class WindowView:
     """What a window shows of one relation: a table that entries are put into and taken out of."""
 
     def __init__(self, node: LastRows, relation: Relation, number: int) -> None:
@@ -135,7 +135,7 @@ class View:
             counting.hide(self.relation.address, gone, entries.ends, entries.rows[self.number], self.latest)
 
 
-def with_times(view: View, tuples: Symbols32, times: Ints, symbols: Symbols) -> Symbols32:
+def with_times(view: WindowView, tuples: Symbols32, times: Ints, symbols: Symbols) -> Symbols32:
     """The tuples as a view shows them."""
     if view.node.shows is not Shows.WITH_TIME:
         return tuples

@@ -18,7 +18,7 @@ from typing import Any
 
 from presage.answers import Answer
 from presage.io.facts import Fact
-from presage.io.told import fact_again, fact_saved
+from presage.io.reading_back import fact_again, fact_saved
 from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.run.reasoner import Reasoner

@@ -22,7 +22,7 @@ class CaseError(PresageError):
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class ExpectedLiteral:
     """An atom with what is written after its `@`: a time, an interval, or nothing."""
 
     atom: Atom
@@ -45,7 +45,7 @@ class Literal:
         return ("not " if self.negated else "") + (text if time is None else f"{text}@{time}")
 
 
-def read_literal(text: str, where: str) -> Literal:
+def read_literal(text: str, where: str) -> ExpectedLiteral:
     """`p(a)@3`, `p(a)@[1,5)`, `not p(X)@T+1`, `p(a)`; an invented value is written as it is shown, `_:1`."""
     rest = text.strip().removesuffix(".")
     negated = rest.startswith("not ")
@@ -65,7 +65,7 @@ def read_literal(text: str, where: str) -> Literal:
         if not isinstance(term, (Constant, Variable)):
             raise CaseError(f"{where}: `{text.strip()}` has something to work out among its arguments; write the value")
         terms.append(term)
-    return Literal(Atom(formula.predicate, tuple(terms)), time, negated)
+    return ExpectedLiteral(Atom(formula.predicate, tuple(terms)), time, negated)
 
 
 def outside(text: str) -> Iterator[tuple[int, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from presage.languages.declare.conditions import holds
-from presage.languages.declare.watching import Constraint, Missing, Occurrence, Verdict, Watch, verdict
+from presage.languages.declare.watching import ActivityEvent, Constraint, NeededEvent, Verdict, Watch, verdict
 from presage.model.terms import Number
 
 
@@ -17,7 +17,7 @@ class _Counted(Watch):
         self.begin: Number | None = None
         self.found = 0
 
-    def take(self, event: Occurrence) -> None:
+    def take(self, event: ActivityEvent) -> None:
         if self.begin is None:
             self.begin = event.time
         if self.activates(event, self.constraint.activities[0]) and self.constraint.in_time(event.time - self.begin):
@@ -45,10 +45,10 @@ class _Counted(Watch):
     def _lacking(self) -> int:
         return max(0, self.constraint.number - self.found)
 
-    def missing(self, now: Number) -> tuple[Missing, ...]:
+    def missing(self, now: Number) -> tuple[NeededEvent, ...]:
         low, high, begin = self.constraint.low, self.constraint.high, self.begin or 0
         earliest = begin + low if begin + low > now else None
-        return (Missing(self.constraint.activities[0], earliest, None if high is None else begin + high),)
+        return (NeededEvent(self.constraint.activities[0], earliest, None if high is None else begin + high),)
 
 
 class Existence(_Counted):
@@ -78,7 +78,7 @@ class Init(Watch):
         super().__init__(constraint)
         self.first: bool | None = None
 
-    def take(self, event: Occurrence) -> None:
+    def take(self, event: ActivityEvent) -> None:
         if self.first is None:
             self.first = self.activates(event, self.constraint.activities[0]) and self.constraint.in_time(0)
 
@@ -93,7 +93,7 @@ class End(_Counted):
         super().__init__(constraint)
         self.last = False
 
-    def take(self, event: Occurrence) -> None:
+    def take(self, event: ActivityEvent) -> None:
         before = self.found
         super().take(event)
         self.last = self.found > before
@@ -104,7 +104,7 @@ class End(_Counted):
         return verdict(False, self.can_reach(self.found + 1, now), self.missing(now))
 
 
-class Choice(Watch):
+class ChoiceOfTwo(Watch):
     """At least one of two activities, the second under the target's condition."""
 
     exclusive = False
@@ -114,7 +114,7 @@ class Choice(Watch):
         self.begin: Number | None = None
         self.found = [False, False]
 
-    def take(self, event: Occurrence) -> None:
+    def take(self, event: ActivityEvent) -> None:
         if self.begin is None:
             self.begin = event.time
         in_time = self.constraint.in_time(event.time - self.begin)
@@ -139,7 +139,7 @@ class Choice(Watch):
         if not any(self.found):
             can = [side for side in (0, 1) if self._can_come(side, now)]
             # Either would do: the first is named.
-            return verdict(False, bool(can), tuple(Missing(self.constraint.activities[side]) for side in can[:1]))
+            return verdict(False, bool(can), tuple(NeededEvent(self.constraint.activities[side]) for side in can[:1]))
         if not self.exclusive:
             return verdict(True, False)
         if all(self.found):
@@ -147,5 +147,5 @@ class Choice(Watch):
         return verdict(True, self._can_come(0 if self.found[1] else 1, now))
 
 
-class ExclusiveChoice(Choice):
+class ExclusiveChoice(ChoiceOfTwo):
     exclusive = True

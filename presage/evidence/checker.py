@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from presage.evidence.check_absence import Judge, Undecided
-from presage.evidence.check_cells import Cells, Grid, both, covers, joined
+from presage.evidence.check_absence import AbsenceJudge, Undecided
+from presage.evidence.check_cells import Cells, CheckedGrid, both, covers, joined
 from presage.evidence.check_values import (
     Values,
     as_number,
@@ -26,14 +26,14 @@ from presage.evidence.check_values import (
 from presage.evidence.proof import (
     Absent,
     AllOf,
-    At,
+    AtPin,
     ByRule,
     Evident,
     Given,
     Known,
     Lasting,
     Missing,
-    OneOf,
+    OneSide,
     Pieces,
     Proof,
     Record,
@@ -81,15 +81,15 @@ def check(
     if record.program.reading != "every":
         raise Rejected("the checker knows `reading every` only")
     try:
-        grid = Grid.of(record, proof)
+        grid = CheckedGrid.of(record, proof)
         asked = list(_asked(grid, proof))
         needed = grid.span(time) if isinstance(time, TimeSpan) else grid.point(time)
-        _Checker(record, grid, Judge(record, grid, asked)).step(proof, atom, {}, needed)
+        _Checker(record, grid, AbsenceJudge(record, grid, asked)).step(proof, atom, {}, needed)
     except (Undecided, ValueError, IndexError, KeyError) as found:
         raise Rejected(f"the proof cannot be checked: {found}") from None
 
 
-def _asked(grid: Grid, proof: Proof) -> Iterator[tuple[Formula, Cells]]:
+def _asked(grid: CheckedGrid, proof: Proof) -> Iterator[tuple[Formula, Cells]]:
     """What has to be evaluated, and when."""
     for step in walk(proof):
         if isinstance(step, Absent):
@@ -99,7 +99,7 @@ def _asked(grid: Grid, proof: Proof) -> Iterator[tuple[Formula, Cells]]:
 
 
 class _Checker:
-    def __init__(self, record: Record, grid: Grid, judge: Judge) -> None:
+    def __init__(self, record: Record, grid: CheckedGrid, judge: AbsenceJudge) -> None:
         self.record, self.grid, self.judge = record, grid, judge
         self.rules, self.facts = record.program.rules, frozenset(record.facts)
         self.accepted: set[tuple[object, ...]] = set()
@@ -147,7 +147,7 @@ class _Checker:
 
     def _operator(self, proof: Proof, values: Values, span: Cells) -> str:
         match proof, proof.formula:
-            case At(premise=premise), Pinned(formula=inner, pin=pin):
+            case AtPin(premise=premise), Pinned(formula=inner, pin=pin):
                 offset = as_number(pin.offset)
                 there = self.grid.point(offset) if pin.base is None else self.grid.moved(span, offset)
                 self.step(premise, inner, values, there)
@@ -156,7 +156,7 @@ class _Checker:
                     return "a part has no premise"
                 for premise, part in zip(premises, parts, strict=True):
                     self.step(premise, part, values, span)
-            case OneOf(side=side, premise=premise), (Or() | Implies()) as formula:
+            case OneSide(side=side, premise=premise), (Or() | Implies()) as formula:
                 sides = formula.parts if isinstance(formula, Or) else (Not(formula.left), formula.right)
                 if not 0 <= side < len(sides):
                     return "there is no such side"

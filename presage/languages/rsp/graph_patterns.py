@@ -19,29 +19,31 @@ from rdflib.term import BNode, URIRef
 from rdflib.term import Variable as Name
 
 from presage.errors import Note, Span
+from presage.languages.rsp.alternatives import BodyAlternative, counts
 from presage.languages.rsp.clauses import CQELS, CSPARQL, Clauses, Misread, StreamWindow, iri_of
-from presage.languages.rsp.data import Data, Place
-from presage.languages.rsp.expressions import Expressions, Unbound, constant
-from presage.languages.rsp.grouping import Grouping
-from presage.languages.rsp.ways import Way, counts
-from presage.languages.writing import Names, flat, names_in, never, rule
+from presage.languages.rsp.data import Data, MatchedData
+from presage.languages.rsp.expressions import RspExpressions, Unbound, constant
+from presage.languages.rsp.grouping import RspGrouping
+from presage.languages.writing import FreshNames, flat, names_in, never, rule
 from presage.model.formulas import Atom, Comparison, Formula, Not, Top
 from presage.model.statements import Rule
 from presage.model.terms import Aggregate, Constant, Term, Variable
 
 
 class Patterns:
-    def __init__(self, clauses: Clauses, predicates: Names, froms: tuple[str, ...], named: tuple[str, ...]) -> None:
+    def __init__(
+        self, clauses: Clauses, predicates: FreshNames, froms: tuple[str, ...], named: tuple[str, ...]
+    ) -> None:
         self.clauses, self.predicates, self.named = clauses, predicates, named
-        self.variables = Names()
+        self.variables = FreshNames()
         self.data = Data(predicates, clauses.windows, clauses.dialect != CQELS)
         self.rules: list[Rule] = []
         self.notes: list[Note] = []
         self.scope: dict[str, Variable] = {}
         static: tuple[str | None, ...] = (None, *froms)
-        self.default = Place((), static, "static")
+        self.default = MatchedData((), static, "static")
         if clauses.dialect == CSPARQL:
-            self.default = Place(clauses.windows, static, "data")
+            self.default = MatchedData(clauses.windows, static, "data")
         self.span = Span(0, len(clauses.sparql))
         self._places: dict[str, list[Span]] = {}
         for token in clauses.tokens:
@@ -83,10 +85,10 @@ class Patterns:
 
     # Patterns
 
-    def ways(self, node: Any, place: Place) -> list[Way]:
+    def ways(self, node: Any, place: MatchedData) -> list[BodyAlternative]:
         match node.name:
             case "BGP":
-                found = [Way()]
+                found = [BodyAlternative()]
                 for triple in node.triples or ():
                     found = [self.both(one, other) for one in found for other in self.triple(triple, place)]
                 return found
@@ -113,22 +115,22 @@ class Patterns:
             case "Project" | "Distinct" | "Reduced" | "OrderBy" | "Slice":
                 return self._nested(node, place)
             case "AggregateJoin":
-                return Grouping(self).aggregated(node, place)
+                return RspGrouping(self).aggregated(node, place)
         raise Misread(f"`{node.name}` has no counterpart", self.place(node), "", "L102")
 
-    def both(self, one: Way, other: Way) -> Way:
+    def both(self, one: BodyAlternative, other: BodyAlternative) -> BodyAlternative:
         """Two alternatives together; a variable that both bind to different things is equal in both."""
         body, bound = [*one.body, *other.body], dict(one.bound)
         for name, term in other.bound:
             if name in bound and bound[name] != term:
                 body.append(Comparison("=", bound[name], term, span=self.span))
             bound.setdefault(name, term)
-        return Way(tuple(body), tuple(bound.items()))
+        return BodyAlternative(tuple(body), tuple(bound.items()))
 
-    def joined(self, left: list[Way], right: list[Way]) -> list[Way]:
+    def joined(self, left: list[BodyAlternative], right: list[BodyAlternative]) -> list[BodyAlternative]:
         return [self.both(one, other) for one in left for other in right]
 
-    def triple(self, triple: tuple[Any, Any, Any], place: Place) -> list[Way]:
+    def triple(self, triple: tuple[Any, Any, Any], place: MatchedData) -> list[BodyAlternative]:
         subject, predicate, object_ = triple
         if isinstance(predicate, Path):
             ends = self._ends(subject, object_)
@@ -138,20 +140,20 @@ class Patterns:
             ]
         terms = (self.term(subject), self.term(predicate), self.term(object_))
         span = self.place(predicate) if isinstance(predicate, URIRef) else self.place(triple)
-        return [Way((self.data.atom(place, *terms, span),), self._ends(subject, predicate, object_))]
+        return [BodyAlternative((self.data.atom(place, *terms, span),), self._ends(subject, predicate, object_))]
 
     def _ends(self, *nodes: Any) -> tuple[tuple[str, Term], ...]:
         return tuple({str(each): self.term(each) for each in nodes if isinstance(each, Name)}.items())
 
     # Property paths
 
-    def path(self, start: Term, path: Any, end: Term, place: Place) -> list[Way]:
+    def path(self, start: Term, path: Any, end: Term, place: MatchedData) -> list[BodyAlternative]:
         if isinstance(path, URIRef):
-            return [Way((self.data.atom(place, start, constant(path), end, self.place(path)),))]
+            return [BodyAlternative((self.data.atom(place, start, constant(path), end, self.place(path)),))]
         if isinstance(path, InvPath):
             return self.path(end, path.arg, start, place)
         if isinstance(path, SequencePath):
-            found, here = [Way()], start
+            found, here = [BodyAlternative()], start
             for index, each in enumerate(path.args):
                 there = end if index == len(path.args) - 1 else self.variables.variable("Step")
                 found = self.joined(found, self.path(here, each, there, place))
@@ -165,7 +167,7 @@ class Patterns:
             "this property path has no counterpart", self.span, "`/`, `^`, `|`, `+`, `*` and `?` are read", "L102"
         )
 
-    def _repeated(self, start: Term, path: MulPath, end: Term, place: Place) -> list[Way]:
+    def _repeated(self, start: Term, path: MulPath, end: Term, place: MatchedData) -> list[BodyAlternative]:
         name = self.predicates.fresh("path")
         x, y, z = (Variable(each) for each in ("X", "Y", "Z"))
         span = self.span
@@ -180,14 +182,14 @@ class Patterns:
             for each in (start, end):
                 if isinstance(each, Constant):
                     self.write(name, (each, each), (Top(span=span),), span)
-        return [Way((Atom(name, (start, end), span=span),))]
+        return [BodyAlternative((Atom(name, (start, end), span=span),))]
 
     # Parts that may be missing
 
-    def _optional(self, node: Any, place: Place) -> list[Way]:
+    def _optional(self, node: Any, place: MatchedData) -> list[BodyAlternative]:
         left, right = self.ways(node.p1, place), self.ways(node.p2, place)
         plain = isinstance(node.expr, CompValue) and node.expr.name == "TrueFilter"
-        found: list[Way] = []
+        found: list[BodyAlternative] = []
         for one in left:
             together = [self.both(one, other) for other in right]
             if not plain:
@@ -196,7 +198,7 @@ class Patterns:
             found.append(self._without(one, together, "option"))
         return found
 
-    def _without(self, one: Way, others: list[Way], hint: str) -> Way:
+    def _without(self, one: BodyAlternative, others: list[BodyAlternative], hint: str) -> BodyAlternative:
         """An alternative where none of the others, which go on from it, holds."""
         if not others:
             return one
@@ -211,7 +213,7 @@ class Patterns:
             self.write(name, shared, body, self.span)
         return replace(one, body=(*one.body, Not(Atom(name, shared, span=self.span), span=self.span)))
 
-    def _minus(self, node: Any, place: Place) -> list[Way]:
+    def _minus(self, node: Any, place: MatchedData) -> list[BodyAlternative]:
         left = self.ways(node.p1, place)
         outer, self.scope = self.scope, dict(self.scope)
         right = self.ways(node.p2, place)
@@ -229,10 +231,10 @@ class Patterns:
             found.append(one)
         return found
 
-    def _expressions(self, way: Way, place: Place) -> Expressions:
-        return Expressions(way.value, lambda graph, holds: self._exists(graph, holds, way, place), self.place)
+    def _expressions(self, way: BodyAlternative, place: MatchedData) -> RspExpressions:
+        return RspExpressions(way.value, lambda graph, holds: self._exists(graph, holds, way, place), self.place)
 
-    def _filtered(self, ways: list[Way], expression: Any, place: Place) -> list[Way]:
+    def _filtered(self, ways: list[BodyAlternative], expression: Any, place: MatchedData) -> list[BodyAlternative]:
         found = []
         for way in ways:
             condition = self._expressions(way, place).condition(expression)
@@ -242,7 +244,7 @@ class Patterns:
             found.append(replace(way, body=(*way.body, *parts)))
         return found
 
-    def _exists(self, graph: Any, holds: bool, way: Way, place: Place) -> Formula:
+    def _exists(self, graph: Any, holds: bool, way: BodyAlternative, place: MatchedData) -> Formula:
         if graph.name in ("GroupGraphPatternSub", "GroupOrUnionGraphPattern"):
             graph = translateGroupGraphPattern(graph)
         inner = [self.both(way, each) for each in self.ways(graph, place)]
@@ -252,9 +254,9 @@ class Patterns:
         assert isinstance(body, Not)
         return body.formula if holds else body
 
-    def _extended(self, node: Any, place: Place) -> list[Way]:
+    def _extended(self, node: Any, place: MatchedData) -> list[BodyAlternative]:
         name = str(node.var)
-        found: list[Way] = []
+        found: list[BodyAlternative] = []
         for way in self.ways(node.p, place):
             if way.value(name) is not None and isinstance(node.expr, Name) and str(node.expr) == name:
                 found.append(way)
@@ -269,13 +271,13 @@ class Patterns:
                 continue
             variable = self.variables.variable(name.lstrip("_") or "V")
             equal = Comparison("=", variable, term, span=self.place(node.expr))
-            with_value = Way((*way.body, equal), (*way.bound, (name, variable)))
+            with_value = BodyAlternative((*way.body, equal), (*way.bound, (name, variable)))
             found.append(with_value)
             if not any(isinstance(each, Aggregate) for each in (term,)):
                 found.append(self._without(way, [with_value], "worth"))
         return found
 
-    def _value(self, node: Any, way: Way, place: Place) -> Term:
+    def _value(self, node: Any, way: BodyAlternative, place: MatchedData) -> Term:
         """The value of an expression; what asks becomes `true` or `false`."""
         read = self._expressions(way, place)
         asks = isinstance(node, CompValue) and (
@@ -290,7 +292,7 @@ class Patterns:
 
     # Graphs and given values
 
-    def _graph(self, node: Any) -> list[Way]:
+    def _graph(self, node: Any) -> list[BodyAlternative]:
         if isinstance(node.term, Name):
             name = str(node.term)
             windows = [each for each in self.clauses.windows if each.name]
@@ -305,7 +307,7 @@ class Patterns:
                 return [
                     self._fixed(way, name, graph)
                     for graph in self.named
-                    for way in self.ways(node.p, Place((), (None, graph), "graph"))
+                    for way in self.ways(node.p, MatchedData((), (None, graph), "graph"))
                 ]
             hint = "write FROM NAMED <g> for each, or name the graph"
             raise Misread(f"which graphs `?{name}` may be is not said", self.place(node.term), hint, "L102")
@@ -318,10 +320,10 @@ class Patterns:
             raise Misread(
                 f"there is no window {iri}", self.place(node.term), f"the query's windows are {known}", "D105"
             )
-        return self.ways(node.p, Place((), (None, iri), "graph"))
+        return self.ways(node.p, MatchedData((), (None, iri), "graph"))
 
-    def _window(self, window: StreamWindow) -> Place:
-        return Place((window,), (), f"w{self.clauses.windows.index(window) + 1}")
+    def _window(self, window: StreamWindow) -> MatchedData:
+        return MatchedData((window,), (), f"w{self.clauses.windows.index(window) + 1}")
 
     def _says_window(self, iri: str) -> bool:
         return any(
@@ -337,21 +339,23 @@ class Patterns:
             for one, two in zip(self.clauses.tokens, self.clauses.tokens[1:], strict=False)
         )
 
-    def _fixed(self, way: Way, name: str, iri: str) -> Way:
+    def _fixed(self, way: BodyAlternative, name: str, iri: str) -> BodyAlternative:
         known = way.value(name)
         if known is None:
             return replace(way, bound=(*way.bound, (name, Constant(iri))))
         return replace(way, body=(*way.body, Comparison("=", known, Constant(iri), span=self.span)))
 
-    def _values(self, rows: Iterable[dict[Any, Any]]) -> list[Way]:
+    def _values(self, rows: Iterable[dict[Any, Any]]) -> list[BodyAlternative]:
         return [
-            Way((), tuple((str(name), constant(value)) for name, value in row.items() if str(value) != "UNDEF"))
+            BodyAlternative(
+                (), tuple((str(name), constant(value)) for name, value in row.items() if str(value) != "UNDEF")
+            )
             for row in rows
         ]
 
     # Queries
 
-    def _nested(self, node: Any, place: Place) -> list[Way]:
+    def _nested(self, node: Any, place: MatchedData) -> list[BodyAlternative]:
         """A query inside another: only what it selects is known outside."""
         distinct = False
         while node.name in ("Distinct", "Reduced", "OrderBy", "Slice"):
@@ -375,7 +379,7 @@ class Patterns:
             return shown
         return self.as_facts(shown, "nested")
 
-    def as_facts(self, ways: list[Way], hint: str) -> list[Way]:
+    def as_facts(self, ways: list[BodyAlternative], hint: str) -> list[BodyAlternative]:
         """The solutions as facts, each once: a predicate for each set of variables that is bound."""
         found: dict[tuple[str, ...], str] = {}
         for way in ways:
@@ -384,7 +388,7 @@ class Patterns:
                 found[names] = self.predicates.fresh(hint)
             self.write(found[names], [_known(way.value(each)) for each in names], way.body, self.span)
         return [
-            Way(
+            BodyAlternative(
                 (Atom(name, tuple(self.variable(each) for each in names), span=self.span),),
                 tuple((each, self.variable(each)) for each in names),
             )

@@ -53,14 +53,14 @@ from presage.plan.nodes import (
     Erode,
     Hop,
     Join,
-    Known,
+    KnownFact,
     Literal,
     Plan,
+    PlanRelation,
     Shows,
-    Source,
-    Within,
+    WithinNode,
 )
-from presage.plan.rows import are_columns
+from presage.plan.shown_rows import are_columns
 
 ALWAYS = "true"
 START = "#start"
@@ -74,7 +74,7 @@ class Unsupported(PresageError):
         super().__init__(f"{program.source.where(span.start)}: {self.message}")
 
 
-class Parts(ABC):
+class SubformulaRelations(ABC):
     def __init__(self, core: Core, kinds: dict[str, tuple[int, str]], mixed: bool) -> None:
         """`mixed` says whether rules derive facts of an input."""
         self.core = core
@@ -82,7 +82,7 @@ class Parts(ABC):
         self.made: dict[str, tuple[str, tuple[str, ...]]] = {}
         self.rule: CoreRule | None = None
         for name, (arity, kind) in kinds.items():
-            self.plan.sources[name] = Source(name, arity, kind)
+            self.plan.sources[name] = PlanRelation(name, arity, kind)
         self.uses: Counter[str] = Counter()
         """How often the variables of the rule at work occur in it."""
         self.binders: list[Formula] = []
@@ -101,7 +101,7 @@ class Parts(ABC):
 
     def _fresh(self, arity: int, kind: str = "made") -> str:
         name = f"#{len(self.plan.sources)}"
-        self.plan.sources[name] = Source(name, arity, kind)
+        self.plan.sources[name] = PlanRelation(name, arity, kind)
         return name
 
     def _refuse(self, what: str, span: Span) -> Unsupported:
@@ -150,23 +150,23 @@ class Parts(ABC):
 
     def _true(self) -> str:
         if ALWAYS not in self.plan.sources:
-            self.plan.sources[ALWAYS] = Source(ALWAYS, 0, "static")
-            self.plan.known.append(Known(ALWAYS, (), None, None))
+            self.plan.sources[ALWAYS] = PlanRelation(ALWAYS, 0, "static")
+            self.plan.known.append(KnownFact(ALWAYS, (), None, None))
         return ALWAYS
 
     def _start(self) -> str:
         """A relation that holds at the start of the stream only."""
         if START not in self.plan.sources:
-            self.plan.sources[START] = Source(START, 0, "made")
-            self.plan.known.append(Known(START, (), 0, 0))
+            self.plan.sources[START] = PlanRelation(START, 0, "made")
+            self.plan.known.append(KnownFact(START, (), 0, 0))
         return START
 
     def _during(self, reach: Reach) -> str:
         """A relation that holds at the times at these distances from the start of the stream."""
         name = f"#during {reach}"
         if name not in self.plan.sources:
-            self.plan.sources[name] = Source(name, 0, "made")
-            known = Known(name, (), reach.near, reach.far, not reach.open_near, not reach.open_far)
+            self.plan.sources[name] = PlanRelation(name, 0, "made")
+            known = KnownFact(name, (), reach.near, reach.far, not reach.open_near, not reach.open_far)
             self.plan.known.append(known)
         return name
 
@@ -174,8 +174,8 @@ class Parts(ABC):
         """A relation that holds up to and at a time."""
         name = f"#until {last}"
         if name not in self.plan.sources:
-            self.plan.sources[name] = Source(name, 0, "made")
-            self.plan.known.append(Known(name, (), None, last))
+            self.plan.sources[name] = PlanRelation(name, 0, "made")
+            self.plan.known.append(KnownFact(name, (), None, last))
         return name
 
     def _literal(self, formula: Formula, body: Body) -> Literal:
@@ -301,7 +301,7 @@ class Parts(ABC):
                 # At some time of the whole stream.
                 source, columns_of = self._joined([inner], names(inner), least=0)
                 name = self._fresh(len(columns_of))
-                self.plan.nodes.append(Within(name, source, EVERYWHERE, (), self.at_work))
+                self.plan.nodes.append(WithinNode(name, source, EVERYWHERE, (), self.at_work))
                 return name, columns_of
             case Some() | Every() if formula.reach != EVERYWHERE and is_at_one_time(formula.part):
                 return self._windowed(formula, formula.reach)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from presage.hypothesis.literals import Open
-from presage.hypothesis.patterns import Condition, Time
+from presage.hypothesis.patterns import PatternCondition, Time
 from presage.hypothesis.records import Matcher
 from presage.model.formulas import Comparison
 from presage.model.printer import show_term
@@ -40,7 +40,7 @@ def exclusion_clause(exclusion: Sequence[tuple[int, object]], names: Sequence[st
 
 
 def condition_clause(
-    condition: Condition, matcher: Matcher, slots: Sequence[Value | None], times: Sequence[Number | None]
+    condition: PatternCondition, matcher: Matcher, slots: Sequence[Value | None], times: Sequence[Number | None]
 ) -> Clause:
     """The opposite of a condition that is still open, with what is known put in."""
 
@@ -62,7 +62,7 @@ def condition_clause(
     return opposite(condition, shown)
 
 
-def opposite(condition: Condition, shown: Callable[[Term], Term]) -> Clause:
+def opposite(condition: PatternCondition, shown: Callable[[Term], Term]) -> Clause:
     """The opposite of a condition, its terms passed through `shown`; what is open stands on the left, as people write
     it."""
     operator = OPPOSITES[condition.operator] if condition.wanted else condition.operator

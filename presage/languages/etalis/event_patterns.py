@@ -22,23 +22,23 @@ def _second(one: Interval, other: Interval) -> Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class IntervalRelation:
     """When p1 on an interval and p2 on another make an event, and over which interval that is."""
 
     holds: Callable[[Interval, Interval], bool]
     gives: Callable[[Interval, Interval], Interval]
 
 
-RELATIONS: dict[str, Relation] = {
-    "seq": Relation(lambda p, q: p[1] < q[0], _hull),
-    "meets": Relation(lambda p, q: p[1] == q[0], _hull),
-    "overlaps": Relation(lambda p, q: p[0] < q[0] < p[1] < q[1], _hull),
-    "and": Relation(lambda p, q: True, _hull),
-    "par": Relation(lambda p, q: max(p[0], q[0]) < min(p[1], q[1]), _hull),
-    "during": Relation(lambda p, q: q[0] < p[0] and p[1] < q[1], _second),
-    "starts": Relation(lambda p, q: p[0] == q[0] and p[1] < q[1], _second),
-    "finishes": Relation(lambda p, q: p[1] == q[1] and q[0] < p[0], _second),
-    "equals": Relation(lambda p, q: p == q, _second),
+RELATIONS: dict[str, IntervalRelation] = {
+    "seq": IntervalRelation(lambda p, q: p[1] < q[0], _hull),
+    "meets": IntervalRelation(lambda p, q: p[1] == q[0], _hull),
+    "overlaps": IntervalRelation(lambda p, q: p[0] < q[0] < p[1] < q[1], _hull),
+    "and": IntervalRelation(lambda p, q: True, _hull),
+    "par": IntervalRelation(lambda p, q: max(p[0], q[0]) < min(p[1], q[1]), _hull),
+    "during": IntervalRelation(lambda p, q: q[0] < p[0] and p[1] < q[1], _second),
+    "starts": IntervalRelation(lambda p, q: p[0] == q[0] and p[1] < q[1], _second),
+    "finishes": IntervalRelation(lambda p, q: p[1] == q[1] and q[0] < p[0], _second),
+    "equals": IntervalRelation(lambda p, q: p == q, _second),
 }
 SWAPPED = {
     "after": "seq",
@@ -84,7 +84,7 @@ class Without:
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class WithinLength:
     pattern: Pattern
     length: Number
     span: Span = field(default=NOWHERE, compare=False)
@@ -97,7 +97,7 @@ class Where:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Pattern = Union[Event, Related, Alternative, Without, Within, Where]
+Pattern = Union[Event, Related, Alternative, Without, WithinLength, Where]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def alternatives(pattern: Pattern) -> list[Pattern]:
             return [
                 replace(pattern, left=one, right=other) for one in alternatives(left) for other in alternatives(right)
             ]
-        case Within() | Where():
+        case WithinLength() | Where():
             return [replace(pattern, pattern=each) for each in alternatives(pattern.pattern)]
         case _:
             return [pattern]

@@ -17,15 +17,15 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from presage.kernels.layout import FAR
-from presage.kernels.pieces import earliest, held_throughout
+from presage.kernels.fields import FAR
+from presage.kernels.time_pieces import earliest, held_throughout
 from presage.model.terms import Number
 
 ENDLESS = 2 * FAR
 TIMES = ("low", "high", "now")
 
 
-class Shape(Enum):
+class TimeShape(Enum):
     """When the rows of a relation hold: at single time points, over stretches of time, or always."""
 
     POINTS = "points"
@@ -34,12 +34,12 @@ class Shape(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class SettledRelation:
     """A settled relation."""
 
     frame: DataFrame
     arity: int
-    shape: Shape
+    shape: TimeShape
 
 
 def places(arity: int) -> list[str]:
@@ -61,9 +61,9 @@ def moved(cell: Column, distance: Number | None, otherwise: int) -> Column:
     return F.when(infinite, cell).otherwise(cell + F.lit(int(distance)).cast("bigint"))
 
 
-def settled(frame: DataFrame, arity: int, shape: Shape) -> DataFrame:
+def settled(frame: DataFrame, arity: int, shape: TimeShape) -> DataFrame:
     """Each tuple and time once, with the least step."""
-    if shape is Shape.POINTS:
+    if shape is TimeShape.POINTS:
         least = frame.groupBy(*places(arity), "low").agg(F.min("now").alias("now"))
         return least.select(*places(arity), "low", F.col("low").alias("high"), "now")
 
@@ -73,10 +73,10 @@ def settled(frame: DataFrame, arity: int, shape: Shape) -> DataFrame:
     return in_order(frame, arity).mapInArrow(_by_tuple(arity, work), schema_of(arity))
 
 
-def absorbed(known: DataFrame, found: DataFrame, arity: int, shape: Shape) -> DataFrame:
+def absorbed(known: DataFrame, found: DataFrame, arity: int, shape: TimeShape) -> DataFrame:
     """What is known and found, settled; `news` marks what was not known, or from a later step only."""
     both = known.withColumn("known", F.lit(True)).unionByName(found.withColumn("known", F.lit(False)))
-    if shape is Shape.POINTS:
+    if shape is TimeShape.POINTS:
         before = F.min(F.when(F.col("known"), F.col("now")))
         least = both.groupBy(*places(arity), "low").agg(F.min("now").alias("now"), before.alias("before"))
         news = F.col("before").isNull() | (F.col("now") < F.col("before"))

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from presage.analysis.subject import Subject
 from presage.answer_streams.rules import RuleView
-from presage.answer_streams.settling import Lags
-from presage.answer_streams.streams import Facts, Stream
+from presage.answer_streams.settling import SettlingTimes
+from presage.answer_streams.streams import Facts, FiniteStream
 from presage.answer_streams.values import Invented, Value
 from presage.answer_streams.windows import ends, length
 from presage.errors import PresageError
@@ -24,7 +24,7 @@ MOST_INVENTED = 100_000
 
 
 @dataclass
-class World:
+class ProgramWorld:
     """A program with its data: the stream's timeline, the given facts and the background knowledge."""
 
     subject: Subject
@@ -33,7 +33,7 @@ class World:
     high: int
     question: Formula | None = None
     """What is asked, whose constants count among the values there are."""
-    lag: Lags | None = None
+    lag: SettlingTimes | None = None
     """How long after their time facts may still change, if the stream goes on after what is given."""
     looked_until: int | None = None
     """Up to when rules were looked at before, if only what is new since then is wanted."""
@@ -98,8 +98,8 @@ class World:
             for first, last in (span_of(fact),)
         )
 
-    def stream(self, facts: Facts, opposite: Facts | None = None) -> Stream:
-        return Stream(self.low, self.high, facts, facts if opposite is None else opposite)
+    def stream(self, facts: Facts, opposite: Facts | None = None) -> FiniteStream:
+        return FiniteStream(self.low, self.high, facts, facts if opposite is None else opposite)
 
     def constants(self, facts: Facts) -> list[Value]:
         """The constants of the program, of what is asked, and of all facts; not the numbers in pins."""
