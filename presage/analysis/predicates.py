@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from presage.errors import NOWHERE, Diagnostic, Note, Span, nearest
+from presage.model.delays import delay_of
 from presage.model.formulas import Atom, Comparison, Formula, Windowed, atoms, walk
 from presage.model.printer import show_column
 from presage.model.program import Program
@@ -15,7 +15,6 @@ from presage.model.statements import (
     Chase,
     Column,
     ColumnBound,
-    Distribution,
     Horizon,
     Input,
     Query,
@@ -50,17 +49,6 @@ class Predicate:
     @property
     def is_static(self) -> bool:
         return self.kind == "static"
-
-
-def delay_of(declared: Input) -> Number:
-    """The greatest delay a declaration allows."""
-    if isinstance(declared.delay, Distribution):
-        return max((wait for wait, share in declared.delay.parts if share), key=_exact, default=0)  # type: ignore[return-value,arg-type]
-    return declared.delay or 0  # type: ignore[return-value]
-
-
-def _exact(value: Number) -> Fraction:
-    return Fraction(value)
 
 
 def mentioned(formula: Formula) -> Iterator[Atom]:

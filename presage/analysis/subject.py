@@ -13,9 +13,10 @@ from functools import cached_property
 from presage.analysis.aggregates import non_negative
 from presage.analysis.differences import Bound
 from presage.analysis.graph import component_of, reachable
-from presage.analysis.predicates import Predicate, delay_of
+from presage.analysis.predicates import Predicate
 from presage.analysis.safety import Safety
 from presage.analysis.timing import Occurrence, RuleTiming, time_rule
+from presage.model.delays import delay_of
 from presage.model.formulas import Atom, atoms
 from presage.model.program import Program
 from presage.model.statements import Query, Rule

@@ -19,9 +19,10 @@ from presage.core.rules import CoreRule
 from presage.errors import PresageError
 from presage.evidence.proof import InputFact, Record, Value
 from presage.evidence.solve import Binding, Pattern, Solver, body_times, head_times, known, matched
-from presage.model.statements import Distribution, Input
+from presage.model.delays import longest_delay
+from presage.model.statements import Input
 from presage.model.terms import Constant, Number, Variable
-from presage.rewrite.lowering import as_number, lower
+from presage.rewrite.lowering import lower
 from presage.time.exact_sets import ALWAYS, LAST, NEVER, PieceArithmetic, Times, hull, meet, union, without
 
 Ground = tuple[str, tuple[Value, ...]]
@@ -106,19 +107,8 @@ class SeenStream:
         return name in self.inputs or (name not in self.heads and name not in self.statics)
 
     def delay(self, name: str, pattern: Pattern) -> Number:
-        """How late such a fact may be: of the declarations that fit, the last wins; where an argument is open,
-        the longest of those that may fit."""
-        longest: Number | None = None
-        for declared in reversed(self.inputs.get(name, [])):
-            columns = [column.name for column in declared.columns]
-            values = [(pattern[columns.index(each.column)], each.value.value) for each in declared.where]
-            if any(given is not None and given != wanted for given, wanted in values):
-                continue
-            own = _delay(declared)
-            longest = own if longest is None else max(longest, own)
-            if all(given is not None for given, _ in values):
-                return longest
-        return longest or 0
+        """How late such a fact may be."""
+        return longest_delay(self.inputs.get(name, []), pattern)
 
     def facts(self, name: str, pattern: Pattern) -> Iterator[InputFact]:
         listed = [
@@ -319,11 +309,3 @@ class Worlds:
             changed |= self.sure.saturate()
             if not changed and not self.sure.grew and not self.maybe.grew:
                 return False
-
-
-def _delay(declared: Input) -> Number:
-    if declared.delay is None:
-        return 0
-    if isinstance(declared.delay, Distribution):
-        return max((as_number(wait) for wait, share in declared.delay.parts if share), default=0)
-    return as_number(declared.delay)

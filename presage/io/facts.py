@@ -12,10 +12,11 @@ from fractions import Fraction
 from numbers import Integral
 from typing import Any
 
-from presage.analysis.predicates import Predicate, delay_of, fits, is_within
+from presage.analysis.predicates import Predicate, fits, is_within
 from presage.answers import Value, show_answer_atom
 from presage.errors import PresageError, nearest
 from presage.io.unknown import HINT, Unknown
+from presage.model.delays import longest_delay
 from presage.model.numerals import MOST_DIGITS
 from presage.model.numerals import exact as exact
 from presage.model.printer import show_column, show_number
@@ -290,13 +291,8 @@ class Checker:
         return self.units.time(Timestamp(moment), may_be_before_start=True)
 
     def delay(self, fact: Fact) -> Number:
-        """How late this very fact may be: of the declarations that match, the last wins."""
-        known = self.predicates[fact.predicate]
-        names = [column.name for column in known.columns]
-        for declared in reversed(known.inputs):
-            if all(fact.arguments[names.index(each.column)] == each.value.value for each in declared.where):
-                return delay_of(declared)
-        return 0
+        """How late this very fact may be."""
+        return longest_delay(self.predicates[fact.predicate].inputs, fact.arguments)
 
     def is_settled(self, fact: Fact, now: Number) -> bool:
         """Whether a fact that has not come by a step at `now` can no longer come."""

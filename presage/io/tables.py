@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from presage.analysis.predicates import Predicate, delay_of
+from presage.analysis.predicates import Predicate
 from presage.answers import Value
 from presage.io.facts import Checker, Fact, FactError, exact
 from presage.io.rows import TableRows, check_header, column_names, when_names
+from presage.model.delays import delay_of
 from presage.model.terms import Number
 
 Ints = npt.NDArray[np.int64]

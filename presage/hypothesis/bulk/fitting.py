@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from presage.analysis.predicates import delay_of
 from presage.hypothesis.engine import Hypotheses
 from presage.hypothesis.patterns import START, Fixed, Pattern, Premise
+from presage.model.delays import delay_of
 from presage.model.formulas import Comparison
 from presage.model.statements import Input
 from presage.model.terms import Number
