@@ -20,6 +20,8 @@ Number = Union[int, Fraction]
 
 def number(value: Number) -> Number:
     """The one representation of an exact number."""
+    if type(value) is int:  # by far the most, and asked for very often
+        return value
     if isinstance(value, Fraction) and value.denominator == 1:
         return value.numerator
     return value

@@ -68,10 +68,13 @@ class Zone:
             old = (self.upper if upper is None else upper)[x * size + y]
             if old is not None and upto(old, bound):
                 continue
+            known = self.upper if upper is None else upper
+            back = known[y * size + x]
+            if back is not None and precedes((bound[0] + back[0], min(bound[1], back[1])), (0, 0)):
+                return self._nothing()  # one sum says so, as the table is closed
             if upper is None:
                 upper = list(self.upper)
-            if not _tighten(upper, size, x, y, bound):
-                return self._nothing()
+            _tighten(upper, size, x, y, bound)
         return self if upper is None else Zone(size, tuple(upper), self.whole)
 
     def _nothing(self) -> Zone:
@@ -92,8 +95,8 @@ class Zone:
         """What is left beyond another zone, in parts that do not overlap."""
         if self.empty:
             return []
-        if other.empty:
-            return [self]
+        if other.empty or self.meet(other).empty:
+            return [self]  # and not in parts, of which each would be cut again
         parts: list[Zone] = []
         rest = self
         for x, y, bound in other.constraints():
@@ -195,8 +198,8 @@ def _whole(bound: Bound) -> Bound:
     return (limit - 1, 0) if strict else bound
 
 
-def _tighten(upper: list[Bound | None], size: int, x: int, y: int, bound: Bound) -> bool:
-    """Adds a bound and closes the table again; false if nothing is left."""
+def _tighten(upper: list[Bound | None], size: int, x: int, y: int, bound: Bound) -> None:
+    """Adds a bound that leaves something, and closes the table again."""
     ahead: list[tuple[int, Bound]] = [(x, (0, 0))]
     behind: list[tuple[int, Bound]] = [(y, (0, 0))]
     for each in range(size):
@@ -209,15 +212,11 @@ def _tighten(upper: list[Bound | None], size: int, x: int, y: int, bound: Bound)
     limit, strict = bound
     for first, (away, also) in ahead:
         for last, (further, third) in behind:
-            total = (number(away + limit + further), min(strict, also, third))
-            if first == last:
-                if precedes(total, (0, 0)):
-                    return False
-            else:
+            if first != last:
+                total = (number(away + limit + further), min(strict, also, third))
                 old = upper[first * size + last]
                 if old is None or precedes(total, old):
                     upper[first * size + last] = total
-    return True
 
 
 def joined(zones: Iterable[Zone]) -> list[Zone]:

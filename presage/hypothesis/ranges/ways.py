@@ -90,21 +90,32 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
         for each in ranked
     ]
     names = [frozenset((each.predicate, each.positive) for each in piece.needs) for piece in ranked]
-    for place, piece in enumerate(ranked):
+    beaten: set[int] = set()
+    # Whatever a piece that is beaten everywhere would beat, others do: those that need least are looked at first.
+    by_needs = sorted(range(len(ranked)), key=lambda each: len(ranked[each].needs))
+    for place in by_needs:
+        piece = ranked[place]
         if not piece.has_evidence:
             continue
         zones = [piece.zone]
         cut_by: list[Any] = []
-        for other_place, other in enumerate(ranked):
+        for other_place in by_needs:
+            other = ranked[other_place]
             if not zones:
                 break
-            if not names[other_place] <= names[place] or (place == other_place and not _may_beat_itself(piece)):
+            if (
+                other_place in beaten
+                or not names[other_place] <= names[place]
+                or (place == other_place and not _may_beat_itself(piece))
+            ):
                 continue
             for region in _beaten(whole[place], whole[other_place], other_place < place, answered):
                 left = [part for zone in zones for part in zone.without(region)]
                 if left != zones:
                     cut_by.append(mark((other.free, other.whole, other.limits)))
                 zones = left
+        if not zones:
+            beaten.add(place)
         for zone in zones:
             part = piece
             if cut_by:
