@@ -18,6 +18,7 @@ import presage
 from presage.answers.schema import answers_table
 from presage.checking import check_program
 from presage.hypothesis.courses.fitting import grouping
+from presage.hypothesis.courses.splitting import FEW, may_split
 from presage.hypothesis.courses.symbolic import SymbolName, Trace, Untraceable
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.ranges.building import Entangled, range_engine, ranges_of
@@ -98,6 +99,48 @@ def test_individuals_are_told_the_same(seed: int) -> None:
 def test_on_dense_time_too(seed: int) -> None:
     if not compare(make_case(seed, individuals=3, dense=True), 18, None):
         REFUSED["dense"] += 1
+
+
+class Apart(Many):
+    """Whose answers go on by themselves wherever they may, however near to each other they are."""
+
+    @staticmethod
+    def _splits(engine: Any) -> bool:
+        return may_split(engine, FEW + 1)
+
+
+@pytest.mark.parametrize("seed", [*SEEDS, 389])
+def test_answers_go_on_by_themselves(seed: int) -> None:
+    compare(make_case(seed), 22, random.Random(seed), Apart)
+
+
+@pytest.mark.parametrize("seed", list(SEEDS)[::2])
+def test_answers_go_on_by_themselves_on_dense_time(seed: int) -> None:
+    compare(make_case(seed, individuals=3, dense=True), 18, None, Apart)
+
+
+def test_a_key_may_have_any_number_of_answers() -> None:
+    """A hundred orders of one customer are a hundred individuals that are alike: what is learned of one is known of
+    all, and nobody goes by itself."""
+    found = sides("input a(x). input b(x). q(X) :- a(X), eventually[1,600] b(X). query q(X).")
+    assert found is not None
+    alone, many = found
+    for now in range(120):
+        facts = [Fact("b" if now % 100 == 99 else "a", (key,), now, now) for key in ("k", "l")]
+        assert lines(many.step(facts, now)) == lines(alone.step(facts, now))
+    assert many.open_count == alone.open_count == 40
+    assert not many.courses.people.is_direct.any() and len(many.courses.automaton.steps) < 40
+
+
+def test_keys_come_and_go() -> None:
+    """Those of whom nothing is known any more make room for others, also while facts about them arrive."""
+    found = sides("input a(x). input b(x). q(X) :- a(X), eventually[1,3] b(X). query q(X).")
+    assert found is not None
+    alone, many = found
+    dice = random.Random(7)
+    for now in range(60):
+        facts = [Fact(dice.choice("ab"), (f"k{dice.randrange(now, now + 90)}",), now, now) for _ in range(40)]
+        assert lines(many.step(facts, now)) == lines(alone.step(facts, now))
 
 
 def test_few_of_the_random_programs_have_no_individuals() -> None:

@@ -17,7 +17,7 @@ from presage.kernels.hashing import EMPTY, scatter
 # What `found` says of an individual that took no step, because it needs one that is not known yet.
 UNKNOWN_TRANSITION, NO_OUTCOME = -1, -2
 # Columns of `outcomes`.
-NEXT, SHAPE, CONDITIONS, TIMES, VALUES, WAKE, TELLS, FORGET = range(8)
+NEXT, SHAPE, CONDITIONS, TIMES, VALUES, WAKE, TELLS, FORGET, ANCHORS = range(9)
 NEVER = np.iinfo(np.int64).max
 FRESH_KEY = 1 << 20
 """Codes of values that are a part of the key begin here."""
@@ -256,3 +256,89 @@ def mark_rows(rows, marks, step):  # type: ignore[no-untyped-def]
             twice = True
         marks[row] = step
     return twice
+
+
+@kernel
+def count_owned(owners, first_of, next_of):  # type: ignore[no-untyped-def]
+    """How many answers go on by themselves, of some owners."""
+    found = 0
+    for place in range(len(owners)):
+        row = first_of[owners[place]]
+        while row >= 0:
+            found += 1
+            row = next_of[row]
+    return found
+
+
+@kernel
+def hearing(owners, begins, ends, kinds, first_of, next_of, shapes, hears, marks, step, rows, from_, to):  # type: ignore[no-untyped-def]
+    """The answers of some owners that hear of what arrives for these, with where it begins and ends; how many."""
+    found = 0
+    for place in range(len(owners)):
+        row = first_of[owners[place]]
+        if row < 0:
+            continue
+        arrived = np.int64(0)
+        for index in range(begins[place], ends[place]):
+            arrived |= np.int64(1) << np.int64(min(kinds[index], 62))
+        while row >= 0:
+            if hears[shapes[row]] & arrived:
+                rows[found], from_[found], to[found] = row, begins[place], ends[place]
+                marks[row] = step
+                found += 1
+            row = next_of[row]
+    return found
+
+
+@kernel
+def find_known(owners, found, vectors, outcomes, programs, first_of, next_of, anchors, asked, hidden):  # type: ignore[no-untyped-def]
+    """Which of the answers that owners speak of go on by themselves, as bits."""
+    some = False
+    for place in range(len(owners)):
+        hidden[place] = 0
+        first = first_of[owners[place]]
+        if first < 0 or found[place] < 0:
+            continue
+        position = outcomes[found[place], ANCHORS]
+        count = programs[position]
+        position += 1
+        for index in range(count):
+            at_time = programs[position + 2]
+            if programs[position + 1] > 0:
+                at_time += vectors[place, programs[position + 3]]
+            row = first
+            while row >= 0:
+                if anchors[row] == at_time and asked[row] == programs[position]:
+                    hidden[place] |= np.int64(1) << np.int64(index)
+                    some = True
+                    break
+                row = next_of[row]
+            position += 4
+    return some
+
+
+@kernel
+def link(rows, owners, first_of, next_of, before_of):  # type: ignore[no-untyped-def]
+    """Gives answers to their owners."""
+    for place in range(len(rows)):
+        row, owner = rows[place], owners[place]
+        first = first_of[owner]
+        next_of[row], before_of[row] = first, -1
+        if first >= 0:
+            before_of[first] = row
+        first_of[owner] = row
+
+
+@kernel
+def unlink(rows, owner_of, first_of, next_of, before_of):  # type: ignore[no-untyped-def]
+    """Takes answers from their owners."""
+    for place in range(len(rows)):
+        row = rows[place]
+        before, after = before_of[row], next_of[row]
+        if before >= 0:
+            next_of[before] = after
+        else:
+            first_of[owner_of[row]] = after
+        if after >= 0:
+            before_of[after] = before
+        next_of[row] = before_of[row] = -1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,12 @@ from presage.answers import Answer, Answers
 from presage.answers.schema import answer_schema, answers_table
 from presage.hypothesis.bulk.engine import Bulk
 from presage.hypothesis.courses import lines
+from presage.hypothesis.courses.adopting import adopt
 from presage.hypothesis.courses.engine import Courses
-from presage.hypothesis.courses.fitting import Grouping
+from presage.hypothesis.courses.entering import merged
+from presage.hypothesis.courses.fitting import Grouping, distances
 from presage.hypothesis.courses.shapes import ToldRows
+from presage.hypothesis.courses.splitting import may_split
 from presage.hypothesis.courses.tables import ConstantTexts
 from presage.hypothesis.courses.tables import OutcomeColumns as Told
 from presage.hypothesis.courses.tracing import Tracer
@@ -94,8 +98,12 @@ class CourseSupposing(RangeSupposing):
         self.intake.listens = set(grouping.literals)
         self.seen = 0
         self.is_many = self.few == 0
-        tracer = Tracer(self._new_engine, self._of, self.line.whole)
+        tracer = Tracer(self._new_engine, self._of, self.line.whole, self._splits(engine))
         self.courses = Courses(engine, grouping, tracer, self.intake.symbols)
+
+    @staticmethod
+    def _splits(engine: Ranges) -> bool:
+        return may_split(engine, max((abs(Fraction(each)) for each in distances(engine)), default=Fraction(0)))
 
     def _new_engine(self) -> Ranges:
         """Without any memory."""
@@ -147,7 +155,7 @@ class CourseSupposing(RangeSupposing):
         if self.engine.now is not None:
             self.courses.direct, before = self.engine.without_memory(), self.engine.now
             self.engine = self.courses.direct
-            self.courses.adopt(before, facts, told)
+            adopt(self.courses, before, facts, told)
 
     def _many(self, arrivals: Any, fine: list[Any], stretches: list[Any], now: Number) -> Answers:
         courses, symbols = self.courses, self.intake.symbols
@@ -170,9 +178,9 @@ class CourseSupposing(RangeSupposing):
         """What stands now: what was confirmed by the last step, whose answers are given, and what is possible."""
         if not self.is_many:
             return super().stands(last, now)
-        rows = self.courses.standing(now)
+        rows, changes = self.courses.standing(now)
         self.engine.now = self.now  # it takes no step where nothing happens to those that go by themselves
-        others = self._answers(self.engine.standing(), now)
+        others = self._answers([*changes, *self.engine.standing()], now)
         told = ToldByCourses(self.courses, rows, self.intake.symbols.values, self.courses.per_unit, others)
         confirmed = self.confirmed(last, now)
         size = len(confirmed) + len(rows) + len(others)
@@ -188,11 +196,7 @@ class CourseSupposing(RangeSupposing):
         return self.courses.remembered + self.intake.remembered + len(self.engine.told)
 
     def _known(self) -> tuple[list[Any], dict[Any, Any]]:
-        facts, told = super()._known()
-        for known, said in self.courses.individuals():
-            facts += known
-            told |= said
-        return facts, told
+        return merged([super()._known(), self.courses.known()])
 
     def saved(self) -> tuple[dict[str, Any], dict[str, Any]]:
         content, arrays = super().saved()
@@ -209,4 +213,4 @@ class CourseSupposing(RangeSupposing):
             super()._restore(now, since, facts, told)
             return
         self.is_many = True
-        self.courses.adopt(now, facts, told)
+        adopt(self.courses, now, facts, told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,20 +11,39 @@ import numpy as np
 from presage.hypothesis.courses.conditions import compiled
 from presage.hypothesis.courses.shapes import NOTHING, CourseShape
 from presage.hypothesis.courses.symbolic import Untraceable
-from presage.hypothesis.courses.tracing import Sum, TracedStep, Vector
+from presage.hypothesis.courses.tracing import Spawn, Sum, TracedStep, Vector
 from presage.kernels import courses as kernel
 from presage.kernels.hashing import EMPTY
 
-COLUMNS = 8
+COLUMNS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Begins:
+    """How an individual begins that is one answer: its numbers are at places of a vector."""
+
+    shape: int
+    asked: int
+    anchor: list[int]
+    times: list[tuple[int, int]]
+    """A place of the vector, and how much later."""
+    values: list[tuple[int, int]]
+    """A place of the values, and one of the vector that has it as a number."""
+    wake: list[int]
+    forget: list[int]
 
 
 class Automaton:
-    def __init__(self) -> None:
+    def __init__(self, kinds: dict[str, int], asked: Sequence[str]) -> None:
+        """`kinds` has the kinds of facts of each input, as bits."""
+        self.kinds, self.asked = kinds, list(asked)
         self.shapes: list[CourseShape] = []
         self.numbers: dict[CourseShape, int] = {}
         self.shape_times = np.zeros(16, np.int64)
         self.shape_values = np.zeros(16, np.int64)
         self.open_answers = np.zeros(16, np.int64)
+        self.hears = np.zeros(16, np.int64)
+        """By shape: the kinds of facts that may change something, as bits."""
         self.flows: list[bool] = []
         self.sequences = np.zeros(256, np.int64)
         self.transitions = np.zeros((64, 3), np.int64)
@@ -32,8 +52,10 @@ class Automaton:
         self.outcomes = np.zeros((64, COLUMNS), np.int64)
         self.programs = np.zeros(1024, np.int64)
         self.steps: list[TracedStep] = []
-        self.origins: list[tuple[int, tuple[int, ...]]] = []
-        """Of each outcome its transition, and which places of its vector are values."""
+        self.origins: list[tuple[tuple[int, ...], Vector, frozenset[int]]] = []
+        """Of each outcome its transition, where its numbers stand, and which places of the vector are values."""
+        self.begins: list[list[Begins]] = []
+        self.variants: dict[tuple[int, int], int] = {}
         self.used = self.spoken = 0
         self.hopeless: set[tuple[int, ...]] = set()
         """Transitions that symbols cannot take."""
@@ -45,17 +67,20 @@ class Automaton:
             known = self.numbers[shape] = len(self.shapes)
             self.shapes.append(shape)
             if known >= len(self.shape_times):
-                for name in ("shape_times", "shape_values", "open_answers"):
+                for name in ("shape_times", "shape_values", "open_answers", "hears"):
                     setattr(self, name, _grown(getattr(self, name), known + 1))
             self.shape_times[known], self.shape_values[known] = shape.times, len(shape.values)
             self.open_answers[known] = shape.open_answers
+            for name in self.kinds if shape.focus is None else shape.focus.hears:
+                self.hears[known] |= self.kinds[name]
         return known
 
     def add(self, sequence: tuple[int, ...], step: TracedStep, vector: Vector, values: int, per_unit: int) -> None:
         """An outcome of a transition; `values` are there, new ones too. Raises `Untraceable`."""
         own = vector.then - vector.values
         places = frozenset([*range(vector.values, vector.then), *range(vector.fresh, vector.fresh + values - own)])
-        program, parts = _program(step, places, per_unit)
+        program, parts = self._program(step, places, per_unit)
+        begins = [self._begins(each, vector, per_unit) for each in step.spawns]
         transition = self.known.get(sequence)
         if transition is None:
             transition = self._new_transition(sequence)
@@ -68,7 +93,35 @@ class Automaton:
         self.outcomes[outcome, kernel.TELLS] = len(step.told)
         self.transitions[transition, 2] = outcome
         self.steps.append(step)
-        self.origins.append((transition, tuple(places)))
+        self.origins.append((sequence, vector, places))
+        self.begins.append(begins)
+
+    def variant(self, outcome: int, hidden: int, per_unit: int) -> int:
+        """The outcome without some of its answers."""
+        known = self.variants.get((outcome, hidden))
+        if known is None:
+            known = self.variants[outcome, hidden] = len(self.steps)
+            step = self.steps[outcome].without(hidden)
+            if known >= len(self.outcomes):
+                self.outcomes = _grown(self.outcomes, known + 1)
+            self.outcomes[known] = self.outcomes[outcome]
+            self.outcomes[known, kernel.TELLS] = len(step.told)
+            self.steps.append(step)
+            self.origins.append(self.origins[outcome])
+            self.begins.append([self._begins(each, self.origins[outcome][1], per_unit) for each in step.spawns])
+        return known
+
+    def _begins(self, spawn: Spawn, vector: Vector, per_unit: int) -> Begins:
+        own = vector.then - vector.values
+        return Begins(
+            self.number(spawn.shape),
+            self.asked.index(spawn.anchor.asked),
+            _moment(spawn.anchor.at, per_unit),
+            [(symbol, _parts(offset, per_unit)) for symbol, offset in spawn.times],
+            [(each, vector.values + each if each < own else vector.fresh + each - own) for each in spawn.values],
+            _moment(spawn.wake, per_unit),
+            _moment(spawn.forget, per_unit),
+        )
 
     def _write(self, outcome: int, program: list[int], parts: dict[int, int]) -> None:
         begin = self.used
@@ -106,25 +159,27 @@ class Automaton:
     def refine(self, per_unit: int) -> None:
         """Writes all outcomes anew, for times in finer parts."""
         self.used = 0
-        for outcome, (step, (_, places)) in enumerate(zip(self.steps, self.origins, strict=True)):
-            self._write(outcome, *_program(step, frozenset(places), per_unit))
+        for outcome, (step, (_, vector, places)) in enumerate(zip(self.steps, self.origins, strict=True)):
+            self._write(outcome, *self._program(step, places, per_unit))
+            self.begins[outcome] = [self._begins(each, vector, per_unit) for each in step.spawns]
 
+    def _program(self, step: TracedStep, values: frozenset[int], per_unit: int) -> tuple[list[int], dict[int, int]]:
+        program: list[int] = []
+        parts: dict[int, int] = {}
 
-def _program(step: TracedStep, values: frozenset[int], per_unit: int) -> tuple[list[int], dict[int, int]]:
-    program: list[int] = []
-    parts: dict[int, int] = {}
+        def part(column: int, content: Sequence[int]) -> None:
+            parts[column] = len(program)
+            program.extend(content)
 
-    def part(column: int, content: Sequence[int]) -> None:
-        parts[column] = len(program)
-        program.extend(content)
-
-    part(kernel.CONDITIONS, compiled(step.conditions, values, per_unit))
-    moved = [each for symbol, offset in step.times for each in (symbol, _parts(offset, per_unit))]
-    part(kernel.TIMES, [len(step.times), *moved])
-    part(kernel.VALUES, [len(step.values), *step.values])
-    part(kernel.WAKE, _moment(step.wake, per_unit))
-    part(kernel.FORGET, _moment(step.forget, per_unit))
-    return program, parts
+        part(kernel.CONDITIONS, compiled(step.conditions, values, per_unit))
+        moved = [each for symbol, offset in step.times for each in (symbol, _parts(offset, per_unit))]
+        part(kernel.TIMES, [len(step.times), *moved])
+        part(kernel.VALUES, [len(step.values), *step.values])
+        part(kernel.WAKE, _moment(step.wake, per_unit))
+        part(kernel.FORGET, _moment(step.forget, per_unit))
+        anchors = [[self.asked.index(each.asked), *_moment(each.at, per_unit)] for each in step.anchors]
+        part(kernel.ANCHORS, [len(anchors), *(each for anchor in anchors for each in anchor)])
+        return program, parts
 
 
 def _moment(when: Sum | None, per_unit: int) -> list[int]:

@@ -30,6 +30,9 @@ class Arriving:
     times: Ints
     given: Ints
 
+    def chosen(self, some: Ints) -> Arriving:
+        return Arriving(self.rows[some], self.kinds[some], self.times[some], self.given[some])
+
 
 @dataclass(slots=True)
 class Described:

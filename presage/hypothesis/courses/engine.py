@@ -16,13 +16,14 @@ import numpy as np
 from presage.engine.symbols import Symbols
 from presage.hypothesis.courses.automaton import Automaton
 from presage.hypothesis.courses.describing import Arriving, described
-from presage.hypothesis.courses.entering import MOST_TIMES, MOST_VALUES, enter, written_out
+from presage.hypothesis.courses.entering import MOST_TIMES, MOST_VALUES, merged, written_out
 from presage.hypothesis.courses.fitting import Grouping, distances
 from presage.hypothesis.courses.individuals import Individuals
 from presage.hypothesis.courses.kinds import Kinds
 from presage.hypothesis.courses.looking import Looks
 from presage.hypothesis.courses.shapes import ToldRows, together
 from presage.hypothesis.courses.symbolic import Untraceable
+from presage.hypothesis.courses.touched import Taken, Touched
 from presage.hypothesis.courses.tracing import Tracer, Vector
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.told import Change, Told
@@ -46,7 +47,7 @@ class Courses:
         self.per_unit = lcm(*(Fraction(each).denominator for each in distances(direct)))
         """Time is counted in parts in which all that patterns and facts speak of is whole."""
         self.kinds = Kinds(grouping, symbols)
-        self.automaton, self.looks = Automaton(), Looks(tracer)
+        self.automaton, self.looks = Automaton(self.kinds.bits(), direct.asked), Looks(tracer)
         self.width = len(grouping.columns)
         self.people = Individuals(self.width)
         self.arriving: list[tuple[str, Ints, Ints]] = []
@@ -66,9 +67,9 @@ class Courses:
         if found is None:
             return None
         keys, kinds, times, given = found
-        return Arriving(self._rows_of(np.ascontiguousarray(keys)), kinds, times, given)
+        return Arriving(self.rows_of(np.ascontiguousarray(keys)), kinds, times, given)
 
-    def _rows_of(self, keys: Ints) -> Ints:
+    def rows_of(self, keys: Ints) -> Ints:
         return self.people.rows_of(keys, self._is_odd)
 
     def _is_odd(self, keys: Ints) -> Ints:
@@ -87,18 +88,17 @@ class Courses:
         then: Number = -1 if self.now is None else self.now
         for name, row, _ in stretches:
             self._hand_over_key(name, row)
-        arriving = self._arrivals()
         self.steps += 1
-        at = self._in_parts(now)
-        rows, begins, ends, arriving, facts = self._touched(arriving, at)
-        told = self._take_steps(rows, begins, ends, arriving, then, now, facts)
+        at = self.in_parts(now)
+        answers, keys, arriving, facts = self._touched(self._arrivals(), at)
+        told = self._take_steps(answers, keys, arriving, then, now, facts)
         changes = self._direct_step([*facts, *stretches], then, now)
         self.now = now
         if len(self.symbols) > self.most_symbols:
             self._free_symbols(told)
         return told, changes
 
-    def _in_parts(self, time: Number) -> int:
+    def in_parts(self, time: Number) -> int:
         self.refine_to([time])
         return int(time * self.per_unit)
 
@@ -118,46 +118,50 @@ class Courses:
         self.automaton.refine(per_unit)
         self.looks.forget()
 
-    def _touched(self, arriving: Arriving | None, now: int) -> Any:
-        """Individuals to whom something happens; with where their arrivals begin and end, in their order."""
-        facts: list[tuple[str, tuple[Value, ...], Stretch]] = []
+    def _touched(self, arriving: Arriving | None, now: int) -> tuple[Touched, Touched, Arriving, list[Given]]:
+        """To whom something happens: answers that go on by themselves, and individuals of keys; the arrivals in their
+        order, and the facts of those that go by themselves."""
+        facts: list[Given] = []
         due = self.people.due_by(now)
         if arriving is None:
-            none = np.zeros(len(due), np.int64)
-            return due, none, none, None, facts
+            nothing = np.zeros(0, np.int64)
+            arriving = Arriving(nothing, nothing, nothing, np.zeros((0, 1), np.int32))
+            owned = self.people.owner[due] >= 0
+            return Touched.by_time(due[owned]), Touched.by_time(due[~owned]), arriving, facts
         chosen = self.people.is_direct[arriving.rows]
         if chosen.any():
             facts = list(self._as_facts(arriving, np.flatnonzero(chosen)))
-            keep = ~chosen
-            arriving = Arriving(arriving.rows[keep], arriving.kinds[keep], arriving.times[keep], arriving.given[keep])
+            arriving = arriving.chosen(~chosen)
         if kernel.mark_rows(arriving.rows, self.people.marks, self.steps):
             columns = [arriving.given[:, place] for place in range(arriving.given.shape[1])]
-            order = np.lexsort((*columns, arriving.times, arriving.kinds, arriving.rows))
-            arriving = Arriving(
-                arriving.rows[order], arriving.kinds[order], arriving.times[order], arriving.given[order]
-            )
+            arriving = arriving.chosen(np.lexsort((*columns, arriving.times, arriving.kinds, arriving.rows)))
             begins = np.flatnonzero(np.diff(arriving.rows, prepend=-1))
-            ends = np.append(begins[1:], len(arriving.rows))
-            rows = arriving.rows[begins]
-            many = ends - begins > MOST_ARRIVALS
+            keys = Touched(arriving.rows[begins], begins, np.append(begins[1:], len(arriving.rows)))
+            many = keys.ends - keys.begins > MOST_ARRIVALS
             if many.any():
                 for place in np.flatnonzero(many).tolist():
-                    self._hand_over(int(rows[place]))
-                    facts += self._as_facts(arriving, range(begins[place], ends[place]))
-                rows, begins, ends = rows[~many], begins[~many], ends[~many]
+                    self._hand_over(int(keys.rows[place]))
+                    facts += self._as_facts(arriving, range(keys.begins[place], keys.ends[place]))
+                keys = keys.chosen(~many)
         else:
-            rows = arriving.rows
-            begins = np.arange(len(rows))
-            ends = begins + 1
-        if len(due):
-            due = due[self.people.marks[due] != self.steps]
-            none = np.zeros(len(due), np.int64)
-            rows, begins, ends = (
-                np.concatenate([rows, due]),
-                np.concatenate([begins, none]),
-                np.concatenate([ends, none]),
-            )
-        return rows, begins, ends, arriving, facts
+            places = np.arange(len(arriving.rows))
+            keys = Touched(arriving.rows, places, places + 1)
+        answers = self._hearing(keys, arriving)
+        due = due[(self.people.marks[due] != self.steps) & (self.people.shapes[due] != 0)]
+        owned = self.people.owner[due] >= 0
+        return answers.with_more(due[owned]), keys.with_more(due[~owned]), arriving, facts
+
+    def _hearing(self, keys: Touched, arriving: Arriving) -> Touched:
+        people = self.people
+        most = kernel.count_owned(keys.rows, people.first, people.next) if self.tracer.splits else 0
+        found = Touched(*(np.empty(most, np.int64) for _ in range(3)))
+        if most:
+            size = kernel.hearing(
+                keys.rows, keys.begins, keys.ends, arriving.kinds, people.first, people.next, people.shapes,
+                self.automaton.hears, people.marks, self.steps, found.rows, found.begins, found.ends,
+            )  # fmt: skip
+            found = found.chosen(slice(size))
+        return found
 
     def _as_facts(self, arriving: Arriving, places: Iterable[int]) -> Iterator[tuple[str, tuple[Value, ...], Stretch]]:
         line, value = self.direct.line, self.symbols.value
@@ -179,60 +183,57 @@ class Courses:
         return parts if self.per_unit == 1 else number(Fraction(parts, self.per_unit))
 
     def _take_steps(
-        self,
-        rows: Ints,
-        begins: Ints,
-        ends: Ints,
-        arriving: Arriving | None,
-        then: Number,
-        now: Number,
-        facts: list[Any],
+        self, answers: Touched, keys: Touched, arriving: Arriving, then: Number, now: Number, facts: list[Given]
     ) -> ToldRows:
-        if arriving is None:
-            nothing = np.zeros(0, np.int64)
-            arriving = Arriving(nothing, nothing, nothing, np.zeros((0, 1), np.int32))
-        told: list[tuple[Ints, Ints, Ints, Ints]] = []
+        """First the answers that go on by themselves take their steps, then the individuals of keys: these may have to
+        say something of answers that have just ended."""
         numbers = self.kinds.numbers_of(arriving.given)
-        while len(rows):
-            most = int((ends - begins).max())
-            wide = self.people.times.shape[1] + self.people.values.shape[1] + 2 + most * (1 + arriving.given.shape[1])
-            vectors = np.empty((len(rows), wide), np.int64)
-            brought = np.zeros((len(rows), self.people.values.shape[1] + most * arriving.given.shape[1]), np.int32)
-            found = np.empty(len(rows), np.int64)
-            self._run(rows, begins, ends, arriving, numbers, then, now, found, vectors, brought)
-            taken = found >= 0
-            tells = np.zeros(len(rows), np.int64)
-            tells[taken] = self.automaton.outcomes[found[taken], kernel.TELLS]
-            said = tells > 0
-            if said.any():
-                told.append((found[said], vectors[said], brought[said], self.people.keys[rows[said]]))
-            if taken.any():
-                self.people.wake_later(rows[taken])
-            if taken.all():
-                break
-            rows, begins, ends = rows[~taken], begins[~taken], ends[~taken]
-            if not self._learn(int(rows[0]), int(begins[0]), int(ends[0]), arriving, numbers, then, now):
-                self._hand_over(int(rows[0]))
-                facts += self._as_facts(arriving, range(int(begins[0]), int(ends[0])))
-                rows, begins, ends = rows[1:], begins[1:], ends[1:]
-        return together(self.automaton.steps, told, self.width)
+        taken, hopeless = self._stepped(answers, arriving, numbers, then, now)
+        for owner in np.unique(self.people.owner[hopeless.rows]).tolist():
+            facts += self._handed_over(owner, taken, keys, arriving)
+        keys = keys.chosen(~self.people.is_direct[keys.rows])
+        more, hopeless = self._stepped(keys, arriving, numbers, then, now)
+        for row in hopeless.rows.tolist():
+            facts += self._handed_over(row, taken, hopeless, arriving)
+        taken = [each.of_others() for each in taken]
+        for each in more:
+            self._hide_known(each)
+        self._begin_answers(more)
+        ended = answers.rows[(self.people.shapes[answers.rows] == 0) & (self.people.owner[answers.rows] >= 0)]
+        if len(ended):
+            self.people.end(ended)
+        return together(self.automaton.steps, [each.told() for each in (*taken, *more)], self.width)
 
-    def _run(
-        self,
-        rows: Ints,
-        begins: Ints,
-        ends: Ints,
-        arriving: Arriving,
-        numbers: Ints,
-        then: Number,
-        now: Number,
-        found: Ints,
-        vectors: Ints,
-        brought: Ints,
-    ) -> None:
+    def _stepped(
+        self, touched: Touched, arriving: Arriving, numbers: Ints, then: Number, now: Number
+    ) -> tuple[list[Taken], Touched]:
+        """The steps that are taken, and who cannot take one."""
+        found: list[Taken] = []
+        hopeless = []
+        while len(touched.rows):
+            each = self._run(touched, arriving, numbers, then, now)
+            is_taken = each.outcomes >= 0
+            if is_taken.any():
+                found.append(each.chosen(is_taken))
+                self.people.wake_later(touched.rows[is_taken])
+            if is_taken.all():
+                break
+            touched = touched.chosen(~is_taken)
+            if not self._learn(int(touched.rows[0]), touched.range(0), arriving, numbers, then, now):
+                hopeless.append(touched.chosen(slice(1)))
+                touched = touched.chosen(slice(1, None))
+        return found, Touched.together(hopeless)
+
+    def _run(self, touched: Touched, arriving: Arriving, numbers: Ints, then: Number, now: Number) -> Taken:
         known, people = self.automaton, self.people
+        most = int((touched.ends - touched.begins).max())
+        wide = people.times.shape[1] + people.values.shape[1] + 2 + most * (1 + arriving.given.shape[1])
+        size = len(touched.rows)
+        vectors = np.empty((size, wide), np.int64)
+        brought = np.zeros((size, people.values.shape[1] + most * arriving.given.shape[1]), np.int32)
+        found = np.empty(size, np.int64)
         kernel.take_steps(
-            rows, begins, ends,
+            touched.rows, touched.begins, touched.ends,
             arriving.kinds, arriving.times, arriving.given, numbers, self.kinds.payloads,
             people.shapes, people.times, people.values, people.numbers, people.wakes, people.keys, people.forgets,
             known.shape_times, known.shape_values,
@@ -241,16 +242,78 @@ class Courses:
             int(then * self.per_unit), int(now * self.per_unit),
             found, vectors, brought,
         )  # fmt: skip
+        return Taken(touched.rows, found, vectors, brought, people.keys[touched.rows], known.outcomes)
+
+    # -- answers that go on by themselves ---------------------------------------------------------
+
+    def _hide_known(self, taken: Taken) -> None:
+        """What individuals of keys say of answers that go on by themselves is not told."""
+        people, known = self.people, self.automaton
+        if not self.tracer.splits:
+            return
+        hidden = np.zeros(len(taken.rows), np.int64)
+        if kernel.find_known(
+            taken.rows, taken.outcomes, taken.vectors, known.outcomes, known.programs, people.first, people.next,
+            people.anchors, people.asked, hidden,
+        ):  # fmt: skip
+            for place in np.flatnonzero(hidden).tolist():
+                taken.outcomes[place] = known.variant(int(taken.outcomes[place]), int(hidden[place]), self.per_unit)
+            taken.table = known.outcomes
+
+    def _begin_answers(self, taken: list[Taken]) -> None:
+        """Those whose times have become known go on by themselves."""
+        begins = self.automaton.begins
+        new = [
+            (each, np.flatnonzero(each.outcomes == outcome), begin)
+            for each in taken
+            for outcome in np.unique(each.outcomes).tolist()
+            for begin in begins[outcome]
+        ]
+        if not new:
+            return
+        people = self.people
+        people.reserve(sum(len(here) for _, here, _ in new), np.concatenate([each.rows[here] for each, here, _ in new]))
+        for each, here, begin in new:
+            vectors, brought = each.vectors[here], each.brought[here]
+            rows = people.begin(each.rows[here], _moments(begin.anchor, vectors), begin.asked)
+            people.shapes[rows] = begin.shape
+            for slot, (place, offset) in enumerate(begin.times):
+                people.times[rows, slot] = vectors[:, place] + offset
+            for slot, (place, as_number) in enumerate(begin.values):
+                people.values[rows, slot] = brought[:, place]
+                people.numbers[rows, slot] = vectors[:, as_number]
+            people.wakes[rows], people.forgets[rows] = _moments(begin.wake, vectors), _moments(begin.forget, vectors)
+            people.wake_later(rows)
+
+    def _undo(self, taken: list[Taken], owner: int) -> None:
+        """Takes back the steps that answers of an owner took."""
+        people, known = self.people, self.automaton
+        for each in taken:
+            for place in np.flatnonzero(people.owner[each.rows] == owner).tolist():
+                row, (sequence, vector, _) = int(each.rows[place]), known.origins[int(each.outcomes[place])]
+                people.shapes[row] = sequence[0]
+                people.times[row, : vector.values] = each.vectors[place, : vector.values]
+                own = vector.then - vector.values
+                people.values[row, :own] = each.brought[place, :own]
+                people.numbers[row, :own] = each.vectors[place, vector.values : vector.then]
+            each.others &= people.owner[each.rows] != owner
+
+    def _handed_over(self, row: int, taken: list[Taken], touched: Touched, arriving: Arriving) -> list[Given]:
+        """What arrives for an individual that goes by itself from now on, as if its answers had taken no step."""
+        self._undo(taken, row)
+        self._hand_over(row)
+        return [
+            fact
+            for place in np.flatnonzero(touched.rows == row).tolist()
+            for fact in self._as_facts(arriving, touched.range(place))
+        ]
 
     # -- what is new ------------------------------------------------------------------------------
 
-    def _learn(
-        self, row: int, begin: int, end: int, arriving: Arriving, numbers: Ints, then: Number, now: Number
-    ) -> bool:
+    def _learn(self, row: int, places: range, arriving: Arriving, numbers: Ints, then: Number, now: Number) -> bool:
         """Works out the step of one individual, for all that are like it; false where it has to go by itself."""
         known = self.automaton
         shape = known.shapes[int(self.people.shapes[row])]
-        places = range(begin, end)
         what = described(self.people, self.kinds, row, shape, arriving, places, numbers)
         if not what.is_fine or what.sequence in known.hopeless or len(known.steps) >= MOST_OUTCOMES:
             return False
@@ -260,28 +323,31 @@ class Courses:
         vector += what.fresh
         try:
             step = self.tracer.step(shape, what.arrivals, vector, what.kinds)
-            if step.after.times > MOST_TIMES or len(step.after.values) > MOST_VALUES or step.flows:
+            left = [step.after, *(each.shape for each in step.spawns)]
+            if any(each.times > MOST_TIMES or len(each.values) > MOST_VALUES for each in left) or step.flows:
                 raise Untraceable("too much is known")
             known.add(what.sequence, step, Vector(shape, len(what.arrivals)), len(what.kinds), self.per_unit)
         except Untraceable:
             known.hopeless.add(what.sequence)
             return False
-        self.people.widen(step.after.times, len(step.after.values))
+        self.people.widen(max(each.times for each in left), max(len(each.values) for each in left))
         return True
 
     # -- the engine over zones --------------------------------------------------------------------
 
     def _hand_over(self, row: int) -> None:
-        """From now on an individual goes by itself."""
-        facts, told = self._concrete(row)
+        """From now on an individual goes by itself, with all its answers."""
+        answers = self.people.owned(row)
         if self.now is not None:
             self.direct.now = self.direct.since = self.now
-        self.direct.take_over(facts, told)
+        self.direct.take_over(*merged(map(self._concrete, [row, *answers])))
+        if answers:
+            self.people.end(np.array(answers, np.int64))
         self.people.shapes[row] = 0
         self.people.wakes[row] = self.people.forgets[row] = kernel.NEVER
         self.people.is_direct[row] = True
 
-    def _concrete(self, row: int) -> tuple[list[Any], dict[Any, Told]]:
+    def _concrete(self, row: int) -> tuple[list[Given], dict[Any, Told]]:
         """What is known and told of an individual, with its times and values."""
         shape, value = self.automaton.shapes[int(self.people.shapes[row])], self.symbols.value
         return written_out(
@@ -309,18 +375,12 @@ class Courses:
 
     def _free_symbols(self, told: ToldRows) -> None:
         """Gives back the numbers of constants that nobody has any more."""
-        used = [
-            self.people.keys[: self.people.size][self.people.shapes[: self.people.size] != 0].ravel(),
-            self.kinds.constants,
-            told.keys.ravel(),
-        ]
-        used += [
-            self.people.keys[: self.people.size][self.people.is_direct[: self.people.size]].ravel(),
-            told.values.ravel(),
-        ]
-        used += [self.people.values[: self.people.size][self.people.shapes[: self.people.size] != 0].ravel()]
-        self.people.forget_idle()
-        self.symbols.keep_only(np.unique(np.concatenate([*used, self.kinds.constants])))
+        people = self.people
+        known = people.shapes != 0
+        keys = people.keys[known | people.is_direct | (people.first >= 0)]
+        used = [keys, people.values[known], told.keys, told.values, self.kinds.constants]
+        people.forget_idle()
+        self.symbols.keep_only(np.unique(np.concatenate([each.ravel() for each in used])))
         self.kinds.forget_numbers()
         self.most_symbols = 2 * len(self.symbols) + FEW_SYMBOLS
 
@@ -330,65 +390,56 @@ class Courses:
 
     @property
     def remembered(self) -> int:
-        return int((self.people.shapes[: self.people.size] != 0).sum())
+        return int((self.people.shapes != 0).sum())
 
     # -- what stands ------------------------------------------------------------------------------
 
-    def standing(self, now: Number) -> ToldRows:
-        """What is possible, as of the last step."""
+    def standing(self, now: Number) -> tuple[ToldRows, list[Change]]:
+        """What is possible, as of the last step; of those whom symbols cannot tell, one by one."""
         who = np.flatnonzero(self.automaton.open_answers[self.people.shapes[: self.people.size]] > 0)
         found = []
-        at = self._in_parts(now)
+        others: list[Change] = []
+        at = self.in_parts(now)
         for shape in np.unique(self.people.shapes[who]).tolist():
             rows = who[self.people.shapes[who] == shape]
             known = self.automaton.shapes[shape]
             times, values = self.people.times[rows, : known.times], self.people.numbers[rows, : len(known.values)]
             both = np.full((len(rows), 2), at, np.int64)
             vectors = np.column_stack([times, values, both])
-            for step, here in self.looks.of(known, vectors, self.per_unit):
-                kept = self.people.values[rows[here], : len(known.values)]
-                found.append((np.full(len(here), step), vectors[here], kept, self.people.keys[rows[here]]))
-        return together(self.looks.steps, found, self.width)
+            try:
+                for step, here in list(self.looks.of(known, vectors, self.per_unit)):
+                    kept = self.people.values[rows[here], : len(known.values)]
+                    found.append((np.full(len(here), step), vectors[here], kept, self.people.keys[rows[here]]))
+            except Untraceable:
+                self.looks.known.pop(known, None)
+                others += [change for row in rows.tolist() for change in self._standing_of(row, now)]
+        return together(self.looks.steps, found, self.width), others
 
-    def adopt(self, now: Number | None, facts: Iterable[Given], told: dict[Any, Told]) -> None:
-        """Takes what was known and told of individuals, at the time of the last step."""
-        self.now = now
-        if now is None:
-            return
-        known: dict[tuple[Value, ...], tuple[list[Given], dict[Any, Told]]] = {}
-        for fact in facts:
-            known.setdefault(self._key_of(fact[0], fact[1]), ([], {}))[0].append(fact)
-        for (name, row), each in told.items():
-            known.setdefault(self._key_of(name, row), ([], {}))[1][name, row] = each
-        self.direct.now = self.direct.since = now
-        for key, (own, said) in known.items():
-            row = int(self._rows_of(self.symbols.number_all(list(key)).reshape(1, -1))[0])
-            entered = None if self.people.is_direct[row] else enter(key, own, said, self.grouping.constants)
-            if entered is None:
-                self.people.is_direct[row] = True
-                self.direct.take_over(own, said)
-                continue
-            shape, times, values = entered
-            self.refine_to(times)
-            self.people.widen(len(times), len(values))
-            self.people.shapes[row] = self.automaton.number(shape)
-            self.people.times[row, : len(times)] = [self._in_parts(each) for each in times]
-            numbers = self.symbols.number_all(values) if values else np.zeros(0, np.int32)
-            self.people.values[row, : len(values)] = numbers
-            self.people.numbers[row, : len(values)] = self.kinds.numbers_of(numbers.reshape(-1, 1)).ravel()
-            self.people.wakes[row] = self._in_parts(now) + 1  # to find out when something changes by time alone
-            self.people.wake_later(np.array([row]))
+    def _standing_of(self, row: int, now: Number) -> list[Change]:
+        engine = self.tracer.make()
+        if self.people.owner[row] >= 0:
+            engine.only = engine.line.point(self._time(int(self.people.anchors[row])))
+        engine.restore(now, now, *self._concrete(row))
+        return list(engine.standing())
 
-    def _key_of(self, name: str, row: Sequence[Any]) -> tuple[Value, ...]:
+    def key_of(self, name: str, row: Sequence[Any]) -> tuple[Value, ...]:
         return tuple(row[place] for place in self.grouping.places(name))
 
     def _hand_over_key(self, name: str, row: tuple[Value, ...]) -> None:
         if name in self.kinds.listening:
-            numbers = self.symbols.number_all(list(self._key_of(name, row)))
-            found = int(self._rows_of(numbers.reshape(1, -1))[0])
+            numbers = self.symbols.number_all(list(self.key_of(name, row)))
+            found = int(self.rows_of(numbers.reshape(1, -1))[0])
             if not self.people.is_direct[found]:
                 self._hand_over(found)
 
-    def individuals(self) -> Iterator[tuple[list[Any], dict[Any, Told]]]:
-        for row in np.flatnonzero(self.people.shapes[: self.people.size] != 0).tolist():
-            yield self._concrete(row)
+    def known(self) -> tuple[list[Given], dict[Any, Told]]:
+        """What is known and told of all individuals."""
+        return merged(map(self._concrete, np.flatnonzero(self.people.shapes[: self.people.size] != 0).tolist()))
+
+
+def _moments(moment: list[int], vectors: Ints) -> Ints:
+    """Moments of individuals: never, fixed, or so much later than one of their numbers."""
+    kind, offset, place = moment
+    if kind < 0:
+        return np.full(len(vectors), kernel.NEVER, np.int64)
+    return np.full(len(vectors), offset, np.int64) if kind == 0 else vectors[:, place] + offset

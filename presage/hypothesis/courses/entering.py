@@ -7,11 +7,22 @@ from fractions import Fraction
 from typing import Any
 
 from presage.hypothesis.courses.conditions import PARTS
-from presage.hypothesis.courses.shapes import CONSTANT, KEY, OPEN, VALUE, CourseShape, Cut, Ref, Remembered, ToldOf
+from presage.hypothesis.courses.shapes import (
+    CONSTANT,
+    KEY,
+    OPEN,
+    VALUE,
+    CourseShape,
+    Cut,
+    Focus,
+    Ref,
+    Remembered,
+    ToldOf,
+)
 from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.told import Standing, Told
 from presage.model.terms import Number, number
-from presage.time.stretches import BEGINNING, ENDLESS, Stretch
+from presage.time.stretches import BEGINNING, ENDLESS, Stretch, union
 
 MOST_TIMES, MOST_VALUES = 12, 8
 """Of whom more is known, nobody else is like."""
@@ -25,7 +36,7 @@ class Entering:
         self.times: list[Number] = []
         self.values: list[Any] = []
 
-    def shape(self, facts: Iterable[Any], told: dict[Any, Told]) -> CourseShape:
+    def shape(self, facts: Iterable[Any], told: dict[Any, Told], focus: Any) -> CourseShape:
         known = sorted(facts, key=lambda each: each[0])
         remembered = []
         for name, row, times in known:
@@ -45,7 +56,11 @@ class Entering:
             for (name, row), each_told in told.items()
         )
         kinds = tuple(not isinstance(each, str) for each in self.values)
-        return CourseShape(tuple(remembered), said, len(self.times), kinds)
+        alone = None
+        if focus is not None:
+            name, at, heard = focus
+            alone = Focus(name, self._cut((at, 0), False), heard)
+        return CourseShape(tuple(remembered), said, len(self.times), kinds, alone)
 
     def _row(self, row: Iterable[Any]) -> tuple[Ref, ...]:
         return tuple(map(self._ref, row))
@@ -72,10 +87,13 @@ class Entering:
         return Cut(self.times.index(base), at - base, after)
 
 
-def enter(key: Sequence[Any], facts: list[Any], told: dict[Any, Told], constants: Iterable[Any]) -> Any:
-    """What is known of an individual as a shape, its times and values; `None` if it is too much."""
+def enter(
+    key: Sequence[Any], facts: list[Any], told: dict[Any, Told], constants: Iterable[Any], focus: Any = None
+) -> Any:
+    """What is known of an individual as a shape, its times and values; `None` if it is too much. Of who is one answer,
+    `focus` is the query, the time and what it hears of."""
     entering = Entering(key, set(constants))
-    shape = entering.shape(facts, told)
+    shape = entering.shape(facts, told, focus)
     is_fine = all(isinstance(each, str) or (Fraction(each) * PARTS).denominator == 1 for each in entering.values)
     if shape.times > MOST_TIMES or len(shape.values) > MOST_VALUES or not is_fine:
         return None
@@ -116,3 +134,19 @@ def written_out(
         for each in shape.told
     }
     return facts, told
+
+
+def merged(known: Iterable[tuple[list[Any], dict[Any, Told]]]) -> tuple[list[Any], dict[Any, Told]]:
+    """What is known and told of several individuals, some of whom may have the same key."""
+    facts: dict[Any, None] = {}
+    told: dict[Any, Told] = {}
+    for some, said in known:
+        facts.update(dict.fromkeys(some))
+        for key, each in said.items():
+            if key not in told:
+                told[key] = each
+                continue
+            told[key].at.update(each.at)
+            told[key].open = told[key].open or each.open
+            told[key].confirmed = union([*told[key].confirmed, *each.confirmed])
+    return list(facts), told

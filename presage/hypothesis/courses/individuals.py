@@ -1,4 +1,7 @@
-"""Individuals as rows of arrays: their keys, shapes, times and values, and when something happens to them by itself."""
+"""Individuals as rows of arrays: their keys, shapes, times and values, and when something happens to them by itself.
+
+The individual of a key is found by it. It may own others, each of which is one answer: those are a list.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,14 @@ class Individuals:
         self.marks = np.zeros(capacity, np.int64)
         self.is_direct = np.zeros(capacity, bool)
         """Who goes by itself."""
+        self.owner = np.full(capacity, -1, np.int64)
+        """Of who is one answer: the individual of the key."""
+        self.first = np.full(capacity, -1, np.int64)
+        self.next = np.full(capacity, -1, np.int64)
+        self.before = np.full(capacity, -1, np.int64)
+        self.anchors = np.zeros(capacity, np.int64)
+        self.asked = np.zeros(capacity, np.int64)
+        """The time of the answer, and the number of its query."""
         self.size = 0
         self.free: list[int] = []
         self.slots = np.full(256, -1, np.int64)
@@ -38,33 +49,80 @@ class Individuals:
         found = np.empty(len(keys), np.int64)
         kernel.find_rows(self.slots, self.keys, keys, found)
         missing = int((found < 0).sum())
-        if missing:
+        if missing > len(self.free):
             self._make_room(missing)
+            kernel.find_rows(self.slots, self.keys, keys, found)  # whoever was idle is not known any more
+            missing = int((found < 0).sum())
+        if missing:
             rows = np.array(self.free[-missing:][::-1], np.int64)
             given = kernel.add_rows(self.slots, self.keys, keys, found, rows)
             del self.free[len(self.free) - given :]
             taken = rows[:given]
-            self.shapes[taken] = 0
-            self.wakes[taken] = self.forgets[taken] = kernel.NEVER
+            self._clear(taken)
             self.is_direct[taken] = is_odd(self.keys[taken])
         return found
 
-    def _make_room(self, more: int) -> None:
-        if len(self.free) >= more:
-            return
-        idle = [row for row in np.flatnonzero(self.shapes[: self.size] == 0).tolist() if not self.is_direct[row]]
+    def _clear(self, rows: Ints) -> None:
+        self.shapes[rows] = 0
+        self.wakes[rows] = self.forgets[rows] = kernel.NEVER
+        self.first[rows] = self.next[rows] = self.before[rows] = self.owner[rows] = -1
+        self.is_direct[rows] = False
+
+    def reserve(self, more: int, owners: Ints) -> None:
+        """Makes room for answers of some owners, who stay."""
+        if more > len(self.free):
+            self._make_room(more, owners)
+
+    def begin(self, owners: Ints, anchors: Ints, asked: int) -> Ints:
+        """ToldRows for answers of some owners, for which there is room."""
+        rows = np.array(self.free[len(self.free) - len(owners) :][::-1], np.int64)
+        del self.free[len(self.free) - len(owners) :]
+        self._clear(rows)
+        self.keys[rows] = self.keys[owners]
+        self.owner[rows], self.anchors[rows], self.asked[rows] = owners, anchors, asked
+        kernel.link(rows, owners, self.first, self.next, self.before)
+        return rows
+
+    def end(self, rows: Ints) -> None:
+        """Forgets answers."""
+        kernel.unlink(rows, self.owner, self.first, self.next, self.before)
+        self._clear(rows)
+        self.free += rows.tolist()
+
+    def owned(self, owner: int) -> list[int]:
+        found = []
+        row = int(self.first[owner])
+        while row >= 0:
+            found.append(row)
+            row = int(self.next[row])
+        return found
+
+    @property
+    def _idle(self) -> Ints:
+        """Of whom nothing is known."""
+        some = slice(self.size)
+        return (self.shapes[some] == 0) & ~self.is_direct[some] & (self.first[some] < 0) & (self.owner[some] < 0)
+
+    def _make_room(self, more: int, but: Ints | None = None) -> None:
+        """Whoever is idle makes room, but for some."""
+        is_idle = self._idle
+        if but is not None:
+            is_idle[but] = False
+        idle = np.flatnonzero(is_idle).tolist()
         if len(idle) > max(more, self.size // 2):
             self.free = idle[::-1]
         else:
-            known = set(self.free)
             capacity = len(self.shapes)
             while capacity < self.size + more:
                 capacity *= 2
             if capacity > len(self.shapes):
                 self._grow(capacity)
-            self.free = [*range(capacity - 1, self.size - 1, -1), *(each for each in idle if each not in known)]
+            self.free = [*range(capacity - 1, self.size - 1, -1), *idle]
             self.size = capacity
-        used = np.ones(self.size, bool)
+        self._rehash()
+
+    def _rehash(self) -> None:
+        used = self.owner[: self.size] < 0
         used[self.free] = False
         slots = 256
         while slots < 3 * self.size:
@@ -74,12 +132,12 @@ class Individuals:
 
     def _grow(self, capacity: int) -> None:
         before = len(self.shapes)
-        for name in ("shapes", "times", "values", "numbers", "wakes", "forgets", "keys", "marks", "is_direct"):
-            old = getattr(self, name)
-            new = np.zeros((capacity, *old.shape[1:]), old.dtype)
-            new[:before] = old
-            setattr(self, name, new)
-        self.wakes[before:] = self.forgets[before:] = kernel.NEVER
+        for name, old in list(vars(self).items()):
+            if isinstance(old, np.ndarray) and len(old) == before and name != "slots":
+                new = np.zeros((capacity, *old.shape[1:]), old.dtype)
+                new[:before] = old
+                setattr(self, name, new)
+        self._clear(slice(before, None))
 
     def widen(self, times: int, values: int) -> None:
         """Makes room for so many times and values of each."""
@@ -99,6 +157,8 @@ class Individuals:
                 over = rows[self.forgets[rows] == time]
                 self.shapes[over] = 0
                 self.forgets[over] = kernel.NEVER
+                if (self.owner[over] >= 0).any():
+                    self.end(np.unique(over[self.owner[over] >= 0]))
         return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
     def wake_later(self, rows: Ints) -> None:
@@ -127,9 +187,8 @@ class Individuals:
 
     def forget_idle(self) -> None:
         """Takes those of whom nothing is known out of the hash: their keys may become others'."""
-        idle = (self.shapes[: self.size] == 0) & ~self.is_direct[: self.size]
-        self.free = np.flatnonzero(idle)[::-1].tolist()
-        kernel.rehash(self.slots, self.keys, ~idle, self.size)
+        self.free = np.flatnonzero(self._idle)[::-1].tolist()
+        self._rehash()
 
     def next_wake(self) -> int | None:
         """The next time at which somebody has to be looked at."""
@@ -151,6 +210,7 @@ class Individuals:
     def rescale(self, factor: int) -> None:
         """Counts time in finer parts."""
         self.times *= factor
+        self.anchors *= factor
         for each in (self.wakes, self.forgets):
             each[each != kernel.NEVER] *= factor
         self.due = {time * factor: rows for time, rows in self.due.items()}

@@ -79,6 +79,13 @@ class Kinds:
             return None
         return parts[0] if len(parts) == 1 else tuple(np.concatenate(each) for each in zip(*parts, strict=True))
 
+    def bits(self) -> dict[str, int]:
+        """The kinds of facts of each input, as bits; those after many share one."""
+        found = dict.fromkeys(self.listening, 0)
+        for place, kind in enumerate(self.all):
+            found[kind.predicate] |= 1 << min(place, 62)
+        return found
+
     def _listening(self, name: str) -> Listening:
         literals = self.grouping.literals[name]
         key = self.grouping.places(name)

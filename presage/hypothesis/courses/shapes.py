@@ -50,6 +50,15 @@ class ToldOf(NamedTuple):
     confirmed: tuple[tuple[Cut, Cut], ...]
 
 
+class Focus(NamedTuple):
+    """The one time of answers of which something is known."""
+
+    asked: str
+    at: Cut
+    hears: tuple[str, ...]
+    """The inputs whose facts may change something."""
+
+
 @dataclass(frozen=True)
 class CourseShape:
     facts: tuple[Remembered, ...]
@@ -58,6 +67,8 @@ class CourseShape:
     """How many times there are."""
     values: tuple[bool, ...]
     """Of each value whether it is a number."""
+    focus: Focus | None = None
+    """Where an individual is one answer at one time."""
 
     @property
     def open_answers(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -12,20 +12,24 @@ from presage.hypothesis.courses.comparing_texts import HOLES, text_order
 from presage.hypothesis.courses.shapes import (
     CONSTANT,
     KEY,
+    NOTHING,
     OPEN,
     VALUE,
     ArrivingFact,
     CourseShape,
     Cut,
+    Focus,
     Ref,
     Remembered,
     ToldOf,
 )
+from presage.hypothesis.courses.splitting import hears, settled_at, split
+from presage.hypothesis.courses.superfluous import forget_superfluous
 from presage.hypothesis.courses.symbolic import SymbolCondition, SymbolName, Terms, Trace, Untraceable, _Symbolic
 from presage.hypothesis.literals import Open
-from presage.hypothesis.patterns import Fixed
 from presage.hypothesis.ranges.engine import Ranges
-from presage.hypothesis.ranges.told import Change, Standing, Told, beyond
+from presage.hypothesis.ranges.pieces import Evidence
+from presage.hypothesis.ranges.told import Change, Standing, Told
 from presage.model.terms import Variable
 from presage.time import sameness
 from presage.time.stretches import BEGINNING, ENDLESS, Stretch
@@ -49,6 +53,24 @@ class Template:
     fields: dict[str, Any]
 
 
+class Anchor(NamedTuple):
+    """An answer: of which query, and when."""
+
+    asked: str
+    at: Sum
+
+
+class Spawn(NamedTuple):
+    """An individual that begins: what is known of one answer."""
+
+    anchor: Anchor
+    shape: CourseShape
+    times: tuple[tuple[int, Any], ...]
+    values: tuple[int, ...]
+    wake: Sum | None
+    forget: Sum | None
+
+
 @dataclass(frozen=True, slots=True)
 class TracedStep:
     """What comes of one step, for all individuals that meet the conditions."""
@@ -66,6 +88,21 @@ class TracedStep:
     forget: Sum | None
     """When all of it is forgotten, if nothing arrives."""
     told: tuple[Template, ...]
+    spawns: tuple[Spawn, ...] = ()
+    anchors: tuple[Anchor, ...] = ()
+    """The answers that were told, and those that go on by themselves."""
+    spoken: tuple[int, ...] = ()
+    """Of which of them each line speaks; −1 is none."""
+
+    def without(self, hidden: int) -> TracedStep:
+        """The same without what others know better: the answers in a set of bits."""
+        heard = [place for place, anchor in enumerate(self.spoken) if anchor < 0 or not hidden >> anchor & 1]
+        return replace(
+            self,
+            told=tuple(self.told[place] for place in heard),
+            spoken=tuple(self.spoken[place] for place in heard),
+            spawns=tuple(each for each in self.spawns if not hidden >> self.anchors.index(each.anchor) & 1),
+        )
 
 
 class Vector:
@@ -83,10 +120,15 @@ class Vector:
 
 class Tracer:
     def __init__(
-        self, make: Callable[[], Ranges], answers: Callable[[Change, Any], Iterable[Answer]], whole: bool
+        self,
+        make: Callable[[], Ranges],
+        answers: Callable[[Change, Any], Iterable[Answer]],
+        whole: bool,
+        splits: bool = False,
     ) -> None:
-        """`make` gives an engine without memory, `answers` what is told of a change."""
-        self.make, self.answers, self.whole = make, answers, whole
+        """`make` gives an engine without memory, `answers` what is told of a change; `splits`: whether answers go on by
+        themselves."""
+        self.make, self.answers, self.whole, self.splits = make, answers, whole, splits
 
     def step(
         self, shape: CourseShape, arrivals: Sequence[ArrivingFact], numbers: Sequence[Any], values: Sequence[bool]
@@ -128,14 +170,36 @@ class Tracer:
                 )
                 changes = engine.step(facts, now)
                 engine.memory.sweep(now)
-                _forget_superfluous(engine, now)
             texts = _Texts(trace, names)
-            told = tuple(texts.template(answer) for change in changes for answer in self.answers(change, now))
-            after, times, kept = _Leaving(engine, names).shape()
+            lines = [(change, answer) for change in changes for answer in self.answers(change, now)]
+            told = tuple(texts.template(answer) for _, answer in lines)
+            if is_look:
+                return TracedStep(list(trace.conditions), NOTHING, (), (), None, False, None, told)
+            spawns: list[Spawn] = []
+            repeated: list[Evidence] = []
+            if self.splits and shape.focus is None:
+                answers, repeated = split(engine, self.make, now)
+                for key, at, own in answers:
+                    left = _Leaving(own, names).shape((key, at))
+                    spawns.append(Spawn(Anchor(key[0], total(at)), *left, _wake(own), _forget(own)))
+            forget_superfluous(engine, now)
+            focus = None
+            if engine.only is not None and engine.told:
+                (key,) = engine.told
+                focus = key, engine.only.first[0]
+            after, times, kept = _Leaving(engine, names).shape(focus)
             wake, forget = _wake(engine), _forget(engine)
+            if repeated:
+                wake, forget = _until_settled(engine, repeated)
+            if shape.focus is not None and focus is None:
+                after, times, kept, wake, forget = NOTHING, (), (), None, None
         finally:
             sameness.tracing(False)
-        return TracedStep(list(trace.conditions), after, times, kept, wake, bool(engine.flowing), forget, told)
+        anchors, spoken = _anchors([change for change, _ in lines], spawns)
+        return TracedStep(
+            list(trace.conditions), after, times, kept, wake, bool(engine.flowing), forget,
+            told, tuple(spawns), anchors, spoken,
+        )  # fmt: skip
 
     def _remind(self, engine: Ranges, shape: CourseShape, symbols: list[Any], place: Vector, names: _Names) -> None:
         then = symbols[place.then]
@@ -160,6 +224,8 @@ class Tracer:
             known.open = None if each.open is None else Standing(each.open)
             known.confirmed = [Stretch(cut(first), cut(last)) for first, last in each.confirmed]
             told[each.asked, names.row(each.arguments)] = known
+        if shape.focus is not None:
+            engine.only = engine.line.point(cut(shape.focus.at)[0])
         engine.restore(then, then, facts, told)
 
 
@@ -214,7 +280,8 @@ class _Leaving:
         """By symbol: its slot, and how much later than the symbol the slot's time is."""
         self.values: dict[int, int] = {}
 
-    def shape(self) -> tuple[CourseShape, tuple[tuple[int, Any], ...], tuple[int, ...]]:
+    def shape(self, focus: Any = None) -> tuple[CourseShape, tuple[tuple[int, Any], ...], tuple[int, ...]]:
+        """With the times and the values that it leaves behind; `focus` is the answer that it is about, if it is one."""
         facts = tuple(
             Remembered(
                 name, tuple(map(self._argument, row)), self._cut(times.first, False), self._cut(times.last, True)
@@ -231,11 +298,15 @@ class _Leaving:
             )
             for (name, row), known in self.engine.told.items()
         )
+        known = None
+        if focus is not None:
+            (name, row), at = focus
+            known = Focus(name, self._cut((at, 0), False), hears(self.engine, (name, row)))
         ordered = sorted(self.slots.items(), key=lambda each: each[1][0])
         times = tuple((symbol, offset) for symbol, (_, offset) in ordered)
         kept = tuple(sorted(self.values, key=lambda each: self.values[each]))
         kinds = tuple(not isinstance(self.names.given[each], SymbolName) for each in kept)
-        return CourseShape(facts, told, len(times), kinds), times, kept
+        return CourseShape(facts, told, len(times), kinds, known), times, kept
 
     def _argument(self, value: Any) -> Ref:
         ref = self.names.ref(value)
@@ -275,7 +346,7 @@ class _Texts:
             "key": self._text(answer.key),
         }
         for name in ("now", "time", "start", "end"):
-            fields[name] = total(getattr(answer, name))
+            fields[name] = _total(getattr(answer, name))
         fields |= self._way({name: getattr(answer, name) for name in WAY_FIELDS})
         fields["ways"] = tuple(self._way(each) for each in answer.ways)
         return Template(fields)
@@ -286,7 +357,7 @@ class _Texts:
             "because": tuple(map(self._text, way["because"])),
             "needs": tuple(map(self._text, way["needs"])),
             "unless": tuple(map(self._text, way["unless"])),
-            "decided_by": total(way["decided_by"]),
+            "decided_by": _total(way["decided_by"]),
             "confidence": confidence,
         }
 
@@ -318,14 +389,16 @@ class _Texts:
 WAY_FIELDS = ("because", "needs", "unless", "decided_by", "confidence")
 
 
-def total(number: Any) -> Sum | None:
-    if number is None:
-        return None
+def total(number: Any) -> Sum:
     return Sum(number.terms, number.constant) if isinstance(number, _Symbolic) else Sum((), number)
 
 
+def _total(number: Any) -> Sum | None:
+    return None if number is None else total(number)
+
+
 def _wake(engine: Ranges) -> Sum | None:
-    return total(engine.next_wake())
+    return _total(engine.next_wake())
 
 
 def _forget(engine: Ranges) -> Sum | None:
@@ -342,80 +415,25 @@ def _forget(engine: Ranges) -> Sum | None:
     return None if last is None else total(last + 1)
 
 
-def _forget_superfluous(engine: Ranges, now: Any) -> None:
-    """Forgets facts of which nothing that is still open makes any use: fewer individuals differ then.
-
-    What is open hangs on the pieces that were looked at: a fact that none of them has as evidence, outside of the times
-    that are confirmed, is none of what can still come. What makes an absence hopeless is another matter; and facts that
-    may come a second time stay.
-    """
-    asked: dict[str, set[str]] = {}
-    for name, found in engine.matchings.items():
-        for matching in found:
-            for literal in matching.pattern.literals:
-                asked.setdefault(literal.predicate, set()).add(name if literal.positive else "")
-    looked_at = {name for name, _ in engine.looked_at}
-    used: dict[str, list[tuple[Any, Stretch]]] = {}
-    for (name, arguments), pieces in engine.looked_at.items():
-        told = engine.told.get((name, arguments))
-        for piece in pieces:
-            if told is not None and told.confirmed and not any(True for _ in beyond(piece, told.confirmed)):
-                continue
-            for predicate, row, times in piece.because:
-                used.setdefault(predicate, []).append((row, times))
-    for predicate, names in asked.items():
-        if predicate not in engine.memory.facts or not names <= looked_at or not names <= set(engine.asked):
-            continue
-        if not all(_is_single(matching) for name in names for matching in engine.matchings[name]):
-            continue
-        known, delay = used.get(predicate, []), engine.delays.plain[predicate]
-
-        def is_wanted(row: Any, times: Stretch, known: Any = known, delay: Any = delay) -> bool:
-            return (row, times) in known or times.first[0] + delay > now
-
-        engine.memory.keep(predicate, is_wanted)
-    _forget_refuting(engine, now, asked, looked_at)
-    for key in list(engine.looked_at):
-        told = engine.told.get(key)
-        if told is None or not told.confirmed:
-            continue
-        # What nothing can lead to again needs not be known.
-        told.confirmed = [each for each in told.confirmed if any(True for _ in engine.pieces(key, each))]
-        if not told:
-            del engine.told[key]
-            engine.wakes.pop(key, None)
+def _until_settled(engine: Ranges, repeated: list[Evidence]) -> tuple[Sum | None, Sum | None]:
+    """When to look again, and when everything is forgotten, where facts are remembered until they are settled."""
+    times = [settled_at(engine, each) for each in repeated]
+    if not engine.told and all(each in repeated for each in engine.memory.everything()):
+        return _wake(engine), total(max(times))
+    due = engine.next_wake()
+    return total(min(times if due is None else [due, *times])), None
 
 
-def _forget_refuting(engine: Ranges, now: Any, asked: dict[str, set[str]], looked_at: set[str]) -> None:
-    """Forgets facts that make no absence hopeless that somebody still asks for: without them all is the same."""
-    if engine.negates_derived:
-        return
-    single = all(_is_single(matching) for found in engine.matchings.values() for matching in found)
-    if not single or not set(engine.asked) <= looked_at:
-        return
-
-    def all_pieces() -> list[Any]:
-        return [sameness.as_set(engine.pieces(key, engine.undecided(key[0]))) for key in engine.looked_at]
-
-    known = None
-    for predicate, names in asked.items():
-        if "" not in names or predicate not in engine.memory.facts:
-            continue
-        delay = engine.delays.plain[predicate]
-        for row, times in [(row, each) for row, several in engine.memory.facts[predicate].items() for each in several]:
-            if times.first[0] + delay > now:
-                continue
-            known = all_pieces() if known is None else known
-            kept = engine.memory.facts[predicate][row]
-            rest = [each for each in kept if each is not times]
-            engine.memory.facts[predicate][row] = rest
-            if all_pieces() != known:
-                engine.memory.facts[predicate][row] = kept
-        engine.memory.keep(predicate, lambda row, times: True)
-
-
-def _is_single(matching: Any) -> bool:
-    """Whether an individual has one answer only, at each time: its arguments are the key."""
-    pattern = matching.pattern
-    slots = {each for each in pattern.arguments if not isinstance(each, Fixed)}
-    return all(slots <= set(literal.arguments) for literal in pattern.literals)
+def _anchors(changes: Sequence[Change], spawns: Sequence[Spawn]) -> tuple[tuple[Anchor, ...], tuple[int, ...]]:
+    """The answers that lines and individuals speak of, and of which of them each line does."""
+    found: dict[Anchor, int] = {}
+    spoken = []
+    for change in changes:
+        if change.times is None:
+            spoken.append(-1)
+        else:
+            anchor = Anchor(change.asked, total(change.times.first[0]))
+            spoken.append(found.setdefault(anchor, len(found)))
+    for each in spawns:
+        found.setdefault(each.anchor, len(found))
+    return tuple(found), tuple(spoken)

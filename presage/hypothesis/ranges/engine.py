@@ -77,6 +77,8 @@ class Ranges:
         self.hidden_wake: Number | None = None
         self.looked_at: dict[Key, list[ZonePiece]] = {}
         """What the answers that the last step looked at hang on."""
+        self.only: Stretch | None = None
+        """Where answers of these times alone are looked at."""
 
     @property
     def patterns(self) -> dict[str, list[RangePattern]]:
@@ -168,7 +170,8 @@ class Ranges:
         """All that speaks for the answers of a key now."""
         assert self.now is not None
         name, arguments = key
-        return [piece for each in self.matchings[name] for piece in each.pieces(arguments, self.now, times)]
+        found = [piece for each in self.matchings[name] for piece in each.pieces(arguments, self.now, times)]
+        return found if self.only is None else [part for piece in found for part in inside(piece, self.only)]
 
     def undecided(self, name: str) -> Stretch:
         """The times of answers that were not all decided before the last step."""
@@ -197,9 +200,10 @@ class Ranges:
         scheme = is_open(arguments)
         ways = [each for each in found.ways if not scheme or each.because or self.everybody]
         yield from self._at_times(key, told, ways, found.open, scheme)
-        yield from self._open(key, told, [each for each in ways if not each.is_fixed])
+        if self.only is None:
+            yield from self._open(key, told, [each for each in ways if not each.is_fixed])
         self._remember(key, told, scheme)
-        self._watch(key, told, pieces)
+        self.watch(key, told, pieces, found.ways)
 
     def _confirm(self, key: Key, told: Told, found: Outcome) -> Iterator[Change]:
         assert self.now is not None
@@ -293,9 +297,9 @@ class Ranges:
 
     # -- time -------------------------------------------------------------------------------------
 
-    def _watch(self, key: Key, told: Told, pieces: list[ZonePiece]) -> None:
-        """When to look again though nothing arrives: when all choices of some premise are gone, and when an absence is
-        settled."""
+    def watch(self, key: Key, told: Told, pieces: list[ZonePiece], ways: Iterable[ZonePiece]) -> None:
+        """When to look again though nothing arrives: when all choices of some premise are gone, also those that others
+        leave of a way, and when an absence is settled."""
         assert self.now is not None
         self.wakes.pop(key, None)
         self.flowing.pop(key, None)
@@ -311,6 +315,7 @@ class Ranges:
                 self._wake(key, told.confirmed[-1].last[0] + span + 2)  # type: ignore[arg-type]
             return
         looked_at = [*pieces, *(part for each in pieces for part in self._at_told_times(each, told))]
+        looked_at += [each for each in ways if not any(each is piece for piece in pieces)]
         times = [
             at
             for piece in looked_at
@@ -409,7 +414,7 @@ class Ranges:
             if known.open is not None and known.open.status == "possible":
                 loose = tuple(each for each in found.ways if not each.is_fixed)
                 known.open = Standing("possible", as_set(each.form for each in loose), loose)
-            self._watch(key, known, pieces)
+            self.watch(key, known, pieces, found.ways)
 
     def shed(self, change: Change) -> None:
         """Forgets an open answer, as if it had never been told."""

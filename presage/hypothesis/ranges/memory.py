@@ -50,12 +50,17 @@ class Memory:
         return True
 
     def times(self, name: str, row: Values) -> Times:
+        if is_traced():
+            return next((known for each, known in self.facts[name].items() if each == row), NO_TIMES)
         return self.facts[name].get(row, NO_TIMES)
 
     def rows(self, name: str, given: Sequence[Value | None]) -> Iterable[Values]:
         """The rows that agree with the values known."""
         rows = self.facts[name]
         places = tuple(place for place, value in enumerate(given) if value is not None)
+        if is_traced():
+            # A hash would not note that values differ.
+            return [row for row in rows if all(row[place] == given[place] for place in places)]
         if len(places) == len(given):
             row = tuple(given)
             return (row,) if row in rows else ()  # type: ignore[return-value]

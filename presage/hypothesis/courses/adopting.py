@@ -1,0 +1,79 @@
+"""Taking over what is known and told of individuals: from the engine over zones, or from what was saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from presage.hypothesis.courses.engine import Courses, Given
+from presage.hypothesis.courses.entering import enter
+from presage.hypothesis.courses.splitting import hears, split
+from presage.hypothesis.ranges.told import Told
+from presage.model.terms import Number
+from presage.model.values import Value
+
+
+def adopt(courses: Courses, now: Number | None, facts: Iterable[Given], told: dict[Any, Told]) -> None:
+    """Takes what was known and told of individuals, at the time of the last step."""
+    courses.now = now
+    if now is None:
+        return
+    known: dict[tuple[Value, ...], tuple[list[Given], dict[Any, Told]]] = {}
+    for fact in facts:
+        known.setdefault(courses.key_of(fact[0], fact[1]), ([], {}))[0].append(fact)
+    for (name, row), each in told.items():
+        known.setdefault(courses.key_of(name, row), ([], {}))[1][name, row] = each
+    courses.direct.now = courses.direct.since = now
+    for key, (own, said) in known.items():
+        row = int(courses.rows_of(courses.symbols.number_all(list(key)).reshape(1, -1))[0])
+        parts = None if courses.people.is_direct[row] else _entered(courses, now, key, own, said)
+        if parts is None:
+            courses.people.is_direct[row] = True
+            courses.direct.take_over(own, said)
+            continue
+        first, *answers = parts
+        _fill(courses, row, first, now)
+        owner = np.array([row])
+        for entered in answers:
+            focus = entered[0].focus
+            at = entered[1][focus.at.slot] + focus.at.offset
+            courses.refine_to([at])
+            courses.people.reserve(1, owner)
+            asked = courses.automaton.asked.index(focus.asked)
+            answer = int(courses.people.begin(owner, np.array([courses.in_parts(at)]), asked)[0])
+            _fill(courses, answer, entered, now)
+
+
+def _entered(courses: Courses, now: Number, key: Any, facts: list[Given], told: dict[Any, Told]) -> list[Any] | None:
+    """An individual, and the answers that go on by themselves, as they are entered; `None` if it is too much."""
+    constants = courses.grouping.constants
+    if not courses.tracer.splits or not any(each.at for each in told.values()):
+        whole = enter(key, facts, told, constants)
+        return None if whole is None else [whole]
+    engine = courses.tracer.make()
+    engine.restore(now, now, facts, told)
+    for each in told:
+        engine.looked_at[each] = engine.pieces(each, engine.undecided(each[0]))
+    answers = [
+        enter(key, list(own.memory.everything()), own.told, constants, (asked[0], at, hears(own, asked)))
+        for asked, at, own in split(engine, courses.tracer.make, now).answers
+    ]
+    found = [enter(key, list(engine.memory.everything()), engine.told, constants), *answers]
+    return None if any(each is None for each in found) else found
+
+
+def _fill(courses: Courses, row: int, entered: Any, now: Number) -> None:
+    shape, times, values = entered
+    people = courses.people
+    courses.refine_to(times)
+    people.widen(len(times), len(values))
+    people.shapes[row] = courses.automaton.number(shape)
+    people.times[row, : len(times)] = [courses.in_parts(each) for each in times]
+    numbers = courses.symbols.number_all(values) if values else np.zeros(0, np.int32)
+    people.values[row, : len(values)] = numbers
+    people.numbers[row, : len(values)] = courses.kinds.numbers_of(numbers.reshape(-1, 1)).ravel()
+    if people.shapes[row]:
+        people.wakes[row] = courses.in_parts(now) + 1  # to find out when something changes by time alone
+        people.wake_later(np.array([row]))
