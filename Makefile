@@ -37,16 +37,16 @@ unit: $(TEST_ENVIRONMENT)            ## the tests
 	$(BIN)/python -m pytest -n auto --dist loadgroup --durations=20 --durations-min=2
 
 fuzz: $(TEST_ENVIRONMENT)            ## the property tests at length (about ten minutes)
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_roundtrip.py tests/test_errors.py tests/test_strata.py tests/test_engine.py tests/test_lars.py tests/test_ask_and_models.py tests/test_cql.py tests/test_rsp.py
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/language/test_roundtrip.py tests/language/test_errors.py tests/language/test_strata.py tests/entailed/test_engine.py tests/answer_streams/test_lars.py tests/answer_streams/test_ask_and_models.py tests/languages/test_cql.py tests/languages/test_rsp.py
 
 agreement: $(TEST_ENVIRONMENT)            ## every way of running random programs, at length (half an hour)
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/test_agreement.py tests/test_courses.py
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/entailed/test_agreement.py tests/hypothetical/test_courses.py
 
 kill: $(TEST_ENVIRONMENT)            ## kill drivers, workers and executors of streams many times (half an hour)
-	PRESAGE_KILLS=40 $(BIN)/python -m pytest tests/test_spark_kill.py
+	PRESAGE_KILLS=40 $(BIN)/python -m pytest tests/spark/test_spark_kill.py
 
 serve-kill: $(TEST_ENVIRONMENT)            ## kill a served pipeline two hundred times (a quarter of an hour)
-	PRESAGE_KILLS=200 $(BIN)/python -m pytest tests/test_serve.py -k killed
+	PRESAGE_KILLS=200 $(BIN)/python -m pytest tests/serve/test_serve.py -k killed
 
 bench: $(BENCH_ENVIRONMENT)            ## beside hand-written code and other systems, in one run (DATA=folder of S2.jsonl.gz)
 	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))

@@ -1,8 +1,8 @@
 """What runs where: every construct of the language, and the engines that take it.
 
 A gap is declared here or does not exist. The words of a refusal are those of this table; the page
-`docs/reference/support.md` is written from it, and `tests/test_support.py` runs each row on each engine that the table
-names and asks for the refusal of each that it does not.
+`docs/reference/support.md` is written from it, and `tests/language/test_support.py` runs each row on each engine that
+the table names and asks for the refusal of each that it does not.
 """
 
 from __future__ import annotations

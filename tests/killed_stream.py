@@ -14,7 +14,7 @@ from typing import Any
 
 import presage
 from tests.postgres import Database
-from tests.test_spark_shards import TURBINES
+from tests.spark.test_spark_shards import TURBINES
 
 TEMP = "device string, level string, time long, arrives long"
 SHARDS = 3

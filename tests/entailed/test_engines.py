@@ -1,0 +1,97 @@
+"""One reasoner for all programs: which engine it has, what is made when, and that every engine has all there is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import presage
+from presage.checking import check_text
+from presage.engine.runtime import IntervalEngine
+from presage.hypothesis.bulk.engine import Bulk
+from presage.hypothesis.grid.engine import Grids
+from presage.hypothesis.ranges.engine import Ranges
+from presage.hypothesis.unfold import Unfolder
+from presage.run.engines import engine_kind
+from presage.run.reasoner import Reasoner
+
+TURBINES = Path(__file__).parent.parent.parent / "presage/examples/turbines/turbines.psg"
+STRATIFIED = "timeline discrete. input p(x) delay 1. q(X)@T+1 :- p(X)@T, p(X)@T+1. query q(X)."
+SEVERAL = "timeline discrete. input p(x). a(X) | b(X) :- p(X). c(X) :- a(X). c(X) :- b(X). query c(X)."
+NOW = "timeline discrete. reading now. input p(x). q(X) :- window(2) some p(X). query q(X)."
+ROWS = "timeline discrete. input p(x). q(X) :- window(rows 2) some (p(X) and window(rows 1) p(X)). query q(X)."
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
+    """How often each engine is made, and how often a query is unfolded."""
+    counted: Counter[str] = Counter()
+    for kind in (IntervalEngine, Bulk, Grids, Ranges):
+        _count(monkeypatch, counted, kind, "__init__", kind.__name__)
+    _count(monkeypatch, counted, Unfolder, "_unfolded", "unfolded")
+    yield counted
+
+
+def _count(monkeypatch: pytest.MonkeyPatch, counted: Counter[str], kind: Any, method: str, name: str) -> None:
+    real = getattr(kind, method)
+
+    def counting(*given: Any, **named: Any) -> Any:
+        counted[name] += 1
+        return real(*given, **named)
+
+    monkeypatch.setattr(kind, method, counting)
+
+
+def test_turbines_are_unfolded_once_and_build_one_engine(made: Counter[str]) -> None:
+    program = presage.parse(TURBINES.read_text(encoding="utf-8"), "turbines anew.psg")
+    presage.check(program)
+    reasoner = presage.Reasoner(program)
+    for now in range(4):
+        reasoner.push([("temp", ("wt25", "high"), now)], now=now)
+    assert made == {"Bulk": 1, "unfolded": 1}
+    assert reasoner.holds("flag").num_rows, "what is entailed is worked out when somebody asks"
+    assert made == {"Bulk": 1, "unfolded": 1, "Engine": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"), [(STRATIFIED, "interval"), (SEVERAL, "clingo"), (NOW, "clingo"), (ROWS, "interval")]
+)
+def test_every_engine_has_what_page_and_notebook_ask_for(text: str, kind: str) -> None:
+    report = check_text(text)
+    assert engine_kind(report) == kind
+    reasoner = Reasoner(report.program, report=report)
+    reasoner.push([("p", ("a",), 0)], now=0)
+    reasoner.push([("p", ("a",), 1)], now=1)
+    assert reasoner.now == 1 and reasoner.late == [] and reasoner.remembered >= 0
+    assert reasoner.holds("p").column_names == ["x", "from", "to", "bounds"]
+    assert "Reasoner of" in reasoner._repr_html_()
+    assert isinstance(reasoner.next_decision(), (int, type(None))) and reasoner.longest_lag >= 0
+    blob = reasoner.save()
+    again = Reasoner.restore(report.program, blob)
+    assert list(map(str, again.answers())) == list(map(str, reasoner.answers()))
+    facts = [("p", ("a",), 2)]
+    supposed = list(map(str, again.suppose([("p", ("a",), 1)])))
+    assert supposed == list(map(str, reasoner.suppose([("p", ("a",), 1)])))
+    assert list(map(str, again.push(facts, now=2))) == list(map(str, reasoner.push(facts, now=2)))
+
+
+def test_what_holds_in_some_models_only_can_be_saved() -> None:
+    text = "timeline discrete. input p(x). a(X) | b(X) :- p(X). query a(X)."
+    report = check_text(text)
+    reasoner = Reasoner(report.program, brave=True)
+    assert list(map(str, reasoner.push([("p", ("x",), 0)], now=0))) == ["possible a(x)@0"]
+    again = Reasoner.restore(report.program, reasoner.save())
+    assert list(map(str, again.answers())) == list(map(str, reasoner.answers())) == ["possible a(x)@0"]
+
+
+def test_a_limit_of_invented_values_is_saved() -> None:
+    program = presage.parse("timeline discrete. input p(x). exists Y: q(X, Y) :- p(X). query q(X, Y).")
+    reasoner = Reasoner(program, chase_limit=5)
+    reasoner.push([("p", ("a",), 0)], now=0)
+    again = Reasoner.restore(program, reasoner.save())
+    with pytest.raises(presage.PresageError, match="5"):
+        again.push([("p", (f"a{number}",), 1) for number in range(9)], now=1)

@@ -1,0 +1,310 @@
+"""The house rules that a program can check: which module may import which, and what starts quickly."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+PACKAGE = ROOT / "presage"
+
+# Who may import whom, by the first name below `presage`, from the ground up: a room only imports rooms before it,
+# inside functions too. A room may always import itself.
+ALLOWED: dict[str, set[str]] = {
+    "syntax": set(),
+    "errors": set(),
+    "showing": set(),
+    "notices": set(),
+    "support": set(),
+    "sealed": {"errors"},
+    "model": {"errors", "showing", "syntax"},
+    "answers": {"model", "showing"},
+    "time": {"errors", "model"},
+    "analysis": {"errors", "model", "syntax", "time"},
+    "kernels": {"notices", "time"},
+    "core": {"errors", "model"},
+    "rewrite": {"analysis", "core", "errors", "model", "syntax"},
+    "plan": {"analysis", "core", "errors", "model", "rewrite", "time"},
+    "engine": {"analysis", "core", "errors", "kernels", "model", "plan", "sealed", "time"},
+    "hypothesis": {
+        "answers",
+        "analysis",
+        "core",
+        "engine",
+        "errors",
+        "kernels",
+        "model",
+        "rewrite",
+        "sealed",
+        "support",
+        "time",
+    },
+    "io": {"analysis", "answers", "errors", "kernels", "model", "rewrite", "syntax"},
+    "parser": {"errors", "model", "syntax"},
+    "languages": {"analysis", "answers", "errors", "io", "model", "parser", "rewrite", "syntax"},
+    "checking": {"analysis", "errors", "hypothesis", "languages", "model", "parser", "rewrite", "showing", "syntax"},
+    "answer_streams": {"analysis", "answers", "checking", "core", "errors", "io", "model", "parser", "rewrite", "time"},
+    "colours": {"answers", "model"},
+    "evidence": {"colours", "core", "errors", "model", "rewrite", "support", "time"},
+    "run": {
+        "analysis",
+        "answer_streams",
+        "answers",
+        "checking",
+        "engine",
+        "errors",
+        "hypothesis",
+        "io",
+        "kernels",
+        "languages",
+        "model",
+        "plan",
+        "sealed",
+        "showing",
+        "time",
+    },
+    "explanations": {
+        "analysis",
+        "answer_streams",
+        "answers",
+        "checking",
+        "colours",
+        "errors",
+        "evidence",
+        "hypothesis",
+        "io",
+        "model",
+        "parser",
+        "run",
+        "showing",
+        "time",
+    },
+    "layout": {"errors", "model", "parser"},
+    "notebook": {
+        "answers",
+        "checking",
+        "colours",
+        "errors",
+        "explanations",
+        "io",
+        "model",
+        "parser",
+        "run",
+        "showing",
+        "syntax",
+    },
+    "pipeline": {"analysis", "answers", "checking", "errors", "io", "languages", "model", "run"},
+    "spark": {
+        "analysis",
+        "answers",
+        "checking",
+        "core",
+        "engine",
+        "errors",
+        "io",
+        "kernels",
+        "model",
+        "pipeline",
+        "plan",
+        "rewrite",
+        "run",
+        "sealed",
+    },
+    "editor": {"analysis", "checking", "errors", "hypothesis", "languages", "layout", "model", "parser", "syntax"},
+    "web": {
+        "analysis",
+        "answers",
+        "checking",
+        "colours",
+        "errors",
+        "evidence",
+        "explanations",
+        "io",
+        "model",
+        "parser",
+        "rewrite",
+        "run",
+        "syntax",
+    },
+    "serve": {"analysis", "answers", "checking", "errors", "io", "model", "pipeline", "rewrite", "run", "web"},
+    "testing": {"answers", "checking", "errors", "io", "model", "parser", "run"},
+    "cli": {
+        "analysis",
+        "answer_streams",
+        "answers",
+        "checking",
+        "colours",
+        "core",
+        "editor",
+        "engine",
+        "errors",
+        "explanations",
+        "hypothesis",
+        "io",
+        "languages",
+        "layout",
+        "model",
+        "notices",
+        "parser",
+        "pipeline",
+        "plan",
+        "rewrite",
+        "run",
+        "serve",
+        "spark",
+        "syntax",
+        "testing",
+        "web",
+    },
+    "__init__": {
+        "answers",
+        "checking",
+        "errors",
+        "explanations",
+        "layout",
+        "model",
+        "notebook",
+        "run",
+        "showing",
+        "spark",
+    },
+    "__main__": {"cli"},
+}
+# The checker of proofs trusts nobody: it knows programs and proofs, and has its own arithmetic.
+CHECKER = sorted((PACKAGE / "evidence").glob("check*.py"))
+CHECKER_MAY_IMPORT = ("presage.model", "presage.evidence.proof", "presage.evidence.check_")
+# What an author writes over times is known to what reads, prints, rewrites and analyses programs, and to that checker;
+# all that runs, and the prover, read core. Answers and proofs are shown to people as they would write them.
+OPERATORS = {"And", "Or", "Implies", "Metric", "BinaryMetric", "Beside", "Windowed", "Modal", "Reset", "TimeWindow"}
+OTHER_FORMULAS = {"Not", "Pinned", "Over", "Top"}
+KNOW_OPERATORS = {"model", "parser", "languages", "rewrite", "analysis"}
+SHOW_FORMULAS = KNOW_OPERATORS | {"explanations", "web"}
+# A public class name stands for one thing. What an author writes and what it means are both a negation, though, and the
+# model's names are the plain form of programs.
+TWICE = {"Not": ["presage/core/formulas.py", "presage/model/formulas.py"]}
+# A command has the name of the room that does its work, and so has a notebook's module of what it shows.
+NAMED_AFTER_ROOMS = ("cli", "notebook")
+HEAVY = {"numba", "numpy", "pyspark", "pyarrow", "pandas", "clingo", "rich", "starlette", "uvicorn", "pygls"}
+
+
+def modules() -> list[Path]:
+    """The modules of the package; what its examples bring along are scripts of their own."""
+    return sorted(path for path in PACKAGE.rglob("*.py") if "examples" not in path.relative_to(PACKAGE).parts[:1])
+
+
+def layer(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imported(path: Path) -> set[str]:
+    """The names below `presage` that a module imports, inside functions too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module == "presage":
+            names = [f"presage.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+        else:
+            continue
+        found |= {name.split(".")[1] for name in names if name.startswith("presage.")}
+    return found
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_one_way(path: Path) -> None:
+    assert imported(path) - {layer(path)} <= ALLOWED[layer(path)]
+
+
+def test_the_arrows_are_no_circle() -> None:
+    before: set[str] = set()
+    for room, allowed in ALLOWED.items():
+        assert allowed <= before, f"{room} would import what comes after it"
+        before.add(room)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_one_folder_knows_spark(path: Path) -> None:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    assert layer(path) == "spark" or not any(name.split(".")[0] == "pyspark" for name in names)
+
+
+@pytest.mark.parametrize("path", [*CHECKER, PACKAGE / "evidence/proof.py"], ids=lambda path: path.name)
+def test_the_checker_of_proofs_is_independent(path: Path) -> None:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    assert not any(isinstance(node, ast.ImportFrom) and node.level for node in nodes), "relative imports hide names"
+    ours = [name for name in names if name.split(".")[0] == "presage"]
+    assert ours and all(name.startswith(CHECKER_MAY_IMPORT) for name in ours)
+
+
+def names_of_the_model(path: Path) -> set[str]:
+    """What a module takes from `presage.model`."""
+    nodes = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.ImportFrom))
+    return {alias.name for node in nodes if (node.module or "").startswith("presage.model") for alias in node.names}
+
+
+def test_operators_of_the_model_end_at_core() -> None:
+    known = {path: names_of_the_model(path) for path in modules() if path not in CHECKER}
+    assert [path for path, names in known.items() if names & OPERATORS and layer(path) not in KNOW_OPERATORS] == []
+    denied = PACKAGE / "evidence/prove.py"  # says what it shows to be absent
+    others = [path for path, names in known.items() if names & OTHER_FORMULAS and layer(path) not in SHOW_FORMULAS]
+    assert others == [denied]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_modules_say_why_they_exist(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree), "a module opens with a paragraph on why it exists"
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 450, "a module fits a few screens"
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in modules():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(str(path.relative_to(ROOT)))
+    assert {name: paths for name, paths in found.items() if len(paths) > 1} == TWICE
+
+
+def test_modules_of_one_name_are_in_the_glossary() -> None:
+    found: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for path in modules():
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        parts = parts[:-1] if parts[-1] == "__init__" else parts
+        if parts and not (len(parts) == 2 and parts[0] in NAMED_AFTER_ROOMS and is_room_or_main(parts[1])):
+            found[parts[-1]].append(parts)
+    several = {name for name, places in found.items() if len(places) > 1}
+    text = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
+    table = text.split("| module | what it is, in every room |", 1)[1].split("\n\n", 1)[0]
+    explained = {name for row in re.findall(r"^\| ([a-z_, ]+) \|", table, re.MULTILINE) for name in row.split(", ")}
+    assert several == explained
+
+
+def is_room_or_main(name: str) -> bool:
+    """Whether a name is that of a room, or of the function that a room is there for."""
+    return name in ALLOWED or name == "explain"
+
+
+@pytest.mark.parametrize(
+    "command", [["check", "--json"], ["plan", "--json"], ["fmt"], ["--help"]], ids=lambda words: words[0]
+)
+def test_commands_that_do_not_reason_import_nothing_heavy(command: list[str]) -> None:
+    program = [str(ROOT / "presage/examples/turbines/turbines.psg")] if command != ["--help"] else []
+    code = (
+        "import sys; from presage.cli import main; status = main(sys.argv[1:]);"
+        f"loaded = {HEAVY!r} & set(sys.modules); print(loaded, file=sys.stderr); sys.exit(status or bool(loaded))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *command, *program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

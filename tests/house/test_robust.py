@@ -1,0 +1,125 @@
+"""Where there is nowhere to write: file systems that are full or read-only, homes that are not there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent.parent / "presage"
+PROGRAM = "input p(x) delay 1.\nq(X) :- p(X).\nquery q(X).\n"
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Path:
+    (tmp_path / "q.psg").write_text(PROGRAM)
+    facts = [f'{{"pred": "p", "args": ["a{place}"], "time": 0}}\n' for place in range(2000)]
+    (tmp_path / "facts.jsonl").write_text("".join(facts))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ["run", "q.psg", "--facts", "facts.jsonl", "--emit", "confirmed"],
+        ["check", "q.psg"],
+        ["fmt", "q.psg"],
+        ["ask", "q.psg", "--facts", "facts.jsonl", "--at", "0", "q(X)"],
+    ],
+)
+def test_a_full_disk_is_told(call: list[str], given: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    with Path("/dev/full").open("w") as full:
+        found = subprocess.run(
+            [sys.executable, "-m", "presage", *call],
+            cwd=given,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+        )
+    assert found.returncode == 1
+    assert "No space left on device (writing to standard output)" in found.stderr
+    assert "Traceback" not in found.stderr and "Exception ignored" not in found.stderr
+
+
+START = """
+import sys
+import numpy as np
+from presage import notices
+notices.listen(lambda text: print(text, file=sys.stderr))
+from presage.kernels.waiting import bucket_numbers
+print(bucket_numbers(np.array([7]), 1)[1])
+"""
+"""The least that compiles something."""
+
+
+def read_only(command: str) -> list[str]:
+    """A command that sees the package on a read-only file system, with a home that does not exist."""
+    mounts = f"mount --bind {PACKAGE} {PACKAGE} && mount -o remount,ro,bind {PACKAGE}"
+    return ["unshare", "-m", "sh", "-c", f"{mounts} && {command}"]
+
+
+def may_mount() -> bool:
+    if shutil.which("unshare") is None:
+        return False
+    return subprocess.run(read_only("true"), capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not may_mount(), reason="file systems cannot be mounted here")
+@pytest.mark.parametrize("place", ["temporary", "memory"])
+def test_read_only_containers(place: str, given: Path, tmp_path: Path) -> None:
+    """As in a container: neither the package nor a home can be written to, and perhaps no temporary directory."""
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": "/proc/nobody",
+        "TMPDIR": str(temporary),
+        "PYTHONPATH": str(PACKAGE.parent),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PRESAGE_KERNELS": "compiled",
+    }
+    run = f"{sys.executable} {given}/start.py"
+    (given / "start.py").write_text(START)
+    command = run if place == "temporary" else f"mount -t tmpfs -o ro none {temporary} && {run}"
+    if place == "memory":
+        # Nor where Python looks for a temporary directory besides.
+        command = f"mount -o bind,ro {given} {given} && for each in /tmp /var/tmp /usr/tmp; do "
+        command += (
+            f"[ -d $each ] && mount --bind $each $each && mount -o remount,ro,bind $each; done; cd {given} && {run}"
+        )
+    for start in ("first", "second") if place == "temporary" else ("first",):
+        found = subprocess.run(
+            read_only(command), cwd=given, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+        assert found.returncode == 0, found.stderr
+        assert found.stdout == "7\n"
+        if place == "temporary":
+            assert f"kept in {temporary}/presage-kernels-{os.getuid()}" in found.stderr
+            assert ("preparing, once" in found.stderr) == (start == "first")
+            (folder,) = temporary.iterdir()
+            assert folder.stat().st_mode & 0o077 == 0
+        else:
+            assert "kept in memory only" in found.stderr
+
+
+def test_somebody_elses_folder_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lies in it would be loaded as code."""
+    from presage.kernels import keeping
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", "nowhere")
+    ours = tmp_path / f"presage-kernels-{os.getuid()}"
+    assert list(keeping._elsewhere()) == [ours]
+    ours.chmod(0o777)
+    assert list(keeping._elsewhere()) == []
+    ours.rmdir()
+    (tmp_path / "theirs").mkdir(mode=0o700)
+    ours.symlink_to(tmp_path / "theirs")
+    assert list(keeping._elsewhere()) == []

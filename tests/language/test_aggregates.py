@@ -1,0 +1,177 @@
+"""Aggregates: what rules say of random streams in disorder, held against the definition.
+
+The oracle shares nothing with the engines but the model of programs. DuckDB is a second opinion on what is in a window.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from fractions import Fraction
+from itertools import count, pairwise
+
+import pytest
+
+import presage
+from presage.checking import check_text
+from presage.engine.collecting import PieceGroup, covered
+from presage.model import Program
+from presage.plan.builder import plan_of
+from presage.plan.subformulas import Unsupported
+from tests.oracle.aggregates import Said
+from tests.oracle.lars import Stream, Structure
+
+LAST = 9
+VALUES = [1, 2, 5, Fraction(7, 3), "x"]
+
+# Each with the columns of its input, and whether the interval engine runs it.
+RULES = {
+    "count_by_group": "q(D, N) :- N = count { V, T : window(3) p(D, V)@T }.",
+    "distinct_values": "q(D, N) :- N = count { V : window(3) p(D, V)@T }.",
+    "all_together": "q(N) :- N = count { D, T : window(2) p(D, _)@T }.",
+    "sums": "q(D, S) :- S = sum { V, T : window(4) p(D, V)@T }.",
+    "sums_of_the_bound": "q(D, S) :- p(D, _), S = sum { V, T : window(4) p(D, V)@T, T < now }.",
+    "means": "q(S) :- S = avg { V, D, T : window(3) p(D, V)@T }.",
+    "extremes": "q(D, A, B) :- A = min { V : window(3) p(D, V)@T }, B = max { V : window(3) p(D, V)@T }.",
+    "first_and_last": "q(D, A, B) :- A = first { V, T : window(4) p(D, V)@T }, "
+    "B = last { V, T : window(4) p(D, V)@T }.",
+    "enough": "q(D) :- p(D, _), count { T : window(4) p(D, _)@T } >= 2.",
+    "enough_by_itself": "q(D) :- 2 <= count { V, T : window(4) p(D, V)@T }.",
+    "few": "q(D) :- p(D, _), count { T : window(4) p(D, _)@T } < 2.",
+    "not_few": "q(D) :- p(D, _), not count { T : window(4) p(D, _)@T } < 2.",
+    "exactly": "q(D) :- count { V, T : window(4) p(D, V)@T } = 2.",
+    "none": "q(D) :- dev(D), count { T : window(2) p(D, _)@T } = 0.",
+    "none_as_a_value": "q(D, N) :- dev(D), N = count { T : window(2) p(D, _)@T }.",
+    "nothing_added": "q(D, N) :- dev(D), N = sum { V, T : window(2) p(D, V)@T }.",
+    "jumps": "q(D, V) :- p(D, V), V > 2 * avg { W, T : window(5) p(D, W)@T, T < now }.",
+    "above_the_greatest": "q(D, V) :- p(D, V), max { W, T : window(5) p(D, W)@T, T < now, W != x } >= V.",
+    "tumbling": "q(D, N) :- N = count { V, T : window(3, hop 3) p(D, V)@T }.",
+    "hopping": "q(D, S) :- S = max { V, T : window(4, hop 2) p(D, V)@T }.",
+    "ahead": "q(D, N) :- N = count { T : window(1, ahead 2) p(D, _)@T }.",
+    "at_points": "q(N)@T :- N = count { D, V : p(D, V)@T }.",
+    "pinned": "q(D)@T :- p(D, _)@T, (count { S : window(4) p(D, _)@S } >= 2)@T.",
+    "for_a_while": "q(D) :- dev(D), historically[0,1] (count { T : window(3) p(D, _)@T } >= 1).",
+    "never_for_a_while": "q(D) :- dev(D), historically[0,1] (count { T : window(2) p(D, _)@T } = 0).",
+    "since_then": "q(D, N) :- N = count { T : p(D, _)@T, T <= now }.",
+    "differences": "q(D, X) :- X = count { T : window(5) p(D, _)@T } - count { T : window(1) p(D, _)@T }.",
+    "with_a_join": "q(S, N) :- N = count { D, T : window(3) p(D, _)@T, site(D, S) }.",
+    "without_what_is_denied": "q(N) :- N = count { D : p(D, _), not p(D, 5) }.",
+    "arithmetic": "q(D, S) :- S = sum { V * 2, T : window(3) p(D, V)@T, V != x }.",
+    "some_at_least": "q :- count { D : window(2) some p(D, _) } >= 2.",
+    "compared_with_a_value": "q(D, V) :- p(D, V), count { T : window(4) p(D, _)@T } >= V.",
+    "not_the_mean": "q(D) :- p(D, _), not avg { V, T : window(4) p(D, V)@T } > 2.",
+}  # fmt: skip
+
+STATICS = [("dev", ("a",)), ("dev", ("b",)), ("site", ("a", "s1")), ("site", ("b", "s1")), ("site", ("b", "s2"))]
+
+
+def program_of(rule: str, delay: int) -> Program:
+    declared = f"timeline discrete.\ninput p(d, v) delay {delay}.\nstatic dev(d).\nstatic site(d, s).\n"
+    known = "".join(f"{name}({', '.join(values)}).\n" for name, values in STATICS)
+    numbers = count(1)
+    # The oracle takes names as they are: each `_` gets one of its own.
+    return presage.parse(declared + known + re.sub(r"\b_\b", lambda _: f"A{next(numbers)}", rule))
+
+
+Fact = tuple[str, tuple[object, ...], int]
+
+
+def random_stream(rng: random.Random, delay: int) -> list[tuple[Fact, int]]:
+    """Facts, each with when it arrives."""
+    found = []
+    for _ in range(rng.randint(0, 12)):
+        time = rng.randint(0, LAST)
+        found.append((("p", (rng.choice("ab"), rng.choice(VALUES)), time), time + rng.randint(0, delay)))
+    return found
+
+
+def confirmed(program: Program, stream: list[tuple[Fact, int]], save: bool = False) -> set[tuple[int, tuple]]:
+    reasoner = presage.Reasoner(program, emit="confirmed")
+    found = set()
+    for now in range(LAST + 15):
+        if save and now % 4 == 3:
+            reasoner = presage.Reasoner.restore(program, reasoner.save())
+        for answer in reasoner.push([fact for fact, arrives in stream if arrives == now], now=now):
+            first, last = (answer.time, answer.time) if answer.time is not None else (answer.start, answer.end)
+            found |= {(time, tuple(answer.arguments)) for time in range(first, last + 1)}
+    return found
+
+
+def expected(program: Program, stream: list[tuple[Fact, int]]) -> set[tuple[int, tuple]]:
+    rows = frozenset((time, (name, arguments)) for (name, arguments, time), _ in stream)
+    structure = Structure(Stream(0, LAST + 6, rows), frozenset(STATICS))
+    rule = next(rule for rule in program.rules if rule.body)
+    constants = ["a", "b", "s1", "s2", *VALUES]
+    return Said(rule, structure, constants).facts()
+
+
+@pytest.mark.filterwarnings("ignore::presage.model.functions.PresageWarning")
+@pytest.mark.parametrize("name", RULES)
+def test_rules_say_what_the_definition_says(name: str) -> None:
+    for seed in range(4):
+        rng = random.Random(f"{name} {seed}")
+        delay = rng.randint(0, 2)
+        program, stream = program_of(RULES[name], delay), random_stream(rng, delay)
+        wanted = {each for each in expected(program, stream) if each[0] <= LAST}
+        told = {each for each in confirmed(program, stream, save=seed == 3) if each[0] <= LAST}
+        assert told == wanted, (stream, told ^ wanted)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_interval_engine_runs_them(name: str) -> None:
+    report = check_text(program_of(RULES[name], 1).source.text)
+    assert report.findings is not None
+    if name == "compared_with_a_value":
+        return
+    plan_of(report.findings.watched)
+
+
+def test_what_no_relation_stands_for_is_left_to_the_models() -> None:
+    text = "timeline discrete.\nq(D) :- p(D), window(5) some (count { T : window(2) p(D)@T } >= 2)."
+    report = check_text(text)
+    assert report.findings is not None
+    with pytest.raises(Unsupported, match="an aggregate below a window"):
+        plan_of(report.findings.watched)
+
+
+def test_where_pieces_lie_one_upon_another() -> None:
+    for seed in range(300):
+        rng = random.Random(seed)
+        group, least, told = PieceGroup(), rng.randint(2, 4), set[int]()
+        pieces = [(low := rng.randint(0, 20), low + rng.randint(0, 8)) for _ in range(rng.randint(1, 12))]
+        if seed % 2:
+            pieces = sorted((low, low + 5) for low, _ in pieces)
+        for number, (low, high) in enumerate(pieces, 1):
+            for first, last in covered(group, low, high, least):
+                told |= set(range(first, last + 1))
+            counts = {t: sum(a <= t <= b for a, b in pieces[:number]) for t in range(40)}
+            assert told == {t for t, there in counts.items() if there >= least}
+        assert all(one <= other for one, other in pairwise(group.spans))
+
+
+def test_a_positive_comparison_is_confirmed_as_soon_as_it_holds() -> None:
+    program = presage.parse("input failed(u) delay 9.\nalert(U) :- count { T : window(5) failed(U)@T } >= 2.")
+    reasoner = presage.Reasoner(program, emit="confirmed")
+    assert not reasoner.push([("failed", ("u",), 1)], now=1)
+    (answer,) = [each for each in reasoner.push([("failed", ("u",), 2)], now=2) if each.time in (2, None)]
+    assert answer.predicate == "alert"
+
+
+def test_duckdb_agrees_on_what_is_in_a_window() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    rng = random.Random(5)
+    facts = [("p", (rng.choice("abcde"), rng.randint(0, 50)), rng.randint(0, 60)) for _ in range(400)]
+    program = presage.parse("input p(d, v: int).\nq(D, N, S) :- N = count { V, T : window(7) p(D, V)@T }, "
+                            "S = sum { V, T : window(7) p(D, V)@T }.")  # fmt: skip
+    reasoner = presage.Reasoner(program, emit="confirmed")
+    told = set()
+    for now in range(61):
+        for answer in reasoner.push([fact for fact in facts if fact[2] == now], now=now):
+            told.add((answer.time if answer.time is not None else answer.start, *answer.arguments))
+    with duckdb.connect() as database:
+        database.execute("create table p(d varchar, v bigint, t bigint)")
+        database.executemany("insert into p values (?, ?, ?)", sorted({(*args, time) for _, args, time in facts}))
+        rows = database.execute(
+            "select n, d, count(*), sum(v) from range(61) r(n) join p on t between n - 7 and n group by n, d"
+        ).fetchall()
+    assert told == {(now, d, many, int(total)) for now, d, many, total in rows}

@@ -1,0 +1,148 @@
+"""Alerts: when they are pending, fire, keep silent and are resolved; and what receivers get of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import presage
+from presage.answers import Answer
+from presage.io.facts import Checker
+from presage.serve.alerts import AlertRule, Alerts
+from tests.commands.test_cli import presage as command
+from tests.serving import LINES, LISTENING, TURBINES, Receiver, Served, hot
+
+PROGRAM = "timeline discrete. input p(x, s). on(X, S) :- p(X, S). query on(X, S)."
+
+
+def alerts(**said: Any) -> Alerts:
+    findings = presage.check(PROGRAM).findings
+    assert findings is not None
+    watched = findings.watched
+    checker = Checker(watched.program, watched.predicates, True)
+    return Alerts([AlertRule.of("on", {"text": "{X} of {S} at {time}", **said}, checker)])
+
+
+def answer(status: str, at: int, x: str = "a", s: str = "west", **more: Any) -> Answer:
+    return Answer(at, status, "on", (x, s), {"X": x, "S": s}, time=at, **more)
+
+
+def told(found: Alerts, now: int, *answers: Answer) -> list[tuple[str, str]]:
+    return [(line["state"], line["text"]) for line in found.take(answers, now)]
+
+
+def test_an_alert_fires_once_and_is_resolved_when_nothing_more_is_heard() -> None:
+    found = alerts()
+    assert told(found, 3, answer("confirmed", 3)) == [("firing", "a of west at 3")]
+    assert told(found, 4, answer("confirmed", 4)) == [] and found.due() == 5
+    assert told(found, 5) == [("resolved", "a of west at 4")] and found.groups == {} and found.due() is None
+    assert told(found, 6, answer("confirmed", 6)) == [("firing", "a of west at 6")]
+
+
+def test_it_must_be_so_for_long_enough() -> None:
+    found = alerts(**{"for": "2"})
+    assert [told(found, now, answer("confirmed", now)) for now in (3, 4)] == [[], []]
+    assert told(found, 5, answer("confirmed", 5)) == [("firing", "a of west at 5")]
+    found = alerts(**{"for": "2"})
+    assert told(found, 3, answer("confirmed", 3)) == told(found, 4) == told(found, 5, answer("confirmed", 5)) == []
+    assert told(found, 6, answer("confirmed", 6)) == [], "a gap begins it anew"
+
+
+def test_what_holds_on_fires_when_its_time_has_come_and_ends_with_its_end() -> None:
+    found = alerts(**{"for": "4"})
+    beginning = Answer(3, "holds", "on", ("a", "west"), {"X": "a", "S": "west"}, start=3, bounds="[)")
+    assert told(found, 3, beginning) == [] and found.due() == 7
+    assert told(found, 7) == [("firing", "a of west at 3")] and told(found, 50) == []
+    end = Answer(60, "confirmed", "on", ("a", "west"), {"X": "a", "S": "west"}, start=3, end=59, bounds="[]")
+    end.text = beginning.answer
+    assert told(found, 60, end) == [] and told(found, 61) == [("resolved", "a of west at 3")]
+
+
+def test_a_group_is_one_alert_and_keeps_silent_for_a_while() -> None:
+    found = alerts(group=["S"], cooldown="10", text="{S}: {count}")
+    assert told(found, 1, answer("confirmed", 1, "a"), answer("confirmed", 1, "b")) == [("firing", "west: 2")]
+    assert told(found, 2, answer("confirmed", 2, "c", "east")) == [("firing", "east: 1"), ("resolved", "west: 2")]
+    assert told(found, 3) == [("resolved", "east: 1")]
+    assert told(found, 5, answer("confirmed", 5, "c")) == [] and told(found, 6) == [] and found.groups
+    assert told(found, 11, answer("confirmed", 11, "c")) == [("firing", "west: 1")]
+
+
+def test_possible_answers_are_pending_with_their_deadline() -> None:
+    found = alerts(text="{X} by {deadline}")
+    lines = list(found.take([answer("possible", 1, decided_by=7, needs=("p(a, west)@2",))], 1))
+    assert [(line["state"], line["deadline"], line["text"]) for line in lines] == [("pending", 7, "a by 7")]
+    assert told(found, 2, answer("possible", 1, decided_by=9)) == []
+    assert told(found, 7, answer("refuted", 1)) == [("resolved", "a by None")] and found.groups == {}
+    assert told(found, 8, answer("possible", 8, decided_by=9)) == [("pending", "a by 9")]
+    assert [state for state, _ in told(found, 9, answer("confirmed", 8))] == ["firing"]
+    assert told(alerts(pending=False), 1, answer("possible", 1, decided_by=7)) == []
+
+
+def test_alerts_are_saved() -> None:
+    found = alerts(cooldown="10")
+    told(found, 1, answer("confirmed", 1), answer("possible", 1, "b", decided_by=3))
+    again = alerts(cooldown="10")
+    again.restore(found.save())
+    for now, answers in ((2, [answer("refuted", 1, "b")]), (4, []), (5, [answer("confirmed", 5)]), (20, [])):
+        assert told(found, now, *answers) == told(again, now, *answers)
+
+
+def test_wrong_tables_of_alerts_are_told_by_their_place(tmp_path: Path) -> None:
+    wrong = '[alerts.malv]\ntext = "x"\n[alerts.malf]\ntext = "{Y} failed"\ngroup = ["Z"]\nfor = "5m"\n'
+    Served(tmp_path, LINES + wrong)
+    done = command("serve", "--check", tmp_path / "pipeline.toml")
+    assert done.returncode == 1
+    for said in ("did you mean `malf`?", "the text names `Y`", "`Z` is no binding", "needs a `tick`"):
+        assert said in done.stderr
+
+
+def test_alertmanager_and_a_webhook_get_alerts(tmp_path: Path) -> None:
+    manager, hook = Receiver(), Receiver()
+    sinks = f"""
+[alerts.malf]
+severity = "critical"
+text = "{{X}} failed at {{time}}"
+labels = {{ team = "west" }}
+[sinks.manager]
+format = "alertmanager"
+url = "{manager.url}"
+token_env = "MANAGER"
+[sinks.hook]
+format = "webhook"
+url = "{hook.url}/alerts"
+alerts = true
+"""
+    program = "tick 1s.\n" + TURBINES
+    served = Served(tmp_path, sinks, program, LISTENING, MANAGER="s3cret-of-the-manager").start()
+    try:
+        served.post(hot(0) + '{"now": 0}\n')
+        served.until(lambda: bool(manager.got))
+        served.post(hot(1) + hot(2) + '{"now": 2}\n')
+        served.post('{"now": 9}\n')
+        served.until(lambda: sum(len(body["lines"]) for _, body, _ in hook.got) >= 5)
+        posted = [line for _, body, _ in hook.got for line in body["lines"]]
+        states = [
+            (line["state"], line["text"], line["deadline"]) for line in posted if line["answer"] == "malf(wt25)@0"
+        ]
+        assert states[0] == ("pending", "wt25 failed at 0", 3)
+        assert [(line["state"], line["now"]) for line in posted] == [
+            ("pending", 0), ("firing", 2), ("resolved", 3), ("pending", 3), ("resolved", 4)
+        ]  # fmt: skip
+        served.until(lambda: any("alertstate" not in each["labels"] for _, body, _ in manager.got for each in body))
+        path, _, headers = manager.got[0]
+        assert path == "/api/v2/alerts" and headers["Authorization"] == "Bearer s3cret-of-the-manager"
+        sent = [alert for _, body, _ in manager.got for alert in body]
+        assert all({"labels", "annotations", "startsAt", "endsAt"} == alert.keys() for alert in sent)
+        firing = [alert for alert in sent if "alertstate" not in alert["labels"]]
+        assert firing[0]["labels"] == {
+            "alertname": "malf", "severity": "critical", "pipeline": "pipeline", "X": "wt25", "team": "west",
+        }  # fmt: skip
+        assert firing[0]["annotations"]["summary"] == "wt25 failed at 0"
+        assert firing[0]["startsAt"].startswith("1970-01-01T00:00:00")
+        first = manager.got[0][1][0]
+        assert first["labels"]["alertstate"] == "pending" and first["annotations"]["deadline"] == "3"
+    finally:
+        assert served.stop() == 0
+        manager.close()
+        hook.close()
+    assert "s3cret" not in served.said
