@@ -169,6 +169,24 @@ class Columns:
             yield int(sorted_keys[begin]), columns.between(begin, end)
 
 
+def together(tables: Sequence[Columns]) -> Columns:
+    """The facts of several tables of one predicate, one after the other."""
+    if len(tables) == 1:
+        return tables[0]
+    arguments = [_joined([table.arguments[place] for table in tables]) for place in range(len(tables[0].arguments))]
+    return Columns(tables[0].predicate, arguments, np.concatenate([table.times for table in tables]))
+
+
+def _joined(columns: Sequence[Column]) -> Column:
+    if all(isinstance(each, Texts) for each in columns):
+        return Texts(pyarrow().concat_arrays([each.array for each in columns if isinstance(each, Texts)]))
+    values: list[Value] = []
+    for each in columns:
+        distinct, places = each.encoded()
+        values += distinct if isinstance(each, Listed) else [distinct[place] for place in places.tolist()]
+    return Listed(values)
+
+
 def integers(array: Any) -> Any:
     """The numbers of an Arrow column of integers without gaps, where they lie: Arrow itself would load pandas first."""
     kind = np.dtype(str(array.type))

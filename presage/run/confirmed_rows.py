@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from presage.answers import Answer, Answers, binding_places, null_name, shown_name
+from presage.answers import Answer, Answers, binding_places, json_value, null_name, shown_name
 from presage.answers.schema import answers_table
 from presage.engine.relation import Ints, Symbols32
 from presage.io.lines import texts_column
@@ -144,8 +144,9 @@ class ConfirmedRows:
         like, order = self._times[0], self._order
         keys, forms = self._keys[order], self._forms_of()[order]
         width = keys.shape[1] - 2
-        # All that hangs on the time alone, and what is the same for all.
-        base = answers_table(like, whole).take(pa.array(keys[:, width]))
+        # What is the same for all, and what hangs on the time alone.
+        base = answers_table(like[:1], whole).take(pa.array(np.zeros(len(keys), np.int64)))
+        said = pa.array(keys[:, width])
         self._names.make(self._keys[:, :width].ravel())
         named = (self._names.at, self._names.bytes, *self._others(None))
         write = PieceBytes()
@@ -158,9 +159,7 @@ class ConfirmedRows:
             bindings.add([[(PLAIN, place, 0)] for _, place in places])
             titles.append([title for title, _ in places])
         written = [lines.write(keys, forms, *each.arrays(), write.array(), *named) for each in (answer, key, bindings)]
-        now = answers_table([Answer(step, "confirmed", "p", (), {}, time=0) for step in self.steps], whole).column(
-            "now"
-        )
+        now = _times_column(self.steps, whole)
         names = pa.array([title for own in titles for title in own], pa.string())
         firsts = np.cumsum([0, *map(len, titles)])
         counts = np.diff(written[2][0])
@@ -172,6 +171,10 @@ class ConfirmedRows:
             "answer": texts_column(*written[0][1:]),
             "key": texts_column(*written[1][1:]),
             "bindings": pa.MapArray.from_arrays(pa.array(written[2][0]), named_by, texts_column(*written[2][1:]), kind),
+            "time": _times_column([each.time for each in like], whole).take(said),
+            "from": _times_column([each.start for each in like], whole).take(said),
+            "to": _times_column([each.end for each in like], whole).take(said),
+            "bounds": pa.array([each.bounds or None for each in like], pa.string()).take(said),
         }
         for name, column in columns.items():
             base = base.set_column(base.schema.get_field_index(name), base.schema.field(name), column)
@@ -223,11 +226,7 @@ class ConfirmedRows:
         said = [shown(answer) for answer in self._times[0]]
         fields = []
         for line in said:
-            rest = {
-                name: value
-                for name, value in line.items()
-                if name not in ("now", "status", "answer", "key", "bindings")
-            }
+            rest = {name: value for name, value in line.items() if name not in _BEFORE}
             fields.append(json.dumps(rest, ensure_ascii=False)[1:-1])
         steps = [shown(Answer(step, "confirmed", "p", (), {}, time=0))["now"] for step in self.steps]
         return others(
@@ -240,8 +239,12 @@ class ConfirmedRows:
         )
 
 
-def _at_step(step: Number) -> Answer:
-    return Answer(step, "confirmed", "p", (), {}, time=0)
+def _times_column(times: Sequence[Number | None], whole: bool) -> Any:
+    """Times as the lines of answers have them: numbers where all are whole, text otherwise."""
+    pa = pyarrow()
+    if whole:
+        return pa.array(times, pa.int64())
+    return pa.array([None if time is None else str(json_value(time)) for time in times], pa.string())
 
 
 def _plain(value: Value | Variable) -> Value:

@@ -79,7 +79,7 @@ def _in_time(
     too_late = columns.late(engine.subject.predicates[columns.predicate], now)
     if too_late is None:
         return part
-    late.extend(zip(now[too_late].tolist(), columns.chosen(too_late).facts(), strict=True))
+    late.extend(zip(now[too_late].tolist(), columns.chosen(too_late).arriving(now[too_late]), strict=True))
     return columns.chosen(~too_late), np.concatenate([[0], np.cumsum(~too_late)])[begins]
 
 

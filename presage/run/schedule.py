@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any
+
+import numpy as np
 
 from presage.answers import NONE, Answer, Answers
 from presage.engine.waking import first_step
 from presage.io.arriving import GatheredFacts
 from presage.io.facts import Fact
 from presage.io.reading_back import as_pushed
-from presage.io.tables import Columns
+from presage.io.tables import Columns, together
 from presage.model.terms import Number, number
-from presage.run.passages import Passage, cut
-from presage.run.passing import joined, of_last_step, through
+from presage.run.passages import FACTS_AT_ONCE, Passage, cut
+from presage.run.passing import joined, of_last_step, takes_passages, through
 from presage.run.reasoner import Reasoner
 from presage.run.states import HOLDS
 from presage.run.stratified import StratifiedEngine
@@ -62,13 +65,98 @@ def passages(reasoner: Reasoner, facts: Sequence[Fact], until: Number | None) ->
     first = first_step(reasoner.first_decision, facts.first if len(facts) else None)
     more = [first, end] if isinstance(first, int) and first < end else [end]
     for passage in cut(facts.arriving, more, end):
-        found = _through(reasoner, passage, None if reasoner.looks_ahead else end)
-        if found is not None:
-            yield found
-            continue
-        last = passage.until == end
-        for answers in walk(reasoner, _steps_of(passage), passage.until, closed=last, through=True):
-            yield answers if last else _clipped(reasoner, answers, end)
+        yield from _taken(reasoner, passage, end, passage.until == end)
+
+
+def _taken(reasoner: Reasoner, passage: Passage, end: Number, last: bool) -> Iterator[Sequence[Answer]]:
+    """What changes by a passage of a run that ends: all steps together, or one after the other."""
+    found = _through(reasoner, passage, None if reasoner.looks_ahead else end)
+    if found is not None:
+        yield found
+        return
+    for answers in walk(reasoner, _steps_of(passage), passage.until, closed=last, through=True):
+        yield answers if last else _clipped(reasoner, answers, end)
+
+
+def strides(
+    reasoner: Reasoner, arrivals: Iterable[Arrival], end: Number, *, closed: bool = True, through: bool = False
+) -> Iterator[Sequence[Answer]]:
+    """The same answers as those of `walk`, of as many steps at a time as the reasoner can take: `told_late` says when
+    facts were late."""
+    coming: Iterable[Arrival] = iter(arrivals)
+    if _takes_passages(reasoner):
+        due = takewhile(lambda each: each.time < end or (each.time == end and (closed or through)), coming)
+        for some in _some_at_once(due):
+            passage = _passage_of(reasoner, some) if len(some) > 1 else None
+            found = None
+            if passage is not None:
+                found = _through(reasoner, passage, None if reasoner.looks_ahead or not closed else end)
+            if found is not None:
+                yield found
+                continue
+            for answers in walk(reasoner, some, some[-1].time, closed=False, through=True):
+                yield _clipped(reasoner, answers, end) if closed else answers
+        coming = ()
+    yield from walk(reasoner, coming, end, closed=closed, through=through)
+
+
+def told_late(reasoner: Reasoner) -> list[tuple[Fact, Number]]:
+    """The facts that were late since somebody asked, each with the step at which it was."""
+    now, late = reasoner.now, list(reasoner.late)
+    reasoner.late.clear()
+    assert now is not None
+    if isinstance(reasoner.engine, StratifiedEngine):
+        return [(fact, fact.arrival) for fact in late]
+    return [(fact, now) for fact in late]
+
+
+def _takes_passages(reasoner: Reasoner) -> bool:
+    engine = reasoner.engine
+    return reasoner._states is None and isinstance(engine, StratifiedEngine) and takes_passages(engine)
+
+
+def _some_at_once(arrivals: Iterable[Arrival]) -> Iterator[list[Arrival]]:
+    """Arrivals of so many facts each as a passage has."""
+    held: list[Arrival] = []
+    size = 0
+    for each in arrivals:
+        held.append(each)
+        size += len(each.facts) + sum(map(len, each.tables))
+        if size >= FACTS_AT_ONCE:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
+
+
+def _passage_of(reasoner: Reasoner, arrivals: Sequence[Arrival]) -> Passage | None:
+    """Arrivals as a passage, where all that arrives are facts that can be taken by the column."""
+    parts: dict[str, list[tuple[int, Columns]]] = {}
+    steps = []
+    if reasoner.now is None:
+        first = first_step(reasoner.first_decision, arrivals[0].time)
+        if first is not None and first < arrivals[0].time:
+            steps.append(first)
+    for each in arrivals:
+        tables, facts = each.tables, each.facts
+        if facts and isinstance(reasoner.engine, StratifiedEngine):
+            # When they arrive is said by their step.
+            plain = [fact if fact.arrives is None else replace(fact, arrives=None) for fact in facts]
+            columns, facts = reasoner.engine.tuples.sort(plain)
+            tables = [*tables, *columns]
+        if facts or each.parts > 1:
+            return None
+        for table in tables:
+            parts.setdefault(table.predicate, []).append((len(steps), table))
+        steps.append(each.time)
+    if not all(isinstance(step, int) for step in steps):
+        return None
+    found = []
+    for own in parts.values():
+        counts = np.bincount([place for place, _ in own], [len(table) for _, table in own], len(steps))
+        begins = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        found.append((together([table for _, table in own]), begins))
+    return Passage(np.array(steps, np.int64), found, steps[-1])
 
 
 def _through(reasoner: Reasoner, passage: Passage, end: Number | None = None) -> Answers | None:
@@ -125,9 +213,7 @@ def _steps_of(passage: Passage) -> Iterator[Arrival]:
     """A passage one step after the other."""
     for place, time in enumerate(passage.steps.tolist()):
         spans = [(columns, int(begins[place]), int(begins[place + 1])) for columns, begins in passage.parts]
-        tables = [columns.between(begin, end) for columns, begin, end in spans if end > begin]
-        if tables:
-            yield Arrival(time, tables=tables)
+        yield Arrival(time, tables=[columns.between(begin, end) for columns, begin, end in spans if end > begin])
 
 
 def arrivals_of(facts: Sequence[Fact]) -> Iterator[Arrival]:

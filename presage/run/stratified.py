@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -126,7 +127,7 @@ class StratifiedEngine:
         if self.supposing is None or self.supposing.columns is not None:
             columns, facts = self.tuples.sort(facts)
             tables = [*tables, *columns]
-        late = [fact for fact in facts if self.checker.is_late(fact, now)]
+        late = [replace(fact, arrives=now) for fact in facts if self.checker.is_late(fact, now)]
         taken = [fact for fact in facts if not self.checker.is_late(fact, now)] if late else facts
         self.refine_for(taken, tables, now)
         if self._behind and any(fact.low != fact.high or not isinstance(fact.low, int) for fact in taken):
@@ -136,7 +137,7 @@ class StratifiedEngine:
         for table in tables:
             too_late = table.late(self.subject.predicates[table.predicate], now)
             if too_late is not None:
-                late.extend(table.chosen(too_late).facts())
+                late.extend(replace(fact, arrives=now) for fact in table.chosen(too_late).facts())
                 table = table.chosen(~too_late)
             if len(table):
                 in_time.append(table)

@@ -30,7 +30,7 @@ from pyspark.sql import types as T
 from presage.io.facts import FactError, exact
 from presage.model.printer import show_number
 from presage.model.terms import Number, number
-from presage.run.schedule import Arrival, walk
+from presage.run.schedule import Arrival, strides, told_late
 from presage.spark.facts import Part, arrival_of, by_arrival, mark, units_of
 from presage.spark.history import leave
 from presage.spark.job import FrameSource, Job
@@ -219,10 +219,8 @@ def _arrivals(job: Job, packs: Iterator[tuple[int, int, int, Any]]) -> Iterator[
 def _run_shard(job: Job, clock: BatchClock, shard: int, arrivals: Iterator[Arrival]) -> Iterator[Any]:
     reasoner, schema = job.reasoner(), row_schema(job)
     moments = iter(clock.moments or [(clock.first, 1)])
-    for answers in walk(reasoner, _with_clock(arrivals, moments), clock.end):
-        assert reasoner.now is not None
-        late = [(fact, reasoner.now) for fact in reasoner.late]
-        reasoner.late.clear()
+    for answers in strides(reasoner, _with_clock(arrivals, moments), clock.end):
+        late = told_late(reasoner)
         if answers or late:
             yield from tables_of(job.told(shard, answers), late, schema)
 

@@ -22,7 +22,7 @@ from presage.io.reading_back import fact_again, fact_saved
 from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.run.reasoner import Reasoner
-from presage.run.schedule import walk
+from presage.run.schedule import strides, told_late
 from presage.spark.facts import Part, arrival_of, by_arrival
 from presage.spark.job import Job
 from presage.spark.packs import Delivery, from_bytes, kept_as, taken_from, time_of, to_bytes
@@ -59,11 +59,8 @@ class Live:
         if delivery.before is None and delivery.first < delivery.clock:
             times.add(delivery.first)
         arrivals = (arrival_of(job, time, self.waiting.pop(time, ())) for time in sorted(times))
-        for answers in walk(reasoner, arrivals, delivery.clock, closed=False):
-            assert reasoner.now is not None
-            late = [(fact, reasoner.now) for fact in reasoner.late]
-            reasoner.late.clear()
-            yield answers, late
+        for answers in strides(reasoner, arrivals, delivery.clock, closed=False):
+            yield answers, told_late(reasoner)
         self.token = delivery.token
 
     def save(self) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import groupby, product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from presage.io.columns import gather
 from presage.io.facts import Checker, Fact, FactError
 from presage.io.files import read_facts
 from presage.run import passages as cutting
+from presage.run import schedule
 from presage.run.reasoner import reasoner_of
 from presage.run.schedule import passages, steps
 
@@ -258,3 +260,38 @@ def test_answers_are_written_by_the_column(tmp_path: Path) -> None:
         rows = parquet.read_table(tmp_path / "out.parquet").to_pylist()
         assert [line["answer"] for line in lines] == [row["answer"] for row in rows] and lines
         assert [line["because"] for line in lines] == [row["because"] for row in rows]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("seed", range(3))
+def test_strides_tell_what_single_steps_tell(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "FACTS_AT_ONCE", 10)
+    report = check_program(presage.parse(PROGRAMS[name]))
+    given = stream(seed, count=200)
+    rows = sorted(zip(*given.values(), strict=True), key=lambda row: row[3])
+    arriving = {
+        at: [Fact("temp", row[:2], row[2], row[2], arrives=None if row[2] == at else at) for row in own]
+        for at, own in groupby(rows, key=lambda row: row[3])
+    }
+    for emit, closed in product(("confirmed", "changes"), (True, False)):
+        if name in ("lasting", "dense") and emit == "changes":
+            continue
+        runs = []
+        for way in (schedule.walk, schedule.strides):
+            reasoner = reasoner_of(report, emit)
+            read = reasoner.given
+            arrivals = []
+            for place, (at, facts) in enumerate(arriving.items()):
+                # Facts come as they come: one by one, or in tables.
+                columns = zip(*[(*fact.arguments, fact.low) for fact in facts], strict=True)
+                table = pyarrow.table(dict(zip(("device", "level", "time"), map(list, columns), strict=True)))
+                by_table = place % 2 == 0
+                tables = read.read({"temp": table})[0] if by_table else []
+                arrivals.append(schedule.Arrival(at, [] if by_table else facts, tables))
+            told: list[Any] = []
+            late: list[Any] = []
+            for answers in way(reasoner, arrivals, 24, closed=closed):
+                told += [answer.to_json() for answer in answers]
+                late += [(str(fact), at) for fact, at in schedule.told_late(reasoner)]
+            runs.append((told, late))
+        assert runs[0] == runs[1] and runs[0][0] and runs[0][1]
