@@ -296,9 +296,12 @@ class Hypotheses:
                     yield way, piece
 
     def _ways(self, piece: Piece) -> Iterator[Way]:
+        yield from map(as_way, self._parts(piece))
+
+    def _parts(self, piece: Piece) -> Iterator[Piece]:
         for part in collapsed(piece):
             if part is piece or self.judge.can_be(part):
-                yield as_way(part)
+                yield part
 
     def _open_answers(self, asker: Asker) -> Iterator[AnswerChange]:
         """The answers with open variables at one time; some fall apart into ground ones."""
@@ -347,7 +350,14 @@ class Hypotheses:
                 state = AnswerState("confirmed", (best[1],))
             else:
                 with self.judge.asking(asker):
-                    kept = minimal_ways(way for piece in pieces for way in self._ways(piece))
+                    found = [part for piece in pieces for part in self._parts(piece)]
+                parts = [part for part in found if part.answer[0] == arguments]
+                # Where one fact meets two premises and is about somebody, so is the answer, which is another.
+                for known in {part.answer[0] for part in found if part not in parts}:
+                    if not any(isinstance(each, Open) for each in known):
+                        self.dirty[Asker(asker.name, asker.time, known, True)] = None  # type: ignore[arg-type]
+                answered = [each for each in arguments if isinstance(each, Open)]
+                kept = minimal_ways(map(as_way, parts), answered)
                 if not kept:
                     continue
                 state = AnswerState("possible", tuple(kept))

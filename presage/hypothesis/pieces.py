@@ -130,11 +130,13 @@ class Piece:
         return replace(self, slots=tuple(slots), without=frozenset(without))
 
     def aliased(self, values: dict[int, Value | Same]) -> Piece:
-        """The piece with open slots that are to be the same shown as one variable."""
+        """The piece with open slots that are to be the same shown as one variable, the answer's if it is one."""
         slots: list[Any] = list(self.slots)
+        pattern = self.matcher.pattern
         for slot, value in values.items():
             if isinstance(value, Same) and slots[slot] is None and slots[value.slot] is None:
-                slots[slot] = Open(self.matcher.pattern.names[value.slot])
+                one, other = (value.slot, slot) if slot in pattern.arguments else (slot, value.slot)
+                slots[one] = Open(pattern.names[other])
         return replace(self, slots=tuple(slots))
 
     def excluding(self, *values: dict[int, Value | Same]) -> Piece:

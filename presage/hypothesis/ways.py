@@ -46,14 +46,16 @@ def as_way(piece: Piece) -> Way:
     return Way(piece.needs(), piece.because(), tuple(map(show_clause, limits)), tuple(limits))
 
 
-def minimal_ways(ways: Iterable[Way]) -> list[Way]:
-    """The ways with evidence that no other way makes superfluous, fewest premises first."""
+def minimal_ways(ways: Iterable[Way], answered: Iterable[Open] = ()) -> list[Way]:
+    """The ways with evidence that no other way makes superfluous, fewest premises first. Open variables that are the
+    answer's stand for the same in all of them."""
+    fixed: dict[Open, object] = {each: each for each in answered}
     found = sorted(set(ways), key=lambda way: way.order)
     kept: list[Way] = []
     for way in found:
         if not way.because:
             continue
-        others = [(other, part) for other in found if other is not way for part in _instances(other, way)]
+        others = [(other, part) for other in found if other is not way for part in _instances(other, way, fixed)]
         if any(part < way.needs or not other.because or other.because < way.because for other, part in others):
             continue
         if any(other in kept for other, _ in others):
@@ -62,7 +64,7 @@ def minimal_ways(ways: Iterable[Way]) -> list[Way]:
     return kept
 
 
-def _instances(other: Way, way: Way) -> Iterator[frozenset[Lit]]:
+def _instances(other: Way, way: Way, fixed: dict[Open, object]) -> Iterator[frozenset[Lit]]:
     """The subsets of a way's premises that are another way's premises, its open variables chosen."""
     names = {each for lit in other.needs for each in lit.arguments if isinstance(each, Open)}
     if not names:
@@ -87,7 +89,7 @@ def _instances(other: Way, way: Way) -> Iterator[frozenset[Lit]]:
             ):
                 yield from place(index + 1, bound, used | {have})
 
-    yield from place(0, {}, frozenset())
+    yield from place(0, fixed, frozenset())
 
 
 class Limited(Protocol):
