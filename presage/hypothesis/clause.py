@@ -104,3 +104,7 @@ class Clause:
     when: When
     body: ClauseBody
     rule: Rule
+
+    def says_the_same(self, other: object) -> bool:
+        """Whether a rule stands there twice: unfolded, it would be as many times as there are ways to choose."""
+        return isinstance(other, Clause) and (self.head, self.when, self.body) == (other.head, other.when, other.body)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
+from typing import Any
 
 from presage.analysis.embedding import MOST_ATOMS, embeds
 from presage.hypothesis.patterns import START, Argument, Fixed, Pattern, Premise, Time
@@ -77,6 +78,15 @@ def subsumed_by(special: Pattern, general: Pattern) -> bool:
     return start is not None and _embeds(general.literals, special.literals, start, shift)
 
 
+def kinds(pattern: Pattern) -> frozenset[tuple[str, bool, int, Number]]:
+    """Which predicates a pattern asks for, or asks not to be, at which distances from its answer. Where one makes
+    another superfluous, its kinds are among the other's, which is quickly seen."""
+    return frozenset(
+        (each.predicate, each.positive, each.when.base, each.when.offset - pattern.when.offset)
+        for each in pattern.literals
+    )
+
+
 def _range(pattern: Pattern, base: int) -> tuple[Number | None, Number | None]:
     low = pattern.upper.get((START, base))
     return None if low is None else -low, pattern.upper.get((base, START))
@@ -133,8 +143,9 @@ def condensed(pattern: Pattern) -> Pattern:
 def minimal(patterns: list[Pattern]) -> list[Pattern]:
     """The patterns no other makes superfluous, in the order found."""
     reduced = [condensed(pattern) for pattern in patterns]
-    kept: list[Pattern] = []
+    kept: list[tuple[Pattern, frozenset[Any]]] = []
     for pattern in sorted(reduced, key=lambda each: len(each.literals)):
-        if not any(subsumed_by(pattern, other) for other in kept):
-            kept.append(pattern)
-    return sorted(kept, key=reduced.index)
+        own = kinds(pattern)
+        if not any(asked <= own and subsumed_by(pattern, other) for other, asked in kept):
+            kept.append((pattern, own))
+    return sorted((pattern for pattern, _ in kept), key=reduced.index)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
+from typing import Any
 
 from presage.analysis.patterns import resolve, unify
 from presage.analysis.subject import Subject
@@ -30,7 +31,7 @@ from presage.hypothesis.clause import (
 )
 from presage.hypothesis.finish import Derivation, Finish, Goal, NoPatterns
 from presage.hypothesis.measured import NOT_ONE, renamed_comparison, renamed_counting
-from presage.hypothesis.minimal import canonical, minimal, subsumed_by
+from presage.hypothesis.minimal import canonical, kinds, minimal, subsumed_by
 from presage.hypothesis.patterns import START, Pattern
 from presage.model.formulas import Atom, Comparison
 from presage.model.statements import Rule
@@ -97,7 +98,9 @@ class Unfolder:
                 for clause in clauses(
                     rule, subject.discrete, static, derived, self.stretches, unsteady, subject.non_negative
                 ):
-                    defining.setdefault(clause.head.predicate, []).append(clause)
+                    known = defining.setdefault(clause.head.predicate, [])
+                    if not any(clause.says_the_same(each) for each in known):
+                        known.append(clause)
             except NoClauses as found:
                 for name in {each.atom.predicate for each in rule.conclusions}:
                     defining.setdefault(name, []).append(NoPatterns(str(found), (rule.rule,)))
@@ -185,7 +188,7 @@ class Unfolder:
         return known if fixed else None
 
     def _unfolded(self, atom: Atom, when: When) -> list[Pattern]:
-        found: dict[object, Pattern] = {}
+        found: dict[object, tuple[Pattern, frozenset[Any]]] = {}
         tie = count()
         first = Derivation(
             (Goal(ClauseLiteral(atom, when)),), {}, {}, (), (), (), (TimeDistance(when, When(None), 0, None),), ()
@@ -202,7 +205,7 @@ class Unfolder:
                 raise NoPatterns(TOO_MANY)
             if not node.goals:
                 for pattern in self._spread(atom, when, node):
-                    found.setdefault(canonical(pattern), pattern)
+                    found.setdefault(canonical(pattern), (pattern, kinds(pattern)))
                     if len(found) > MOST_PATTERNS:
                         raise NoPatterns(TOO_MANY)
                 continue
@@ -210,7 +213,7 @@ class Unfolder:
                 continue
             for following in self._resolve(node):
                 heapq.heappush(heap, (depth + 1, next(tie), following))
-        return minimal(list(found.values()))
+        return minimal([pattern for pattern, _ in found.values()])
 
     def _spread(self, atom: Atom, when: When, node: Derivation) -> Iterator[Pattern]:
         """The patterns of a finished derivation: one for each choice of the times of negated literals, which become
@@ -244,9 +247,14 @@ class Unfolder:
             return
         yield pattern
 
-    def _superfluous(self, atom: Atom, when: When, node: Derivation, found: Iterable[Pattern]) -> bool:
+    def _superfluous(
+        self, atom: Atom, when: When, node: Derivation, found: Iterable[tuple[Pattern, frozenset[Any]]]
+    ) -> bool:
         partial = self._finish(atom, when, node)
-        return partial is None or any(subsumed_by(partial, other) for other in found)
+        if partial is None:
+            return True
+        own = kinds(partial)
+        return any(asked <= own and subsumed_by(partial, other) for other, asked in found)
 
     def _resolve(self, node: Derivation) -> Iterator[Derivation]:
         # Leaves first: the more premises a goal shows, the sooner it is seen to be superfluous.
