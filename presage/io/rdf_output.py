@@ -7,13 +7,14 @@ formats that know no graphs have the triples alone, each once. Only what is conf
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from presage.answers import Answer
 from presage.errors import PresageError
+from presage.io.moments import Moments
 from presage.io.rdf import GENERATED, PART_OF, XSD
 
 SUFFIXES = (".nt", ".ttl", ".nq", ".trig", ".jsonld")
@@ -43,8 +44,8 @@ class Quads:
         self.text, self.graphs = text, graphs
         self.known: set[str] = set()
 
-    def write(self, answer: Answer) -> None:
-        self.write_line(answer.to_json())
+    def write_columns(self, answers: Sequence[Answer], moments: Moments | None) -> bool:
+        return False  # a triple may be in many answers, and is written once
 
     def write_line(self, line: dict[str, Any]) -> None:
         bindings = line.get("bindings")

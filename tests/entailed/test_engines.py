@@ -54,7 +54,7 @@ def test_turbines_are_unfolded_once_and_build_one_engine(made: Counter[str]) -> 
         reasoner.push([("temp", ("wt25", "high"), now)], now=now)
     assert made == {"Bulk": 1, "unfolded": 1}
     assert reasoner.holds("flag").num_rows, "what is entailed is worked out when somebody asks"
-    assert made == {"Bulk": 1, "unfolded": 1, "Engine": 1}
+    assert made == {"Bulk": 1, "unfolded": 1, "IntervalEngine": 1}
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,8 @@ def test_two_starts_on_one_checkpoint(tmp_path: Path) -> None:
     HeldCheckpoint(str(tmp_path / "checkpoint")).let_go()
     # One that was killed holds nothing.
     folder = str(tmp_path / "checkpoint")
-    script = f"from presage.pipeline.holding import Held; import os; held = Held({folder!r}); os._exit(9)"
+    held = f"from presage.pipeline.holding import HeldCheckpoint; held = HeldCheckpoint({folder!r})"
+    script = f"import os; {held}; os._exit(9)"
     assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 9
     HeldCheckpoint(str(tmp_path / "checkpoint")).let_go()
     HeldCheckpoint("s3a://bucket/checkpoint").let_go()
