@@ -140,3 +140,9 @@ def inlined(function: Any) -> Kernel:
 def typed(signature: Callable[[], Any]) -> Callable[[Any], Kernel]:
     """A kernel for one kind of arguments: others must not get there."""
     return lambda function: Kernel(function, signature=signature)
+
+
+def compile_from_now_on() -> None:
+    """For processes that will have much to do, and had better wait in the beginning."""
+    if _work.left != math.inf:
+        _work.left = 0
