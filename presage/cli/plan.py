@@ -121,10 +121,10 @@ def lines(found: Findings) -> Iterator[QueryPlan]:
     """A line for each query, then for the auxiliary ones until nothing is new ([HA] 6.3)."""
     from presage.hypothesis.finish import NoPatterns
     from presage.hypothesis.listing import asked_by, below, listed, patterns_of
-    from presage.hypothesis.unfold import Unfolder
+    from presage.hypothesis.unfold import Unfolded
 
     subject = found.subject
-    unfolder = Unfolder(subject)
+    unfolded = Unfolded(subject)
     plan, no_plan = _plan(found)
     refused = {each.query: each.hypothetical for each in found.queries if not each.hypothetical.possible}
     todo = [asked_by(query) for query in subject.queries]
@@ -141,7 +141,7 @@ def lines(found: Findings) -> Iterator[QueryPlan]:
             yield QueryPlan(asked, None, finding.reason, finding.rules, nodes, no_plan)
             continue
         try:
-            patterns = patterns_of(asked, unfolder)
+            patterns = patterns_of(asked, unfolded)
         except NoPatterns as problem:
             yield QueryPlan(asked, None, problem.reason, problem.rules, nodes, no_plan)
             continue

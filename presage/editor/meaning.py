@@ -11,7 +11,7 @@ from presage.checking import Findings
 from presage.editor.document import KEYWORD, PARAMETER, PREDICATE, Document, Word
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.listing import asked_by, listed, patterns_of
-from presage.hypothesis.unfold import Unfolder
+from presage.hypothesis.unfold import Unfolded
 from presage.model.formulas import Atom
 from presage.model.printer import show_number, show_statement
 from presage.model.statements import Param, Query
@@ -115,7 +115,7 @@ def _settled(found: Findings, name: str) -> Iterator[str]:
 def _patterns(found: Findings, name: str) -> Iterator[str]:
     asked = asked_by(_asked(found, name))
     try:
-        patterns = [listed(asked, each) for each in patterns_of(asked, Unfolder(found.subject))]
+        patterns = [listed(asked, each) for each in patterns_of(asked, Unfolded(found.subject))]
     except NoPatterns as problem:
         yield f"Only confirmed answers: {problem.reason}."
         return

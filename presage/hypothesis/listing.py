@@ -6,18 +6,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from math import ceil, floor
 from typing import Any
 
 from presage.hypothesis.clause import When
 from presage.hypothesis.edges import parts_of
-from presage.hypothesis.patterns import START, Argument, Fixed, Pattern, PatternCondition, Premise, Time
-from presage.hypothesis.unfold import ANSWER_TIME, Unfolder
+from presage.hypothesis.finish import NoPatterns
+from presage.hypothesis.patterns import START, Argument, Fixed, Lookup, Pattern, PatternCondition, Premise, Tally, Time
+from presage.hypothesis.unfold import ANSWER_TIME, Unfolded
 from presage.hypothesis.words import OPPOSITES
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number, show_term
 from presage.model.statements import Query, Rule
-from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable
+from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable, term_variables
 from presage.model.values import Value
+
+AMOUNTS = {
+    ("count", ">="): "", ("count", ">"): "", ("count", "<="): "at most ", ("count", "<"): "at most ",
+    ("count", "="): "exactly ", ("sum", ">="): "sum ", ("sum", ">"): "sum over ", ("sum", "<"): "sum under ",
+    ("sum", "<="): "sum at most ",
+}  # fmt: skip
+"""What stands before the number of a premise that counts."""
+AWAY = {">": 1, "<": -1}
+"""A count above a number is at least the next one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +65,16 @@ def asked_by(query: Query) -> AskedQuery:
     return AskedQuery(query.atom, When(base, pin.offset))  # type: ignore[arg-type]
 
 
-def patterns_of(asked: AskedQuery, unfolder: Unfolder) -> list[Pattern]:
-    """Raises `NoPatterns` if there are not finitely many."""
-    return unfolder.patterns(asked.atom, asked.when)
+def patterns_of(asked: AskedQuery, unfolded: Unfolded) -> list[Pattern]:
+    """Premises at points, or where there are none such, with times that stay open: what counts is a premise as a whole.
+    Raises `NoPatterns` if there are not finitely many."""
+    try:
+        return unfolded.by_points.patterns(asked.atom, asked.when)
+    except NoPatterns as problem:
+        try:
+            return unfolded.with_open_times.patterns(asked.atom, asked.when)
+        except NoPatterns:
+            raise problem from None
 
 
 def below(patterns: Sequence[Pattern]) -> Iterator[AskedQuery]:
@@ -113,14 +131,58 @@ class _Writer:
 
     def listed(self) -> ListedPattern:
         literals = sorted(self.pattern.literals, key=self._order)
-        where = [*self.equal, *map(self._condition, self.pattern.conditions), *self._lookups(), *self._bounds()]
+        where = [
+            *self.equal,
+            *map(self._condition, self.pattern.conditions),
+            *self._lookups(self.pattern.lookups),
+            *self._bounds(),
+        ]
         where += [
             f"{self._literal(each)} counts only from the start of the stream on"
             for each in literals
             if each.outside and not self._is_later(each)
         ]
-        premises = tuple(self._literal(each) for each in literals)
-        return ListedPattern(premises, self.bindings, tuple(dict.fromkeys(where)), self.pattern.rules)
+        premises = [self._literal(each) for each in literals]
+        for tally in self.pattern.tallies:
+            premises.append(self._tally(tally))
+            where += self._inside(tally)
+        return ListedPattern(tuple(premises), self.bindings, tuple(dict.fromkeys(where)), self.pattern.rules)
+
+    def _tally(self, tally: Tally) -> str:
+        """How many, or how much, as premises of ways say it."""
+        bound = self._term(tally.bound)
+        words = AMOUNTS[tally.function, tally.operator]
+        if tally.function == "count" and tally.operator in AWAY:
+            away = AWAY[tally.operator]
+            if isinstance(bound, Constant) and not isinstance(bound.value, str):
+                bound = Constant(floor(bound.value) + 1 if away > 0 else ceil(bound.value) - 1)
+            else:
+                bound = Arithmetic("+" if away > 0 else "-", bound, Constant(1))
+        elif tally.operator == "=" and bound == Constant(0):
+            words = "at most "
+        return f"{words}{show_term(bound)} of {self._differ(tally)}{self._literal(tally.premise)}"
+
+    def _differ(self, tally: Tally) -> str:
+        """What must differ, where that is not all that is open."""
+        named = {self.pattern.terms.get(each.name) for term in tally.terms for each in term_variables(term)}
+        opened: set[Any] = {each for each in tally.premise.arguments if each in tally.locals}
+        is_timed = any(isinstance(each, Time) and each.base in tally.times for each in named)
+        if opened <= named and (is_timed or not tally.times):
+            return ""
+        return f"{', '.join(show_term(self._term(each)) for each in tally.terms)}: "
+
+    def _inside(self, tally: Tally) -> Iterator[str]:
+        """Which choices count."""
+        yield from map(self._condition, tally.conditions)
+        yield from self._lookups(tally.lookups)
+        for x, y, low, high in tally.reaches:
+            if x.base == START or y.base == START:
+                continue  # from the start of the stream on, as everything
+            for limit, sign in ((low, ">"), (high, "<")):
+                if limit is not None:
+                    away, side = parts_of(limit)
+                    other = _moved(self._time(y), away, spaced=True)
+                    yield f"{self._time(x)} {sign}{'' if side else '='} {other}"
 
     def _is_later(self, premise: Premise) -> bool:
         """Whether a literal lies at the answer's time or after, and so never before the stream."""
@@ -152,8 +214,8 @@ class _Writer:
         name, moved = self.times[when.base]
         return _moved(name, moved + when.offset)
 
-    def _lookups(self) -> Iterator[str]:
-        for lookup in self.pattern.lookups:
+    def _lookups(self, lookups: Sequence[Lookup]) -> Iterator[str]:
+        for lookup in lookups:
             atom = show_atom(Atom(lookup.predicate, tuple(map(self._argument, lookup.arguments))))
             yield atom if lookup.positive else f"not {atom}"
 

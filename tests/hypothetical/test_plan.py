@@ -123,10 +123,39 @@ def test_bindings_conditions_and_bounds(rules: str, query: str, expected: tuple[
     assert (pattern["premises"], pattern["bindings"], pattern["where"]) == expected
 
 
+WITHIN = ["T2 >= T - 5", "T2 <= T"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "premises", "where"),
+    [
+        ("a(X) :- count { T : window(5) q(X)@T } >= 3.", ["3 of q(X)@T2"], WITHIN),
+        ("a(X) :- q(X), count { T : window(5) q(X)@T } > 3.", ["q(X)@T", "4 of q(X)@T2"], WITHIN),
+        ("a(X) :- q(X), count { T : window(5) q(X)@T } <= 3.", ["q(X)@T", "at most 3 of q(X)@T2"], WITHIN),
+        ("a(X) :- q(X), count { T : window(5) q(X)@T } < 3.", ["q(X)@T", "at most 2 of q(X)@T2"], WITHIN),
+        ("a(X) :- q(X), count { V, T : window(5) p(X, V)@T } = 0.", ["q(X)@T", "at most 0 of p(X, V1)@T2"], WITHIN),
+        ("a(X) :- q(X), count { V, T : window(5) p(X, V)@T } = 2.", ["q(X)@T", "exactly 2 of p(X, V1)@T2"], WITHIN),
+        ("a(X) :- s(X), count { V : window(5) p(X, V)@T } >= 2.", ["2 of V1: p(X, V1)@T2"], ["s(X)", *WITHIN]),
+        ("a(X) :- m(X, N), count { T : window(5) q(X)@T } > N.", ["N + 1 of q(X)@T2"], ["m(X, N)", *WITHIN]),
+        ("a(X) :- sum { W, T : window(5) pay(X, W)@T } >= 40.", ["sum 40 of pay(X, W1)@T2"], WITHIN),
+        ("a(X) :- sum { W, T : window(5) pay(X, W)@T } > 40.", ["sum over 40 of pay(X, W1)@T2"], WITHIN),
+        ("a(X) :- max { V, T : window(5) p(X, V)@T } >= 8.", ["p(X, V)@T2"], ["V >= 8", *WITHIN]),
+    ],
+)
+def test_aggregates_are_premises_as_a_whole(rule: str, premises: list[str], where: list[str]) -> None:
+    declared = "input p(x, v).\ninput q(x).\ninput pay(x, w: float >= 0).\nstatic s(x).\nstatic m(x, n).\n"
+    (line,) = plan(f"timeline discrete.\n{declared}{rule}\nquery a(X).\n")
+    (pattern,) = line["patterns"]
+    assert (pattern["premises"], pattern["where"]) == (premises, where)
+    assert line["plan"]
+
+
 def test_operators_have_nodes() -> None:
     text = "timeline dense.\ninput p(x).\ninput q(x).\na(X) :- once[0,5] p(X), p(X) since[1,2] q(X).\nquery a(X).\n"
     (line,) = plan(text)
-    assert line["patterns"] is None
+    (pattern,) = line["patterns"]
+    assert pattern["premises"] == ["p(X)@C1", "p(X)@(C2,T)", "q(X)@C2"]
+    assert pattern["where"] == ["C1 >= T - 5", "C2 >= T - 2", "C1 <= T", "C2 <= T - 1"]
     nodes = "\n".join(line["plan"])
     assert "p held at some time of [0, +5]" in nodes and "p since q, [+1, +2]" in nodes
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from presage.hypothesis.confidence import Confidence, NoProbability
 from presage.hypothesis.literals import Open
+from presage.hypothesis.ranges.counted_confidence import CountedChances
 from presage.hypothesis.ranges.patterns import Need
 from presage.hypothesis.ranges.pieces import ZonePiece, extent
 from presage.model.statements import Distribution
 from presage.model.terms import Number
-from presage.time.zones import START
+from presage.time.zones import ANSWER, START
 
 
 def confidence_of(piece: ZonePiece, engine: Any, chances: Confidence, now: Number) -> float | None:
@@ -27,9 +28,10 @@ def confidence_of(piece: ZonePiece, engine: Any, chances: Confidence, now: Numbe
 def _of(piece: ZonePiece, engine: Any, chances: Confidence, now: Number) -> float:
     total = 1.0
     seen: set[int] = set()
-    for need in piece.needs:
-        if need.amount is not None:
-            raise NoProbability
+    needs, together = _apart(piece)
+    if together:
+        total *= CountedChances(piece, chances, now).of(together)
+    for need in needs:
         if any(isinstance(each, Open) for each in need.arguments):
             raise NoProbability
         if not need.positive and need.predicate in engine.matchings:
@@ -42,6 +44,23 @@ def _of(piece: ZonePiece, engine: Any, chances: Confidence, now: Number) -> floa
         seen |= free
         total *= _chance(need, piece, chances, now, bool(free))
     return total
+
+
+def _apart(piece: ZonePiece) -> tuple[list[Need], list[Need]]:
+    """The premises that stand for themselves, and those that count something or hang together with such."""
+    counted = [each for each in piece.needs if each.amount is not None]
+    if not counted:
+        return list(piece.needs), []
+    hangs = piece.zone.distance(ANSWER, START) is None
+    atoms = {(each.predicate, each.arguments) for each in counted}
+    together = [
+        each
+        for each in piece.needs
+        if each.amount is not None
+        or (each.predicate, each.arguments) in atoms
+        or (hangs and ANSWER in (each.low.base, each.high.base))
+    ]
+    return [each for each in piece.needs if each not in together], together
 
 
 def _is_tied(piece: ZonePiece, free: set[int]) -> bool:

@@ -273,13 +273,15 @@ class Counts:
                     points = max(1, ceil((lacking + len(later)) / at_once))
             elif lacking > len(choices.values):
                 points = None
-        high, low, begin = need.high, need.low, Moment(START, cut)
+        # Nothing comes before the stream begins, however late it may be.
+        high, low, begin = need.high, need.low, Moment(START, max(cut, -1) if self.line.whole else cut)
         if timed and points is not None and self._is_picky(counted):
             yield from self._picky(
                 state, counted, cell, Amount(_words(counted, lacking), lacking, points=points), cut, choices
             )
             return
         if points is None:
+            begin = Moment(START, max(cut, 0))
             constraints = [at_most(begin, high, (0, -1)), at_most(low, high, (0, -1))]
         else:
             constraints = [
@@ -315,7 +317,7 @@ class Counts:
             states = [state.but(zone=zone) for zone in zones if not zone.empty]
         for each in states:
             first, last = extent(each.zone, need.low)[0], extent(each.zone, need.high)[1]
-            begin = max(int(cut) + 1, 0 if first is None else int(first))
+            begin = max(int(cut) + 1, 0, 0 if first is None else int(first))
             assert amount.points is not None
             if last is None or last - begin > MOST_POINTS:
                 allowed = [begin + amount.points - 1]
