@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from presage.errors import Source
+from presage.evidence.lacking import FailingPart, Lack
 from presage.evidence.proof import (
     Absent,
     AllOf,
@@ -209,10 +210,27 @@ class Printer:
             **span_json(missing.when),
         }
 
+    def chain_json(self, lack: Lack) -> list[dict[str, Any]]:
+        """Where each rule fails, from the answer down, and what within its premise does where that is a part of it."""
+        found = [self.missing_json(each) for each in lack.chain]
+        for line, part in zip(found, lack.parts, strict=True):
+            if part is not None:
+                line["part"] = self.part_text(part)
+        if found and lack.met:
+            found[-1]["met"] = [self.part_text(each) for each in lack.met]
+        return found
+
     def missing_text(self, missing: Missing) -> str:
         """The premise that failed, with its values and, where it has one, its time."""
         literal = self.program.rules[missing.rule].body[missing.premise]
         return _show(_ground(literal, dict(missing.instance), missing.when), missing.when)
+
+    def part_text(self, part: FailingPart) -> str:
+        """What within a premise is not so, with its values and its time."""
+        return ("not " if part.denied else "") + _show(_ground(part.atom, dict(part.instance), part.when), part.when)
+
+    def part_subject(self, part: FailingPart) -> str:
+        return ("not " if part.denied else "") + _timeless(_ground(part.atom, dict(part.instance), part.when))
 
     def place(self, number: int) -> str:
         return self.program.place_of(self.program.rules[number])

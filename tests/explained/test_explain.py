@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from presage import explain as explanation_of
 from presage.checking import check_text
 from presage.hypothesis.engine import AnswerState
 from presage.hypothesis.literals import Lit, Open
@@ -393,3 +394,48 @@ def test_facts_over_an_interval_count_at_each_time() -> None:
             status,
             "refuted",
         )
+
+
+SINCE = """\
+timeline discrete.
+input temp(box, celsius: int) delay 1.
+input door(box).
+input stop(box).
+cold(B) :- temp(B, C), C < 8.
+fresh(B) :- cold(B) since[0,5] door(B).
+shut(B) :- (not stop(B)) since[0,5] door(B).
+calm(B) :- historically[0,1] shut(B).
+query fresh(B).
+query calm(B).
+"""
+READINGS = [("door", ("b1",), 0), *(("temp", ("b1", celsius), time) for time, celsius in enumerate((4, 5, 9, 5)))]
+
+
+def test_what_did_not_last_goes_down_to_the_reading() -> None:
+    told = explanation_of(SINCE, READINGS, "fresh(b1)@3")
+    assert told.says.endswith("what failed first is cold(b1)@2, where 9 < 8 is not so of temp(b1, 9)@2")
+    first, last = told.line["chain"]
+    assert (first["line"], first["fails_at"], first["part"]) == (6, "(cold(b1) since[0,5] door(b1))@3", "cold(b1)@2")
+    assert (last["line"], last["fails_at"], last["met"]) == (5, "9 < 8", ["temp(b1, 9)@2"])
+    assert "● temp(b1, 9)@2: is there" in told.text()
+
+
+@pytest.mark.parametrize(
+    ("answer", "part"),
+    [
+        ("fresh(b2)@3", "door(b2)@[0,3]"),  # it never began
+        ("shut(b1)@4", "not stop(b1)@2"),  # something came between
+        ("calm(b1)@4", "not stop(b1)@2"),  # through an operator, a rule and another operator
+    ],
+)
+def test_what_did_not_last_names_what_was_not_so(answer: str, part: str) -> None:
+    told = explanation_of(SINCE, [*READINGS, ("stop", ("b1",), 2), ("temp", ("b2", 4), 2)], answer)
+    assert told.says.endswith(f"what failed first is {part}")
+    assert told.line["chain"][-1]["part"] == part
+
+
+def test_what_did_not_last_on_dense_time_has_its_gap() -> None:
+    program = "timeline dense.\ninput on(d).\ninput req(d).\nserved(D) :- on(D) since[0,5] req(D).\nquery served(D).\n"
+    facts = [("req", ("b1",), 0), ("on", ("b1",), (0, 2, "[]")), ("on", ("b1",), (3, 5, "[]"))]
+    told = explanation_of(program, facts, "served(b1)@4")
+    assert told.status == "refuted" and told.says.endswith("what failed first is on(b1)@(2,3)")

@@ -2,7 +2,7 @@
 
 import { highlighted } from "./highlight.js";
 import { glyph } from "./marks.js";
-import { element, isAbsence, showConfidence, showFact, showTime, splitFact, timeNumber } from "./text.js";
+import { element, isAbsence, showConfidence, showFact, showSentence, showTime, splitFact, timeNumber } from "./text.js";
 
 const MOST_LISTED = 200;
 const LEVELS_OPEN = 3;
@@ -26,11 +26,32 @@ function pairs(entries) {
   return made;
 }
 
+const BOUND = /^([A-Z_]\w*) (<|<=|>|>=) (-?\d\S*)$/;
+const WITHIN = { "<": "≤", "<=": "<", ">": "≤", ">=": "<" }; // what a bound that must not be leaves
+
+// What `unless` leaves of open times and values, as people write it: 7 < T ≤ 8.
+function between(unless) {
+  const known = new Map();
+  for (const text of unless) {
+    const found = BOUND.exec(text);
+    if (!found) continue;
+    const [, name, sign, value] = found;
+    const shown = time(value) ?? value;
+    const range = known.get(name) ?? { low: "", high: "" };
+    if (sign.startsWith("<")) range.low = { text: `${shown} ${WITHIN[sign]} `, value: shown, closed: sign === "<" };
+    else range.high = { text: ` ${WITHIN[sign]} ${shown}`, value: shown, closed: sign === ">" };
+    known.set(name, range);
+  }
+  return [...known].map(([name, { low, high }]) =>
+    low && high && low.value === high.value && low.closed && high.closed ? `${name} = ${low.value}` : !low ? `${name}${high.text}` : !high ? `${name} ${low.closed ? "≥" : ">"} ${low.value}` : `${low.text}${name}${high.text}`);
+}
+
 function way(given, needed) {
   return pairs([
     ["because", facts(given.because)],
     [needed, facts(given.needs)],
-    ["unless", given.unless],
+    ["where", between(given.unless)],
+    ["unless", given.unless.filter((text) => !BOUND.test(text)).map(showSentence)],
     ["decided by", time(given.decided_by)],
     ["confidence", showConfidence(given.confidence)],
   ]);
@@ -85,8 +106,8 @@ function wayProof({ proof }) {
 function failures(chain) {
   return chain.map((each) =>
     element("div", { class: "tree" }, element("div", { class: "leaf" },
-      element("span", { text: showFact(each.fails_at) }),
-      element("span", { class: "why", text: `fails, in line ${each.line}${each.file ? ` of ${each.file}` : ""}: ${each.rule}${values(each)}` }),
+      element("span", { text: showFact(each.part ?? each.fails_at) }),
+      element("span", { class: "why", text: `fails${each.met ? ` of ${facts(each.met).join(" and ")}` : ""}, in line ${each.line}${each.file ? ` of ${each.file}` : ""}: ${each.rule}${values(each)}` }),
     )),
   );
 }
@@ -117,12 +138,13 @@ function whatIf(needed, onSuppose) {
   return element("details", { class: "what-if" }, element("summary", { text: "What if…" }), element("p", { class: "quiet", text: "these facts arrived now? The run itself is not changed." }), field, element("button", { type: "button", text: "Say what would be", onclick: ask }), told);
 }
 
-export function answerDetails({ line, query, proof, no_proof: noProof, rules: found, rules_are_certain: certain, was, failed }, { tone = "", means = "", onSuppose = null, onShow = null } = {}) {
+export function answerDetails({ line, query, proof, no_proof: noProof, rules: found, rules_are_certain: certain, was, failed, why }, { tone = "", means = "", onSuppose = null, onShow = null } = {}) {
   const made = [element("h2", { text: showFact(line.answer), title: line.answer }), statusLine(line.status, `since ${time(line.now)}, query ${query}`, tone)];
+  if (why) made.push(element("p", { class: "reason", text: `${showSentence(why)}.` }));
+  const bindings = Object.entries(line.bindings).map(([name, value]) => `${name} = ${value}`);
+  if (bindings.length) made.push(element("p", { class: "values", text: bindings.join(", ") }));
   if (means) made.push(element("p", { class: "quiet", text: means }));
   if (onShow) made.push(element("p", { class: "row" }, element("button", { type: "button", text: "Show on the timeline", onclick: onShow })));
-  const bindings = Object.entries(line.bindings).map(([name, value]) => `${name} = ${value}`);
-  if (bindings.length) made.push(heading("Values"), list(bindings));
   if (line.status === "possible") {
     made.push(heading(line.ways.length === 1 ? "One way to come true" : `${line.ways.length} ways to come true`));
     for (const each of line.ways) made.push(element("div", { class: "way" }, way(each, "needs"), ...wayProof(each)));
