@@ -27,6 +27,7 @@ from presage.cli.options import (
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
+    from presage.checking import Report
     from presage.io.facts import Fact
     from presage.model.terms import Number
     from presage.run.reasoner import Reasoner
@@ -64,8 +65,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--emit",
-        choices=("changes", "confirmed"),
-        help="as for `presage run` (default: changes where the program has hypothetical answers)",
+        choices=("changes", "confirmed", "states"),
+        help="as for `presage run` (default: changes where the program has hypothetical answers, otherwise states, so "
+        "that what goes on is one bar)",
     )
     command.add_argument(
         "--speed",
@@ -229,7 +231,8 @@ def prepare(options: argparse.Namespace, text: str | None = None) -> tuple[Repla
     else:
         below = Folder(Path(options.program).parent, only_below=True)
         report = check_text(text, str(options.program), folder=below, params=params_of(options))
-    reasoner = reasoner_of(report, options.emit)
+    emit = options.emit or _told_by_itself(report)
+    reasoner = reasoner_of(report, emit)
     read_as_asked(options, reasoner.checker)
     gathered, statics = take_facts(reasoner, options.facts, options.static)
     facts = list(gathered)
@@ -243,12 +246,20 @@ def prepare(options: argparse.Namespace, text: str | None = None) -> tuple[Repla
     delays = {asked.query: asked.reach.delay for asked in found.queries}
 
     def fresh() -> Reasoner:
-        made = reasoner_of(report, options.emit)
+        made = reasoner_of(report, emit)
         for fact in statics:
             made.add_static(fact)
         return made
 
     return replay, Details(reasoner, facts, statics, delays, fresh)
+
+
+def _told_by_itself(report: Report) -> str | None:
+    """What a page is told without being asked: where nothing can be foretold, what goes on, as stretches."""
+    found = report.or_raise().findings
+    assert found is not None
+    foretold = any(each.hypothetical.possible for each in found.queries)
+    return None if foretold or report.program.meaning is not None else "states"
 
 
 def _comfortable_speed(facts: list[Fact], until: Number | None) -> float:
@@ -268,6 +279,11 @@ def _steps(reasoner: Reasoner, facts: list[Fact], until: Number | None) -> Itera
         assert reasoner.now is not None
         arrived = bisect.bisect_right(arrivals, reasoner.now)
         yield ReplayStep(reasoner.now, answers, arrived, len(reasoner.late), _remembered(reasoner))
+    ended = reasoner.end()
+    if len(ended):
+        # What still goes on ends with the run.
+        assert reasoner.now is not None
+        yield ReplayStep(reasoner.now, ended, len(arrivals), len(reasoner.late), _remembered(reasoner))
 
 
 def _remembered(reasoner: Reasoner) -> int | None:

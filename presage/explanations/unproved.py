@@ -12,17 +12,17 @@ from presage.errors import PresageError
 from presage.explanations.assuming import proof_if
 from presage.explanations.counted import explain_counted
 from presage.explanations.dense import explain_dense
+from presage.explanations.lacking_outline import chain_outline, first_words, last_outline, last_words
 from presage.explanations.outline import Outline, Sign, near_outline, outline_of, point
 from presage.explanations.result import Explanation
 from presage.explanations.words import Printer, written
-from presage.model.formulas import Comparison, Pinned
+from presage.model.formulas import Pinned
 from presage.model.printer import show_formula, show_number
 from presage.model.terms import Constant, Number, Variable
 from presage.model.time import Pin
 
 if TYPE_CHECKING:
     from presage.analysis.subject import Subject
-    from presage.evidence.lacking import FailingPart, Lack
     from presage.evidence.proof import Proof, Record
     from presage.hypothesis.finish import NoPatterns
     from presage.hypothesis.literals import Lit
@@ -139,7 +139,7 @@ def _explained_by_proof(subject: Subject, record: Record, atom: Atom, time: Numb
     answer, at = _named(show_formula(Pinned(atom, Pin(None, time)))), show_number(record.at)
     why = f"only confirmed answers can be explained in full here: {found.reason}{_lines(subject, found.rules)}"
     lack = first_lack(record, atom.predicate, arguments, time, for_ever=absent is not None)
-    first = _first(printer, lack)
+    first = first_words(printer, lack)
     if absent is None:
         status, says = "not entailed", f"{answer} is open at {at}: it may come true, but nothing entails it yet"
         if first is not None:
@@ -151,7 +151,7 @@ def _explained_by_proof(subject: Subject, record: Record, atom: Atom, time: Numb
     line = _object(answer, record.at, status, says, why=why, rules=_rules_json(subject, found.rules))
     line["missing"] = [] if absent is not None or first is None else [_missing_json(first, lack.until)]
     line["chain"] = printer.chain_json(lack)
-    below = _chain(printer, lack, _last(printer, lack, absent is not None)) if lack.chain else ()
+    below = chain_outline(printer, lack, last_outline(printer, lack, absent is not None)) if lack.chain else ()
     if absent is not None:
         line["failed"] = _failure_json(first, None, "nothing makes it true, and nothing can any more", "rules")
         line["near"] = printer.to_json(absent)["near"]
@@ -173,82 +173,17 @@ def _with_what_failed(stands: Explanation, record: Record, atom: Atom, time: Num
         lack = first_lack(record, atom.predicate, arguments, time, for_ever=True)
     except PresageError:
         return stands
-    first = _first(printer, lack)
+    first = first_words(printer, lack)
     if first is None:
         return stands
     says = f"{stands.outline.text}; what failed first is {first}"
     line = {**stands.line, "says": says, "chain": printer.chain_json(lack)}
-    below = (*_chain(printer, lack, _last(printer, lack, True)), *stands.outline.below)
+    below = (*chain_outline(printer, lack, last_outline(printer, lack, True)), *stands.outline.below)
     return replace(stands, line=line, outline=replace(stands.outline, text=says, below=below))
 
 
 def _settled_by(until: Number | None, now: Number) -> str:
     return "" if until is None or until <= now else f", which is settled by {show_number(until)}"
-
-
-def _first(printer: Printer, lack: Lack) -> str | None:
-    """What is missing first, or failed first, in words."""
-    if not lack.chain:
-        return None
-    last = _end(printer, lack)
-    if not isinstance(lack.literal, Comparison):
-        return last
-    about = [printer.part_text(each) for each in lack.met]
-    if len(lack.chain) > 1:
-        before = lack.parts[-2]
-        about.insert(0, printer.missing_text(lack.chain[-2]) if before is None else printer.part_text(before))
-    if not about:
-        return last
-    return f"{about[0]}, where {last} is not so" + (f" of {' and '.join(about[1:])}" if about[1:] else "")
-
-
-def _end(printer: Printer, lack: Lack) -> str:
-    """What stands at the end of a chain."""
-    part = lack.parts[-1] if lack.parts else None
-    return printer.missing_text(lack.chain[-1]) if part is None else printer.part_text(part)
-
-
-def _chain(printer: Printer, lack: Lack, last: Outline) -> tuple[Outline, ...]:
-    """The reasons one below the other, each with its rule, and within its premise what is not so."""
-    verb = "fails" if last.sign is Sign.FAILED else "is missing"
-    below: tuple[Outline, ...] = tuple(
-        Outline(printer.part_text(each), "is there", Sign.THERE, printer.part_subject(each), each.when)
-        for each in lack.met
-    )
-    for depth, (each, part) in enumerate(zip(reversed(lack.chain), reversed(lack.parts), strict=True)):
-        reason = f"{verb}, in {printer.by(each.rule, each.instance)}"
-        whole = Outline(printer.missing_text(each), reason)
-        if depth > 0:
-            within = below if part is None else (Outline(printer.part_text(part), verb, below=below),)
-            below = (replace(whole, below=within),)
-        elif part is None:
-            told = f"{last.reason}, {reason.removeprefix('fails, ')}" if last.reason else reason
-            below = (replace(last, reason=told, below=(*last.below, *below)),)
-        else:
-            below = (replace(whole, below=(_part(printer, part, last),)),)
-    return below
-
-
-def _part(printer: Printer, part: FailingPart, last: Outline) -> Outline:
-    """What within the last premise is not so."""
-    if part.denied:
-        reason = "it is there"
-    elif part.nowhere:
-        reason = "at none of these times"
-    else:
-        reason = "is not there" if last.sign is Sign.FAILED else "is missing"
-    about = printer.part_subject(part)
-    return Outline(printer.part_text(part), reason, last.sign, about, part.when, last.until)
-
-
-def _last(printer: Printer, lack: Lack, failed: bool) -> Outline:
-    """What is missing at the end of a chain."""
-    assert lack.literal is not None
-    negative = lack.is_denied
-    sign = Sign.FAILED if failed else Sign.UNSETTLED if negative else Sign.MISSING
-    end = lack.chain[-1]
-    until = None if failed else lack.until
-    return Outline(printer.missing_text(end), "", sign, printer.missing_subject(end), end.when, until)
 
 
 # JSON.
@@ -408,9 +343,9 @@ class _Telling:
             lack = first_lack(self.record, name, arguments, time, for_ever=True)  # type: ignore[arg-type]
         except PresageError:
             return ()
-        if not lack.chain or _end(printer, lack) != failed.text:
+        if not lack.chain or last_words(printer, lack) != failed.text:
             return ()
-        return _chain(printer, lack, failed)
+        return chain_outline(printer, lack, failed)
 
     def _rules(self, rules: Iterable[Rule]) -> tuple[Outline, ...]:
         return tuple(Outline(f"by line {each['line']}, {each['rule']}") for each in _rules_json(self.subject, rules))

@@ -21,6 +21,8 @@ from presage.evidence.lacking import first_lack
 from presage.evidence.proof import InputFact, Record, rules
 from presage.evidence.prove import prove
 from presage.explanations.assuming import Ground, proof_if
+from presage.explanations.room import with_room
+from presage.explanations.unproved import explain_unproved
 from presage.explanations.words import Printer, written
 from presage.io.facts import Fact
 from presage.model.formulas import Atom, Not, Pinned, atoms
@@ -31,12 +33,15 @@ from presage.model.terms import Constant, Number, Variable, number
 from presage.parser import parse_question
 from presage.run.hypothetical import asked_by
 from presage.run.reasoner import Reasoner
+from presage.run.states import HOLDS
 from presage.web.board import BoardEntry, name_of
 from presage.web.story import queries_in_words
 
 YEAR_MILLISECONDS = 366 * 86_400_000
 MOST_WAYS_PROVED = 5
 """Of so many ways it is said how they would come true."""
+MOST_LOOKED_THROUGH = 20_000
+"""Of an answer that was refuted after more facts it is not said in a sentence why: that takes the run again."""
 TOO_LONG = "the chain of reasons is too long for this page; `presage explain` lays it out"
 
 
@@ -149,7 +154,7 @@ class Details(Describing):
         proof: dict[str, Any] | None = None
         no_proof = ""
         through: Iterable[Rule] = ()
-        if answer.status == "confirmed":
+        if answer.status in ("confirmed", HOLDS):
             try:
                 proof, through = self._proof(answer)
             except PresageError as problem:
@@ -161,6 +166,7 @@ class Details(Describing):
         return {
             "line": line,
             "failed": self._failed(answer) if answer.status == "refuted" else [],
+            "why": self._why(answer) if answer.status == "refuted" else "",
             "query": query_title(self.queries[self.query_of(answer)]),
             "proof": proof,
             "no_proof": no_proof,
@@ -170,6 +176,9 @@ class Details(Describing):
         }
 
     def _proof(self, answer: Answer) -> tuple[dict[str, Any], list[Rule]]:
+        invented = [each.name for each in answer.arguments if isinstance(each, Variable) and each.name.startswith("_:")]
+        if invented:
+            raise PresageError(f"there are no proofs yet through `exists`, which made {', '.join(invented)}")
         if answer.open_time or any(isinstance(each, Variable) for each in answer.arguments):
             raise PresageError("an answer that holds for all values has no proof of its own; each of its instances has")
         record = self._record(answer.now)
@@ -212,7 +221,20 @@ class Details(Describing):
             lack = first_lack(self._record(answer.now), self._derived(answer), arguments, answer.time, for_ever=True)
         except (PresageError, RecursionError):
             return []
-        return [Printer(self.program).missing_json(each) for each in lack.chain]
+        return Printer(self.program).chain_json(lack)
+
+    def _why(self, answer: Answer) -> str:
+        """What refuted an answer, in a sentence: the one of `presage explain`."""
+        record = self._record(answer.now)
+        if answer.time is None or self.program.meaning is not None or len(record.facts) > MOST_LOOKED_THROUGH:
+            return ""
+        terms = tuple(each if isinstance(each, Variable) else Constant(each) for each in answer.arguments)
+        atom = Atom(self._derived(answer), terms)
+        try:
+            told = with_room(lambda: explain_unproved(self.reasoner.subject, record, atom, answer.time or 0))
+        except (PresageError, RecursionError):
+            return ""
+        return str((told.failed or {}).get("reason") or "")
 
     def _record(self, at: Number) -> Record:
         arrived = self._facts[: bisect.bisect_right(self._arrivals, at)]
@@ -306,7 +328,11 @@ def _a_time(answer: Answer) -> Number:
 
 def ground(text: str) -> tuple[bool, Ground] | None:
     """A premise in canonical text: whether it is positive, and its atom; nothing if a variable is open."""
-    formula = parse_question(text, intervals=True).formula
+    try:
+        formula = parse_question(text, intervals=True).formula
+    except PresageError:
+        # Stretches with an open end, and what is counted, are no formulas.
+        return None
     positive = not isinstance(formula, Not)
     pinned = formula.formula if isinstance(formula, Not) else formula
     if not isinstance(pinned, Pinned) or not isinstance(pinned.formula, Atom) or pinned.pin.base is not None:

@@ -111,6 +111,60 @@ def test_dense_time_and_intervals(tmp_path: Path) -> None:
     assert said["proof"] is not None, said["no_proof"]
 
 
+def test_premises_with_open_ends_are_shown(tmp_path: Path) -> None:
+    program = """\
+timeline dense.
+input beat(machine) delay 1.
+running(X) :- once[0,10] beat(X).
+lost(X) :- running(X), historically[0,5] not beat(X).
+query lost(X).
+"""
+    replay, details = prepared(tmp_path, program, [("beat", ["press"], 0), ("beat", ["press"], 2)])
+    said = told(replay, details)["lost(press)@T"]
+    assert any("T]" in need for each in said for way in each["line"]["ways"] for need in way["needs"])
+    assert all(way.get("proof") is None for each in said for way in each["line"]["ways"] if "T]" in str(way["needs"]))
+
+
+def test_what_refuted_an_answer_is_a_sentence(tmp_path: Path) -> None:
+    program = """\
+timeline discrete.
+input temp(device, level) delay 1.
+input ack(device).
+alarm(X)@T :- temp(X, high)@T, temp(X, high)@T+1, not ack(X)@T+2.
+query alarm(X).
+"""
+    facts = [("temp", [name, "high"], time) for name, time in (("a", 0), ("b", 0), ("b", 1))]
+    said = told(*prepared(tmp_path, program, [*facts, ("ack", ["b"], 2)]))
+    assert said["alarm(a)@0"][-1]["why"] == "temp(a, high)@1 did not arrive by 2"
+    assert said["alarm(b)@0"][-1]["why"] == "ack(b)@2 arrived at 2"
+    assert not any(each["why"] for each in said["alarm(a)@0"] if each["line"]["status"] == "possible")
+
+
+def test_what_goes_on_is_one_answer_where_nothing_can_be_foretold(tmp_path: Path) -> None:
+    program = """\
+timeline discrete.
+input temp(device, celsius: int).
+hot(B) :- temp(B, C), C >= 70.
+exists I: incident(B, I) :- hot(B), not once[1] hot(B).
+incident(B, I)@T+1 :- incident(B, I)@T, hot(B)@T+1.
+query incident(B, I).
+"""
+    heat = [("temp", ["b1", celsius], time) for time, celsius in enumerate([60, 71, 72, 73, 60, 75])]
+    said = told(*prepared(tmp_path, program, heat))
+    assert list(said) == ["incident(b1, _:1)@1", "incident(b1, _:2)@5"]
+    assert statuses(said["incident(b1, _:1)@1"]) == ["holds", "confirmed"]
+    assert said["incident(b1, _:1)@1"][-1]["line"]["answer"] == "incident(b1, _:1)@[1,3]"
+    assert statuses(said["incident(b1, _:2)@5"]) == ["holds", "confirmed"], "it ends with the run"
+    assert "_:1" in said["incident(b1, _:1)@1"][0]["no_proof"]
+
+
+def test_what_goes_on_has_a_proof(tmp_path: Path) -> None:
+    program = "timeline discrete.\ninput temp(device, celsius: int).\nhot(D) :- temp(D, C), C >= 70.\nquery hot(D).\n"
+    heat = [("temp", ["b1", celsius], time) for time, celsius in enumerate([60, 71, 72, 60])]
+    first = told(*prepared(tmp_path, program, heat, emit="states"))["hot(b1)@1"][0]
+    assert first["line"]["status"] == "holds" and first["proof"]["holds"] == "hot(b1)@1"
+
+
 def test_a_chain_of_reasons_that_is_too_long(tmp_path: Path) -> None:
     program = """\
 timeline discrete.

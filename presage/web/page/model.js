@@ -45,7 +45,7 @@ export function geometry(row) {
   const start = startOf(row);
   const end = "to" in row ? timeNumber(row.to) : start;
   const name = splitFact(row.answer)[1];
-  const ranges = (row.bounds_of_ways ?? []).map((unless) => openTimes(unless).get(name) ?? {});
+  const ranges = united((row.bounds_of_ways ?? []).map((unless) => openTimes(unless).get(name) ?? {}));
   const all = [start, end, deadline];
   for (const each of facts) all.push(each.from, each.to);
   for (const each of ranges) all.push(each.low, each.high);
@@ -57,6 +57,17 @@ export function geometry(row) {
     high: times.length ? Math.max(...times) : null,
   };
   return row.places;
+}
+
+// Ranges as one sees them: those that touch are one.
+function united(ranges) {
+  const found = [];
+  for (const { low = -Infinity, high = Infinity } of [...ranges].sort((a, b) => (a.low ?? -Infinity) - (b.low ?? -Infinity))) {
+    const before = found.at(-1);
+    if (before && low <= before.high) before.high = Math.max(before.high, high);
+    else found.push({ low, high });
+  }
+  return found;
 }
 
 function passes(row, filter) {
@@ -126,14 +137,21 @@ export const newest = (model, count) => first(model.rows.values(), count, (a, b)
 export function grouping(rows, filter, keys) {
   if (filter.lanes !== "auto") return filter.lanes === "single" ? null : filter.lanes;
   if (rows.length <= MOST_SINGLE_LANES || filter.only !== null) return null;
+  // The first variable that puts several answers together; one that all queries have goes before one that some lack.
+  let second = null;
   for (const key of keys) {
     const names = new Set();
+    let lacking = false;
     for (const row of rows) {
+      lacking ||= !(key in row.bindings);
       names.add(groupName(row, key));
       if (names.size > rows.length * 0.7) break;
     }
-    if (names.size > 1 && names.size <= rows.length * 0.7) return key;
+    if (names.size < 2 || names.size > rows.length * 0.7) continue;
+    if (!lacking) return key;
+    second ??= key;
   }
+  if (second !== null) return second;
   return rows.length <= 300 ? null : (keys[0] ?? "query");
 }
 

@@ -13,11 +13,12 @@ function blocks(prose) {
   const programs = [];
   const plain = prose
     .replace(FENCE, (_, kind, text) => (kind === "presage" ? `\n\n\u0000${programs.push(text) - 1}\n\n` : "\n\n\u0001\n\n"))
-    .replace(PICTURE, "\n\n\u0001\n\n");
+    .replace(PICTURE, "\n\n\u0001");
   const found = [];
   for (const block of plain.split(/\n\s*\n/)) {
     const text = block.trim();
-    if (text === "\u0001") {
+    if (text.startsWith("\u0001")) {
+      // With a picture goes what stands directly below it: its caption.
       if (/^[^#|*-][\s\S]*:$/.test(found.at(-1) ?? "")) found[found.length - 1] = announced(found.at(-1));
     } else if (text.startsWith("\u0000")) found.push("```" + programs[Number(text.slice(1))]);
     else if (text) found.push(text);

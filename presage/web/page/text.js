@@ -139,6 +139,13 @@ export function showFact(text) {
   return when === "" ? what : `${what}@${showWritten(when)}`;
 }
 
+// A sentence about facts and times, with its times in the way the axis shows them.
+export function showSentence(text) {
+  if (!clock.shown) return text;
+  const shown = (written) => showWritten(written.replace(/[.,;:]$/, "")) + (/[.,;:]$/.exec(written)?.[0] ?? "");
+  return text.replace(/(@)([[(]?[^\s\])]+[\])]?)|\b((?:by|at|since|before|until|from|and|to) )(\d\S*)/g, (_, pin, when, word, time) => (pin ? `@${shown(when)}` : word + shown(time)));
+}
+
 // A length of time for people.
 export function showLength(ticks) {
   if (!clock.shown) return showNumber(ticks, ticks % 1 ? 0.01 : 1);
@@ -182,8 +189,10 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
-// A name that is cut in its middle where there is no room: names often differ at their ends.
-export function cutName(text, kept = 9) {
-  const end = text.length > kept + 6 ? text.slice(-kept) : "";
-  return [element("span", { class: "head", text: end ? text.slice(0, -kept) : text }), element("span", { class: "tail", text: end })];
+// A name that is cut where there is no room: in its predicate, since answers differ in their values, or where these are
+// long in their middle, since values often differ at their ends.
+export function cutName(text, most = 16, kept = 9) {
+  const values = text.slice(text.indexOf("("));
+  const end = text.includes("(") && values.length <= most ? values : text.length > kept + 6 ? text.slice(-kept) : "";
+  return [element("span", { class: "head", text: text.slice(0, text.length - end.length) }), element("span", { class: "tail", text: end })];
 }

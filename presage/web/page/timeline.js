@@ -283,7 +283,7 @@ export class Timeline {
     node.dataset.status = row.status;
     node.className = `lane ${row.status} ${tone} ${row.key === this.chosen ? "chosen" : ""} ${lane.item.inside ? "inside" : ""}`;
     const [what, when] = splitFact(row.answer);
-    const time = element("span", { class: "when", text: when === "" ? "" : `@${showWritten(when)}` });
+    const time = element("span", { class: when.length > 8 ? "when long" : "when", text: when === "" ? "" : `@${showWritten(when)}` });
     button.replaceChildren(glyph(row.status, tone), element("span", { class: "name" }, ...cutName(what)), time);
     button.title = row.answer;
     button.setAttribute("aria-label", describe(row));
