@@ -15,9 +15,11 @@ class Case:
     text: str
     steps: list[tuple[Any, list[Fact]]] = field(default_factory=list)
     """What arrives at which time."""
+    static: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
 
 
-def make_case(seed: int, individuals: int = 5, dense: bool = False) -> Case:
+def make_case(seed: int, individuals: int = 5, dense: bool = False, tables: bool = False, rates: bool = False) -> Case:
+    """With `tables`, static facts are asked for; with `rates`, it is known how likely facts are."""
     dice = random.Random(seed)
     delays = {name: dice.choice((0, 0, 1, 2)) for name in ("p", "r", "s")}
     lines = [f"timeline {'dense' if dense else 'discrete'}."]
@@ -85,4 +87,26 @@ def make_case(seed: int, individuals: int = 5, dense: bool = False) -> Case:
                     late = dice.randint(0, delays[name])
                     arriving.setdefault(at + late, []).append((name, row, at))
     steps = sorted(arriving.items())
-    return Case("\n".join(lines), steps)
+    case = Case("\n".join(lines), steps)
+    if tables:
+        _with_tables(case, dice, individuals)
+    if rates:
+        for wait in delays.values():
+            how = "{0: 0.5, 1: 0.3, 2: 0.1}" if wait == 2 and dice.random() < 0.5 else wait
+            case.text = case.text.replace(f") delay {wait}.", f") delay {how} rate 0.{dice.randint(1, 9)}.", 1)
+    return case
+
+
+def _with_tables(case: Case, dice: random.Random, individuals: int) -> None:
+    lines = case.text.splitlines()
+    asked = ("site(X, L), L > 1", "site(X, L), good(L)", "chosen(X)", "not chosen(X)", "site(X, V)", "good(V)")
+    for place, line in enumerate(lines):
+        if line.startswith("q(X)"):
+            fine = [each for each in asked if "V" not in each or "V" in line]
+            lines[place] = f"{line.removesuffix('.')}, {dice.choice(fine)}."
+    lines[1:1] = ["static site(x, v).", "static good(v).", "static chosen(x)."]
+    case.text = "\n".join(lines)
+    names = [f"k{index}" for index in range(individuals)]
+    case.static += [("chosen", (name,)) for name in names if dice.random() < 0.6]
+    case.static += [("site", (name, value)) for name in names for value in (1, 2, 3, "k1") if dice.random() < 0.35]
+    case.static += [("good", (value,)) for value in (2, 3, "k1") if dice.random() < 0.6]

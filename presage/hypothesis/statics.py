@@ -15,11 +15,14 @@ Row = tuple[Value, ...]
 class StaticRows:
     def __init__(self) -> None:
         self.given: dict[str, dict[Row, None]] = {}
+        self.changes = 0
+        """How often something was added: who has made something of these rows sees that there are more."""
         self.indexes: dict[tuple[str, tuple[int, ...]], dict[Row, list[Row]]] = {}
 
     def add(self, name: str, row: Row) -> None:
         self.given.setdefault(name, {})[row] = None
         self.indexes.clear()
+        self.changes += 1
 
     def add_facts_of(self, subject: Subject) -> None:
         """The static facts that the program itself states."""

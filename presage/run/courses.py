@@ -14,16 +14,21 @@ from presage.answers.schema import answer_schema, answers_table
 from presage.hypothesis.bulk.engine import Bulk
 from presage.hypothesis.courses import lines
 from presage.hypothesis.courses.adopting import adopt
+from presage.hypothesis.courses.chances import Chances
 from presage.hypothesis.courses.engine import Courses
 from presage.hypothesis.courses.entering import merged
 from presage.hypothesis.courses.fitting import Grouping, distances
 from presage.hypothesis.courses.shapes import ToldRows
 from presage.hypothesis.courses.splitting import may_split
+from presage.hypothesis.courses.symbolic import SymbolSum
 from presage.hypothesis.courses.tables import ConstantTexts
 from presage.hypothesis.courses.tables import OutcomeColumns as Told
 from presage.hypothesis.courses.tracing import Tracer
+from presage.hypothesis.ranges.confidence import factors_of
 from presage.hypothesis.ranges.engine import Ranges
+from presage.hypothesis.ranges.pieces import ZonePiece
 from presage.hypothesis.saving import read, written
+from presage.hypothesis.statics import StaticRows
 from presage.io.facts import Fact
 from presage.io.tables import Columns
 from presage.model.terms import Number
@@ -39,11 +44,12 @@ class ToldByCourses:
     rows: ToldRows
     values: list[Any]
     per_unit: int
+    chances: Chances
     others: list[Answer]
     """Of individuals that go by themselves."""
 
     def answers(self) -> list[Answer]:
-        found = [*lines.answers(self.rows, self.values, self.per_unit), *self.others]
+        found = [*lines.answers(self.rows, self.values, self.per_unit, self.chances), *self.others]
         return sorted(found, key=in_order)
 
     def tables(self) -> list[Any]:
@@ -57,7 +63,7 @@ class ToldByCourses:
         schema, names = answer_schema(self.courses.whole), ConstantTexts(self.values)
         for outcome in np.unique(rows.outcomes).tolist():
             here = rows.outcomes == outcome
-            told = Told(rows.vectors[here], rows.values[here], rows.keys[here], names, self.per_unit)
+            told = Told(rows.vectors[here], rows.values[here], rows.keys[here], names, self.per_unit, self.chances)
             for template in rows.steps[outcome].told:
                 yield told.table(template, schema), template.fields["predicate"], told.beginning(template)
 
@@ -96,6 +102,7 @@ class CourseSupposing(RangeSupposing):
         super().__init__(subject, engine)
         self.intake = Bulk(())
         self.intake.listens = set(grouping.literals)
+        self.likely = Chances(self.confidence)
         self.seen = 0
         self.is_many = self.few == 0
         tracer = Tracer(self._new_engine, self._of, self.line.whole, self._splits(engine))
@@ -105,9 +112,14 @@ class CourseSupposing(RangeSupposing):
     def _splits(engine: Ranges) -> bool:
         return may_split(engine, max((abs(Fraction(each)) for each in distances(engine)), default=Fraction(0)))
 
-    def _new_engine(self) -> Ranges:
-        """Without any memory."""
-        return self.engine.without_memory()
+    def _new_engine(self, statics: StaticRows | None) -> Ranges:
+        return self.engine.without_memory(statics)
+
+    def _confidence(self, piece: ZonePiece, now: Number) -> Any:
+        """Of an individual that stands for others, what it hangs on."""
+        if isinstance(now, SymbolSum):
+            return factors_of(piece, self.engine, self.confidence)
+        return super()._confidence(piece, now)
 
     @property
     def columns(self) -> Bulk:  # type: ignore[override]
@@ -168,7 +180,7 @@ class CourseSupposing(RangeSupposing):
             courses.take(name, numbers, np.array([int(times.first[0] * courses.per_unit)], np.int64))
         rows, changes = courses.step(now, stretches)
         others = self._answers(changes, now) if changes else []
-        told = ToldByCourses(courses, rows, symbols.values, courses.per_unit, others)
+        told = ToldByCourses(courses, rows, symbols.values, courses.per_unit, self.likely, others)
         return Answers(len(rows) + len(others), told.answers, told)
 
     def next_wake(self) -> Number | None:
@@ -181,7 +193,7 @@ class CourseSupposing(RangeSupposing):
         rows, changes = self.courses.standing(now)
         self.engine.now = self.now  # it takes no step where nothing happens to those that go by themselves
         others = self._answers([*changes, *self.engine.standing()], now)
-        told = ToldByCourses(self.courses, rows, self.intake.symbols.values, self.courses.per_unit, others)
+        told = ToldByCourses(self.courses, rows, self.intake.symbols.values, self.courses.per_unit, self.likely, others)
         confirmed = self.confirmed(last, now)
         size = len(confirmed) + len(rows) + len(others)
         return Answers(size, lambda: [*confirmed, *told.answers()])

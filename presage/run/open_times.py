@@ -54,7 +54,8 @@ def suppose(subject: Any, unfolded: Unfolded, choice: Choice = ALL) -> Supposing
         if fast.bulk is not None or fast.grid is not None:
             return fast
     engine = range_engine(subject, patterns)
-    if choice == ALL and not Confidence(engine.delays).given and (alike := individuals(engine)) is not None:
+    learns = any(each.learned for known in subject.predicates.values() for each in known.inputs)
+    if choice == ALL and not learns and (alike := individuals(engine)) is not None:
         from presage.run.courses import CourseSupposing
 
         return CourseSupposing(subject, engine, alike)
@@ -237,8 +238,11 @@ class RangeSupposing:
             "needs": words.needs(),
             "unless": words.unless() if piece.needs else words.limits(),
             "decided_by": self.decided_by(piece),
-            "confidence": confidence_of(piece, self.engine, self.confidence, now),
+            "confidence": self._confidence(piece, now),
         }
+
+    def _confidence(self, piece: ZonePiece, now: Number) -> Any:
+        return confidence_of(piece, self.engine, self.confidence, now)
 
     def decided_by(self, piece: ZonePiece) -> Number | None:
         """When all premises are settled, at the latest choice of times; `None` if that is never."""

@@ -68,6 +68,9 @@ def compare(case: Case, end: int, dice: random.Random | None, kind: type[CourseS
     if found is None:
         return False
     alone, many = found
+    for side in found:
+        for name, row in case.static:
+            side.engine.statics.add(name, row)
     arriving = dict(case.steps)
     for now in sorted({*arriving, *range(end)}):
         facts = [Fact(name, row, time, time) for name, row, time in arriving.get(now, [])]
@@ -99,6 +102,18 @@ def test_individuals_are_told_the_same(seed: int) -> None:
 def test_on_dense_time_too(seed: int) -> None:
     if not compare(make_case(seed, individuals=3, dense=True), 18, None):
         REFUSED["dense"] += 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_with_static_facts(seed: int) -> None:
+    dense = seed % 3 == 2
+    case = make_case(seed, individuals=4, dense=dense, tables=True)
+    compare(case, 20, random.Random(seed), Apart if seed % 2 else Many)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_how_likely_answers_are(seed: int) -> None:
+    compare(make_case(seed, individuals=4, tables=seed % 2 == 1, rates=True), 20, random.Random(seed))
 
 
 class Apart(Many):

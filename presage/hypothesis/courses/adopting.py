@@ -27,7 +27,7 @@ def adopt(courses: Courses, now: Number | None, facts: Iterable[Given], told: di
         known.setdefault(courses.key_of(name, row), ([], {}))[1][name, row] = each
     courses.direct.now = courses.direct.since = now
     for key, (own, said) in known.items():
-        row = int(courses.rows_of(courses.symbols.number_all(list(key)).reshape(1, -1))[0])
+        row = int(courses.newcomers.rows_of(courses.symbols.number_all(list(key)).reshape(1, -1))[0])
         parts = None if courses.people.is_direct[row] else _entered(courses, now, key, own, said)
         if parts is None:
             courses.people.is_direct[row] = True
@@ -52,13 +52,13 @@ def _entered(courses: Courses, now: Number, key: Any, facts: list[Given], told: 
     if not courses.tracer.splits or not any(each.at for each in told.values()):
         whole = enter(key, facts, told, constants)
         return None if whole is None else [whole]
-    engine = courses.tracer.make()
+    engine = courses.tracer.make(None)
     engine.restore(now, now, facts, told)
     for each in told:
         engine.looked_at[each] = engine.pieces(each, engine.undecided(each[0]))
     answers = [
         enter(key, list(own.memory.everything()), own.told, constants, (asked[0], at, hears(own, asked)))
-        for asked, at, own in split(engine, courses.tracer.make, now).answers
+        for asked, at, own in split(engine, lambda: courses.tracer.make(None), now).answers
     ]
     found = [enter(key, list(engine.memory.everything()), engine.told, constants), *answers]
     return None if any(each is None for each in found) else found

@@ -10,8 +10,8 @@ import numpy as np
 
 from presage.hypothesis.courses.conditions import compiled
 from presage.hypothesis.courses.shapes import NOTHING, CourseShape
-from presage.hypothesis.courses.symbolic import Untraceable
-from presage.hypothesis.courses.tracing import Spawn, Sum, TracedStep, Vector
+from presage.hypothesis.courses.symbolic import Sum, Untraceable
+from presage.hypothesis.courses.tracing import Spawn, TracedStep, Vector
 from presage.kernels import courses as kernel
 from presage.kernels.hashing import EMPTY
 

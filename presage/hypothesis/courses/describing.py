@@ -64,8 +64,9 @@ def described(
         (), [], list(shape.values), [_in_units(each) for each in people.numbers[row, : len(values)].tolist()], []
     )
     for place in places:
-        kind = kinds.all[int(arriving.kinds[place])]
-        sequence.append(int(arriving.kinds[place]))
+        number_of_kind = int(arriving.kinds[place])
+        kind = kinds.all[number_of_kind]
+        sequence.append(number_of_kind)
         refs = []
         for index in range(len(kind.payload)):
             value, as_number = int(arriving.given[place, index]), int(numbers[place, index])
@@ -84,7 +85,7 @@ def described(
                 fresh.append(as_number)
                 found.kinds.append(is_number)
         row_refs = tuple(refs[each.what] if each.kind == VALUE else each for each in kind.row)
-        found.arrivals.append(ArrivingFact(kind.predicate, row_refs))
+        found.arrivals.append(ArrivingFact(kind.predicate, row_refs, kinds.is_static(number_of_kind)))
     found.sequence = tuple(sequence)
     found.fresh = [_in_units(each) for each in fresh]
     found.is_fine = kernel.NEVER - 2 not in fresh

@@ -21,9 +21,11 @@ from presage.hypothesis.courses.fitting import Grouping, distances
 from presage.hypothesis.courses.individuals import Individuals
 from presage.hypothesis.courses.kinds import Kinds
 from presage.hypothesis.courses.looking import Looks
+from presage.hypothesis.courses.newcomers import Newcomers
 from presage.hypothesis.courses.shapes import ToldRows, together
+from presage.hypothesis.courses.static_facts import StaticFacts
 from presage.hypothesis.courses.symbolic import Untraceable
-from presage.hypothesis.courses.touched import Taken, Touched
+from presage.hypothesis.courses.touched import Taken, Touched, with_static_facts
 from presage.hypothesis.courses.tracing import Tracer, Vector
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.told import Change, Told
@@ -50,6 +52,7 @@ class Courses:
         self.automaton, self.looks = Automaton(self.kinds.bits(), direct.asked), Looks(tracer)
         self.width = len(grouping.columns)
         self.people = Individuals(self.width)
+        self.newcomers = Newcomers(self.people, self.kinds, StaticFacts(direct, grouping) if grouping.tables else None)
         self.arriving: list[tuple[str, Ints, Ints]] = []
         self.now: Number | None = None
         self.steps = 0
@@ -67,18 +70,7 @@ class Courses:
         if found is None:
             return None
         keys, kinds, times, given = found
-        return Arriving(self.rows_of(np.ascontiguousarray(keys)), kinds, times, given)
-
-    def rows_of(self, keys: Ints) -> Ints:
-        return self.people.rows_of(keys, self._is_odd)
-
-    def _is_odd(self, keys: Ints) -> Ints:
-        """Whose key is a constant of the program, or the same twice: nobody else is like them."""
-        odd = np.isin(keys, self.kinds.constants).any(axis=1)
-        for first in range(self.width):
-            for second in range(first):
-                odd |= keys[:, first] == keys[:, second]
-        return odd
+        return Arriving(self.newcomers.rows_of(np.ascontiguousarray(keys)), kinds, times, given)
 
     # -- a step -----------------------------------------------------------------------------------
 
@@ -86,6 +78,8 @@ class Courses:
         """What changes by the facts taken since the last step, and by the time. Who has facts over stretches of time
         goes by itself."""
         then: Number = -1 if self.now is None else self.now
+        for each in self.newcomers.looked_up_again():
+            self._hand_over(each)
         for name, row, _ in stretches:
             self._hand_over_key(name, row)
         self.steps += 1
@@ -187,15 +181,15 @@ class Courses:
     ) -> ToldRows:
         """First the answers that go on by themselves take their steps, then the individuals of keys: these may have to
         say something of answers that have just ended."""
-        numbers = self.kinds.numbers_of(arriving.given)
-        taken, hopeless = self._stepped(answers, arriving, numbers, then, now)
+        taken, hopeless = self._stepped(answers, arriving, then, now)
         for owner in np.unique(self.people.owner[hopeless.rows]).tolist():
-            facts += self._handed_over(owner, taken, keys, arriving)
+            taken = self._undone(taken, owner)
+            facts += self._handed_over(owner, keys, arriving)
         keys = keys.chosen(~self.people.is_direct[keys.rows])
-        more, hopeless = self._stepped(keys, arriving, numbers, then, now)
+        more, hopeless = self._stepped(keys, arriving, then, now)
         for row in hopeless.rows.tolist():
-            facts += self._handed_over(row, taken, hopeless, arriving)
-        taken = [each.of_others() for each in taken]
+            taken = self._undone(taken, row)
+            facts += self._handed_over(row, keys, arriving)
         for each in more:
             self._hide_known(each)
         self._begin_answers(more)
@@ -204,10 +198,10 @@ class Courses:
             self.people.end(ended)
         return together(self.automaton.steps, [each.told() for each in (*taken, *more)], self.width)
 
-    def _stepped(
-        self, touched: Touched, arriving: Arriving, numbers: Ints, then: Number, now: Number
-    ) -> tuple[list[Taken], Touched]:
+    def _stepped(self, touched: Touched, arriving: Arriving, then: Number, now: Number) -> tuple[list[Taken], Touched]:
         """The steps that are taken, and who cannot take one."""
+        touched, arriving = with_static_facts(touched, arriving, self.people)
+        numbers = self.kinds.numbers_of(arriving.given)
         found: list[Taken] = []
         hopeless = []
         while len(touched.rows):
@@ -256,8 +250,11 @@ class Courses:
             taken.rows, taken.outcomes, taken.vectors, known.outcomes, known.programs, people.first, people.next,
             people.anchors, people.asked, hidden,
         ):  # fmt: skip
-            for place in np.flatnonzero(hidden).tolist():
-                taken.outcomes[place] = known.variant(int(taken.outcomes[place]), int(hidden[place]), self.per_unit)
+            pairs, places = np.unique(np.column_stack([taken.outcomes, hidden]), axis=0, return_inverse=True)
+            variants = [
+                known.variant(outcome, bits, self.per_unit) if bits else outcome for outcome, bits in pairs.tolist()
+            ]
+            taken.outcomes = np.array(variants, np.int64)[places.ravel()]
             taken.table = known.outcomes
 
     def _begin_answers(self, taken: list[Taken]) -> None:
@@ -285,22 +282,24 @@ class Courses:
             people.wakes[rows], people.forgets[rows] = _moments(begin.wake, vectors), _moments(begin.forget, vectors)
             people.wake_later(rows)
 
-    def _undo(self, taken: list[Taken], owner: int) -> None:
-        """Takes back the steps that answers of an owner took."""
+    def _undone(self, taken: list[Taken], owner: int) -> list[Taken]:
+        """Takes back the steps that answers of an owner took, and gives the others."""
         people, known = self.people, self.automaton
+        others = []
         for each in taken:
-            for place in np.flatnonzero(people.owner[each.rows] == owner).tolist():
+            is_own = people.owner[each.rows] == owner
+            for place in np.flatnonzero(is_own).tolist():
                 row, (sequence, vector, _) = int(each.rows[place]), known.origins[int(each.outcomes[place])]
                 people.shapes[row] = sequence[0]
                 people.times[row, : vector.values] = each.vectors[place, : vector.values]
                 own = vector.then - vector.values
                 people.values[row, :own] = each.brought[place, :own]
                 people.numbers[row, :own] = each.vectors[place, vector.values : vector.then]
-            each.others &= people.owner[each.rows] != owner
+            others.append(each.chosen(~is_own) if is_own.any() else each)
+        return others
 
-    def _handed_over(self, row: int, taken: list[Taken], touched: Touched, arriving: Arriving) -> list[Given]:
-        """What arrives for an individual that goes by itself from now on, as if its answers had taken no step."""
-        self._undo(taken, row)
+    def _handed_over(self, row: int, touched: Touched, arriving: Arriving) -> list[Given]:
+        """What arrives for an individual that goes by itself from now on."""
         self._hand_over(row)
         return [
             fact
@@ -378,7 +377,8 @@ class Courses:
         people = self.people
         known = people.shapes != 0
         keys = people.keys[known | people.is_direct | (people.first >= 0)]
-        used = [keys, people.values[known], told.keys, told.values, self.kinds.constants]
+        static = people.static_values[known | people.is_direct | (people.first >= 0)]
+        used = [keys, people.values[known], static, told.keys, told.values, self.kinds.constants]
         people.forget_idle()
         self.symbols.keep_only(np.unique(np.concatenate([each.ravel() for each in used])))
         self.kinds.forget_numbers()
@@ -407,6 +407,8 @@ class Courses:
             both = np.full((len(rows), 2), at, np.int64)
             vectors = np.column_stack([times, values, both])
             try:
+                if self.grouping.tables:
+                    raise Untraceable("what individuals have in tables")
                 for step, here in list(self.looks.of(known, vectors, self.per_unit)):
                     kept = self.people.values[rows[here], : len(known.values)]
                     found.append((np.full(len(here), step), vectors[here], kept, self.people.keys[rows[here]]))
@@ -416,7 +418,7 @@ class Courses:
         return together(self.looks.steps, found, self.width), others
 
     def _standing_of(self, row: int, now: Number) -> list[Change]:
-        engine = self.tracer.make()
+        engine = self.tracer.make(None)
         if self.people.owner[row] >= 0:
             engine.only = engine.line.point(self._time(int(self.people.anchors[row])))
         engine.restore(now, now, *self._concrete(row))
@@ -428,7 +430,7 @@ class Courses:
     def _hand_over_key(self, name: str, row: tuple[Value, ...]) -> None:
         if name in self.kinds.listening:
             numbers = self.symbols.number_all(list(self.key_of(name, row)))
-            found = int(self.rows_of(numbers.reshape(1, -1))[0])
+            found = int(self.newcomers.rows_of(numbers.reshape(1, -1))[0])
             if not self.people.is_direct[found]:
                 self._hand_over(found)
 

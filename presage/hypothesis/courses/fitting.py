@@ -27,6 +27,8 @@ class Grouping:
     """All values that the patterns name."""
     literals: dict[str, tuple[Need, ...]]
     """The literals that ask for facts, by their input."""
+    tables: bool
+    """Whether static facts are asked for."""
 
     def places(self, predicate: str) -> tuple[int, ...]:
         return tuple(each[predicate] for each in self.columns)
@@ -51,17 +53,22 @@ def grouping(engine: Ranges) -> Grouping | None:
     literals: dict[str, list[Need]] = {}
     for found in patterns.values():
         for pattern in found:
-            for given in (pattern.arguments, *(each.arguments for each in pattern.literals)):
+            facts = [each.arguments for each in pattern.literals]
+            for given in (pattern.arguments, *facts, *(each.arguments for each in pattern.lookups)):
                 constants.update((each.value, None) for each in given if isinstance(each, Fixed))
             for literal in pattern.literals:
                 if literal.positive or literal.predicate not in patterns:
                     literals.setdefault(literal.predicate, []).append(literal)
-    return Grouping(tuple(columns), tuple(constants), {name: tuple(each) for name, each in literals.items()})
+    asked = {name: tuple(each) for name, each in literals.items()}
+    tables = any(pattern.lookups for found in patterns.values() for pattern in found)
+    return Grouping(tuple(columns), tuple(constants), asked, tables)
 
 
 def _is_plain(pattern: RangePattern, engine: Ranges) -> bool:
-    if pattern.lookups or pattern.counted or not pattern.literals:
+    if pattern.counted or (not pattern.premises and not pattern.absences):
         return False
+    if pattern.absences and any(each.positive for each in pattern.lookups):
+        return False  # static facts and what does not arrive bring answers about
     if any(each.times or not _is_sum(each.left) or not _is_sum(each.right) for each in pattern.conditions):
         return False
     return all(

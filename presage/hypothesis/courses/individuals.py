@@ -6,7 +6,7 @@ The individual of a key is found by it. It may own others, each of which is one 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,14 +38,17 @@ class Individuals:
         self.anchors = np.zeros(capacity, np.int64)
         self.asked = np.zeros(capacity, np.int64)
         """The time of the answer, and the number of its query."""
+        self.static_kinds = np.zeros((capacity, 0), np.int64)
+        self.static_values = np.zeros((capacity, 0, 1), np.int32)
+        """The static facts that it can make use of, −1 where there are no more."""
         self.size = 0
         self.free: list[int] = []
         self.slots = np.full(256, -1, np.int64)
         self.due: dict[int, list[Ints]] = {}
         self.soonest: list[int] = []
 
-    def rows_of(self, keys: Ints, is_odd: Callable[[Ints], Ints]) -> Ints:
-        """Their rows; of those that are new, who is odd goes by itself."""
+    def rows_of(self, keys: Ints, welcome: Callable[[Ints], None]) -> Ints:
+        """Their rows; those that are new are welcomed."""
         found = np.empty(len(keys), np.int64)
         kernel.find_rows(self.slots, self.keys, keys, found)
         missing = int((found < 0).sum())
@@ -59,7 +62,7 @@ class Individuals:
             del self.free[len(self.free) - given :]
             taken = rows[:given]
             self._clear(taken)
-            self.is_direct[taken] = is_odd(self.keys[taken])
+            welcome(taken)
         return found
 
     def _clear(self, rows: Ints) -> None:
@@ -74,12 +77,13 @@ class Individuals:
             self._make_room(more, owners)
 
     def begin(self, owners: Ints, anchors: Ints, asked: int) -> Ints:
-        """ToldRows for answers of some owners, for which there is room."""
+        """Rows for answers of some owners, for which there is room."""
         rows = np.array(self.free[len(self.free) - len(owners) :][::-1], np.int64)
         del self.free[len(self.free) - len(owners) :]
         self._clear(rows)
         self.keys[rows] = self.keys[owners]
         self.owner[rows], self.anchors[rows], self.asked[rows] = owners, anchors, asked
+        self.static_kinds[rows], self.static_values[rows] = self.static_kinds[owners], self.static_values[owners]
         kernel.link(rows, owners, self.first, self.next, self.before)
         return rows
 
@@ -146,6 +150,18 @@ class Individuals:
         if values > self.values.shape[1]:
             more = ((0, 0), (0, values - self.values.shape[1]))
             self.values, self.numbers = np.pad(self.values, more), np.pad(self.numbers, more)
+
+    def give_static(self, row: int, kinds: Sequence[int], values: Sequence[Sequence[int]]) -> None:
+        """The static facts of one of them, with their values."""
+        most, wide = self.static_values.shape[1:]
+        more, wider = max(0, len(kinds) - most), max(0, max(map(len, values), default=0) - wide)
+        if more or wider:
+            self.static_kinds = np.pad(self.static_kinds, ((0, 0), (0, more)), constant_values=-1)
+            self.static_values = np.pad(self.static_values, ((0, 0), (0, more), (0, wider)))
+        self.static_kinds[row] = -1
+        self.static_kinds[row, : len(kinds)] = kinds
+        for place, each in enumerate(values):
+            self.static_values[row, place, : len(each)] = each
 
     def due_by(self, now: int) -> Ints:
         """Those that have to be looked at though nothing arrives; those that are over are forgotten."""

@@ -50,6 +50,7 @@ class Kinds:
         self.all: list[Kind] = []
         self.payloads = np.zeros(16, np.int64)
         self.known_numbers = np.full(16, kernel.NEVER - 1, np.int64)
+        self.static: dict[tuple[str, tuple[Ref, ...]], int] = {}
         self.listening = {name: self._listening(name) for name in grouping.literals}
 
     def sorted_out(self, arriving: Sequence[tuple[str, Sequence[Ints], Ints]]) -> Any:
@@ -82,9 +83,36 @@ class Kinds:
     def bits(self) -> dict[str, int]:
         """The kinds of facts of each input, as bits; those after many share one."""
         found = dict.fromkeys(self.listening, 0)
-        for place, kind in enumerate(self.all):
+        for place, kind in enumerate(self.all):  # static ones come later
             found[kind.predicate] |= 1 << min(place, 62)
         return found
+
+    def of_static(self, name: str, row: Sequence[Any]) -> tuple[int, list[int]]:
+        """The kind of a static fact, and the numbers of its values. Its key is one of its values."""
+        refs: list[Ref] = []
+        payload: list[int] = []
+        for place, each in enumerate(row):
+            if each in self.grouping.constants:
+                refs.append(Ref(CONSTANT, each))
+            else:
+                refs.append(Ref(VALUE, len(payload)))
+                payload.append(place)
+        kind = Kind(name, tuple(refs), tuple(payload))
+        known = self.static.get((name, kind.row))
+        if known is None:
+            known = self.static[name, kind.row] = self._new(kind)
+        return known, self.symbols.number_all([row[place] for place in payload]).tolist() if payload else []
+
+    def is_static(self, kind: int) -> bool:
+        """Whether it is one of static facts."""
+        return self.all[kind].predicate not in self.listening
+
+    def _new(self, kind: Kind) -> int:
+        if len(self.all) >= len(self.payloads):
+            self.payloads = np.concatenate([self.payloads, np.zeros_like(self.payloads)])
+        self.payloads[len(self.all)] = len(kind.payload)
+        self.all.append(kind)
+        return len(self.all) - 1
 
     def _listening(self, name: str) -> Listening:
         literals = self.grouping.literals[name]
@@ -109,11 +137,7 @@ class Kinds:
                 else:
                     row.append(Ref(VALUE, len(payload)))
                     payload.append(place)
-            if len(self.all) >= len(self.payloads):
-                self.payloads = np.concatenate([self.payloads, np.zeros_like(self.payloads)])
-            self.payloads[len(self.all)] = len(payload)
-            kinds[index] = len(self.all)
-            self.all.append(Kind(name, tuple(row), tuple(payload)))
+            kinds[index] = self._new(Kind(name, tuple(row), tuple(payload)))
         return Listening(key, others, kinds)
 
     def _fits(self, arguments: Sequence[Any], codes: dict[int, int]) -> bool:

@@ -7,8 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from presage.answers import Answer, show_answer_atom
+from presage.hypothesis.courses.chances import Chance, Chances
 from presage.hypothesis.courses.shapes import Ref, ToldRows
-from presage.hypothesis.courses.tracing import Sum, Template
+from presage.hypothesis.courses.symbolic import Sum
+from presage.hypothesis.courses.tracing import Template
 from presage.model.printer import show_number
 from presage.model.terms import Number, Variable, number
 
@@ -18,12 +20,19 @@ Values = Sequence[Any]
 class Instance:
     """One individual at one step: the numbers and values that templates speak of."""
 
-    __slots__ = ("given", "key", "numbers", "per_unit", "values")
+    __slots__ = ("chances", "given", "key", "numbers", "per_unit", "values")
 
     def __init__(
-        self, numbers: Sequence[int], given: Sequence[int], key: Sequence[int], values: Values, per_unit: int
+        self,
+        numbers: Sequence[int],
+        given: Sequence[int],
+        key: Sequence[int],
+        values: Values,
+        per_unit: int,
+        chances: Chances,
     ) -> None:
         self.numbers, self.given, self.key, self.values, self.per_unit = numbers, given, key, values, per_unit
+        self.chances = chances
 
     def time(self, total: Sum | None) -> Number | None:
         if total is None:
@@ -57,13 +66,18 @@ class Instance:
     def texts(self, several: Sequence[Sequence[Any]]) -> tuple[str, ...]:
         return tuple([self.text(each) for each in several])
 
-    def way(self, fields: dict[str, Any]) -> dict[str, Any]:
+    def _chance(self, chance: Chance | None, now: Any) -> float | None:
+        if chance is None:
+            return None
+        return self.chances.at(chance, [self.time(each) - now for each in chance.times])
+
+    def way(self, fields: dict[str, Any], now: Number) -> dict[str, Any]:
         return {
             "because": self.texts(fields["because"]),
             "needs": self.texts(fields["needs"]),
             "unless": self.texts(fields["unless"]),
             "decided_by": self.time(fields["decided_by"]),
-            "confidence": fields["confidence"],
+            "confidence": self._chance(fields["confidence"], now),
         }
 
     def answer(self, template: Template) -> Answer:
@@ -80,17 +94,17 @@ class Instance:
             start=self.time(fields["start"]),
             end=self.time(fields["end"]),
             bounds=fields["bounds"],
-            **self.way(fields),
-            ways=tuple([self.way(each) for each in fields["ways"]]),
+            **self.way(fields, now),
+            ways=tuple([self.way(each, now) for each in fields["ways"]]),
             ways_left_out=fields["ways_left_out"],
             open_time=fields["open_time"],
         )
 
 
-def answers(rows: ToldRows, values: Values, per_unit: int) -> Iterator[Answer]:
+def answers(rows: ToldRows, values: Values, per_unit: int, chances: Chances) -> Iterator[Answer]:
     for outcome, numbers, given, key in zip(
         rows.outcomes.tolist(), rows.vectors.tolist(), rows.values.tolist(), rows.keys.tolist(), strict=True
     ):
-        instance = Instance(numbers, given, key, values, per_unit)
+        instance = Instance(numbers, given, key, values, per_unit, chances)
         for template in rows.steps[outcome].told:
             yield instance.answer(template)

@@ -86,6 +86,7 @@ class ArrivingFact(NamedTuple):
     predicate: str
     row: tuple[Ref, ...]
     """Values that are new to the individual are numbered after those it has."""
+    is_static: bool = False
 
 
 @dataclass(slots=True)

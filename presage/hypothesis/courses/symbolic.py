@@ -17,6 +17,13 @@ class Untraceable(Exception):
     """Something was asked of symbols whose answer holds for these values alone."""
 
 
+class Sum(NamedTuple):
+    """A number: some of the vector's, with factors, and a constant."""
+
+    terms: Terms
+    constant: Any
+
+
 AT_MOST, LESS, DIFFERS = "at most", "less", "differs"
 
 
@@ -248,6 +255,14 @@ class _Symbolic:
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self
+
+
+def total(number: Any) -> Sum:
+    return Sum(number.terms, number.constant) if isinstance(number, _Symbolic) else Sum((), number)
+
+
+def total_of(number: Any) -> Sum | None:
+    return None if number is None else total(number)
 
 
 def _opposite(away: _Symbolic) -> tuple[Terms, Any]:

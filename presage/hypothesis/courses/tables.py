@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from presage.answers import show_answer_atom
+from presage.hypothesis.courses.chances import Chance, Chances
 from presage.hypothesis.courses.shapes import Ref
-from presage.hypothesis.courses.tracing import Sum, Template
+from presage.hypothesis.courses.symbolic import Sum
+from presage.hypothesis.courses.tracing import Template
 from presage.model.printer import show_number
 from presage.model.terms import number
 
@@ -55,8 +57,11 @@ def _plain(value: Any) -> str:
 class OutcomeColumns:
     """The individuals of which one outcome is told."""
 
-    def __init__(self, vectors: Any, given: Any, keys: Any, names: ConstantTexts, per_unit: int) -> None:
+    def __init__(
+        self, vectors: Any, given: Any, keys: Any, names: ConstantTexts, per_unit: int, chances: Chances
+    ) -> None:
         self.vectors, self.given, self.keys, self.names, self.per_unit = vectors, given, keys, names, per_unit
+        self.chances = chances
         self.size = len(keys)
 
     def table(self, template: Template, schema: Any) -> Any:
@@ -74,11 +79,9 @@ class OutcomeColumns:
             "from": self.time(fields["start"], schema.field("from").type),
             "to": self.time(fields["end"], schema.field("to").type),
             "bounds": pa.repeat(fields["bounds"], self.size) if fields["bounds"] else None,
-            "ways": self._ways(fields["ways"], schema.field("ways").type),
+            "ways": self._ways(fields["ways"], fields["now"], schema.field("ways").type),
             "decided_by": self.time(fields["decided_by"], schema.field("decided_by").type),
-            "confidence": None
-            if fields["confidence"] is None
-            else pa.repeat(pa.scalar(fields["confidence"], pa.float64()), self.size),
+            "confidence": self._likely(fields["confidence"], fields["now"]),
         }
         for name in ("because", "needs", "unless"):
             known[name] = self.texts(fields[name], schema.field(name).type)
@@ -173,7 +176,18 @@ class OutcomeColumns:
         values = columns[0] if count == 1 else pa.concat_arrays(columns).take(pa.array(order))
         return pa.MapArray.from_arrays(begins, names, values, kind)
 
-    def _ways(self, ways: Sequence[dict[str, Any]], kind: Any) -> Any:
+    def _likely(self, chance: Chance | None, now: Sum) -> Any:
+        import pyarrow as pa
+
+        if chance is None:
+            return None
+        if not chance.factors:
+            return pa.repeat(pa.scalar(1.0), self.size)
+        then = self._parts(now)
+        away = [(self._parts(each) - then) // self.per_unit for each in chance.times]
+        return pa.array(self.chances.column(chance, away), pa.float64())
+
+    def _ways(self, ways: Sequence[dict[str, Any]], now: Sum, kind: Any) -> Any:
         import pyarrow as pa
 
         count = len(ways)
@@ -190,10 +204,9 @@ class OutcomeColumns:
                 elif field.name == "decided_by":
                     found = self.time(way["decided_by"], field.type)
                     columns.append(pa.nulls(self.size, field.type) if found is None else found)
-                elif way["confidence"] is None:
-                    columns.append(pa.nulls(self.size, field.type))
                 else:
-                    columns.append(pa.repeat(pa.scalar(way["confidence"], field.type), self.size))
+                    likely = self._likely(way["confidence"], now)
+                    columns.append(pa.nulls(self.size, field.type) if likely is None else likely)
             structs.append(pa.StructArray.from_arrays(columns, fields=fields))
         order = np.arange(count * self.size).reshape(count, self.size).T.ravel()
         return pa.ListArray.from_arrays(begins, pa.concat_arrays(structs).take(pa.array(order)), kind)

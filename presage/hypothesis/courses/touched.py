@@ -8,6 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from presage.hypothesis.courses.describing import Arriving
+from presage.hypothesis.courses.individuals import Individuals
 from presage.kernels import courses as kernel
 
 Ints = Any
@@ -44,6 +46,30 @@ class Touched:
         return range(int(self.begins[place]), int(self.ends[place]))
 
 
+def with_static_facts(touched: Touched, arriving: Arriving, people: Individuals) -> tuple[Touched, Arriving]:
+    """To each individual its static facts arrive first."""
+    kinds = people.static_kinds[touched.rows]
+    if not kinds.shape[1] or not len(touched.rows):
+        return touched, arriving
+    is_there = kinds >= 0
+    own, static = touched.ends - touched.begins, is_there.sum(axis=1)
+    ends = np.cumsum(own + static)
+    begins = ends - own - static
+    wide = max(arriving.given.shape[1], people.static_values.shape[2])
+    found = Arriving(
+        np.repeat(touched.rows, own + static), np.zeros(ends[-1], np.int64), np.zeros(ends[-1], np.int64),
+        np.zeros((ends[-1], wide), np.int32),
+    )  # fmt: skip
+    at = (begins[:, None] + np.arange(kinds.shape[1]))[is_there]
+    found.kinds[at] = kinds[is_there]
+    found.given[at, : people.static_values.shape[2]] = people.static_values[touched.rows][is_there]
+    steps = np.arange(own.sum()) - np.repeat(np.cumsum(own) - own, own)
+    source, at = np.repeat(touched.begins, own) + steps, np.repeat(begins + static, own) + steps
+    found.kinds[at], found.times[at] = arriving.kinds[source], arriving.times[source]
+    found.given[at, : arriving.given.shape[1]] = arriving.given[source]
+    return Touched(touched.rows, begins, ends), found
+
+
 @dataclass(slots=True)
 class Taken:
     """Steps that were taken: by whom, which outcomes they had, and the numbers and values that they were made of."""
@@ -55,16 +81,11 @@ class Taken:
     keys: Ints
     table: Ints
     """The outcomes as the kernels have them."""
-    others: Any = True
-    """Whose steps were not taken back."""
 
     def chosen(self, some: Any) -> Taken:
         return Taken(
             self.rows[some], self.outcomes[some], self.vectors[some], self.brought[some], self.keys[some], self.table
         )
-
-    def of_others(self) -> Taken:
-        return self if self.others is True else self.chosen(self.others)
 
     def told(self) -> tuple[Ints, Ints, Ints, Ints]:
         """Of those that say something: outcomes, vectors, values and keys."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from presage.answers import Answer
+from presage.hypothesis.courses.chances import Chance
 from presage.hypothesis.courses.comparing_texts import HOLES, text_order
 from presage.hypothesis.courses.shapes import (
     CONSTANT,
@@ -25,22 +26,24 @@ from presage.hypothesis.courses.shapes import (
 )
 from presage.hypothesis.courses.splitting import hears, settled_at, split
 from presage.hypothesis.courses.superfluous import forget_superfluous
-from presage.hypothesis.courses.symbolic import SymbolCondition, SymbolName, Terms, Trace, Untraceable, _Symbolic
+from presage.hypothesis.courses.symbolic import (
+    Sum,
+    SymbolCondition,
+    SymbolName,
+    Trace,
+    Untraceable,
+    _Symbolic,
+    total,
+    total_of,
+)
 from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.pieces import Evidence
 from presage.hypothesis.ranges.told import Change, Standing, Told
+from presage.hypothesis.statics import StaticRows
 from presage.model.terms import Variable
 from presage.time import sameness
 from presage.time.stretches import BEGINNING, ENDLESS, Stretch
-
-
-class Sum(NamedTuple):
-    """A time: some of the vector's numbers, with factors, and a constant."""
-
-    terms: Terms
-    constant: Any
-
 
 Part = str | Sum | Ref
 """Of a text: written as it is, or to be put in."""
@@ -121,13 +124,13 @@ class Vector:
 class Tracer:
     def __init__(
         self,
-        make: Callable[[], Ranges],
+        make: Callable[[StaticRows | None], Ranges],
         answers: Callable[[Change, Any], Iterable[Answer]],
         whole: bool,
         splits: bool = False,
     ) -> None:
-        """`make` gives an engine without memory, `answers` what is told of a change; `splits`: whether answers go on by
-        themselves."""
+        """`make` gives an engine without memory, with the static facts of the program or others, `answers` what is told
+        of a change; `splits`: whether answers go on by themselves."""
         self.make, self.answers, self.whole, self.splits = make, answers, whole, splits
 
     def step(
@@ -157,7 +160,10 @@ class Tracer:
         sameness.compare_texts_by(*text_order(trace))
         sameness.tracing(True)
         try:
-            engine = self.make()
+            engine = self.make(StaticRows())
+            for each in arrivals:
+                if each.is_static:
+                    engine.statics.add(each.predicate, names.row(each.row))
             self._remind(engine, shape, symbols, place, names)
             if is_look:
                 changes = list(engine.standing())
@@ -167,6 +173,7 @@ class Tracer:
                 facts = (
                     (each.predicate, names.row(each.row), engine.line.point(symbols[place.arrivals + index]))
                     for index, each in enumerate(arrivals)
+                    if not each.is_static
                 )
                 changes = engine.step(facts, now)
                 engine.memory.sweep(now)
@@ -178,7 +185,7 @@ class Tracer:
             spawns: list[Spawn] = []
             repeated: list[Evidence] = []
             if self.splits and shape.focus is None:
-                answers, repeated = split(engine, self.make, now)
+                answers, repeated = split(engine, lambda: self.make(engine.statics), now)
                 for key, at, own in answers:
                     left = _Leaving(own, names).shape((key, at))
                     spawns.append(Spawn(Anchor(key[0], total(at)), *left, _wake(own), _forget(own)))
@@ -196,6 +203,8 @@ class Tracer:
         finally:
             sameness.tracing(False)
         anchors, spoken = _anchors([change for change, _ in lines], spawns)
+        if len(anchors) > MOST_ANCHORS:
+            raise Untraceable("very many answers")
         return TracedStep(
             list(trace.conditions), after, times, kept, wake, bool(engine.flowing), forget,
             told, tuple(spawns), anchors, spoken,
@@ -346,19 +355,19 @@ class _Texts:
             "key": self._text(answer.key),
         }
         for name in ("now", "time", "start", "end"):
-            fields[name] = _total(getattr(answer, name))
+            fields[name] = total_of(getattr(answer, name))
         fields |= self._way({name: getattr(answer, name) for name in WAY_FIELDS})
         fields["ways"] = tuple(self._way(each) for each in answer.ways)
         return Template(fields)
 
     def _way(self, way: dict[str, Any]) -> dict[str, Any]:
-        confidence = way["confidence"]
+        factors = way["confidence"]
         return {
             "because": tuple(map(self._text, way["because"])),
             "needs": tuple(map(self._text, way["needs"])),
             "unless": tuple(map(self._text, way["unless"])),
-            "decided_by": _total(way["decided_by"]),
-            "confidence": confidence,
+            "decided_by": total_of(way["decided_by"]),
+            "confidence": None if factors is None else Chance.of(factors),
         }
 
     def _text(self, text: str) -> tuple[Part, ...]:
@@ -386,19 +395,13 @@ class _Texts:
             yield text[done:]
 
 
+MOST_ANCHORS = 62
+"""Answers are told apart by the bits of a number."""
 WAY_FIELDS = ("because", "needs", "unless", "decided_by", "confidence")
 
 
-def total(number: Any) -> Sum:
-    return Sum(number.terms, number.constant) if isinstance(number, _Symbolic) else Sum((), number)
-
-
-def _total(number: Any) -> Sum | None:
-    return None if number is None else total(number)
-
-
 def _wake(engine: Ranges) -> Sum | None:
-    return _total(engine.next_wake())
+    return total_of(engine.next_wake())
 
 
 def _forget(engine: Ranges) -> Sum | None:

@@ -3,7 +3,9 @@ nothing does. Facts are independent, and what is known of single ones is in `hyp
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from presage.hypothesis.confidence import Confidence, NoProbability
 from presage.hypothesis.literals import Open
@@ -15,35 +17,58 @@ from presage.model.terms import Number
 from presage.time.zones import ANSWER, START
 
 
+class Factor(NamedTuple):
+    """A premise as something that is likely or not: that a fact comes at a time, or at some, at every or at no time of
+    a range; `last` is nothing where the range has no end."""
+
+    predicate: str
+    arguments: tuple[Any, ...]
+    kind: str
+    first: Any
+    last: Any
+
+
+AT, NOT_AT, SOME, ALL, NONE = "at", "not at", "some", "all", "none"
+
+
 def confidence_of(piece: ZonePiece, engine: Any, chances: Confidence, now: Number) -> float | None:
     """`None` on dense time, and where values are open or no rates are given."""
     if not chances.given or not engine.line.whole:
         return None
+    alone, together = _apart(piece)
+    factors = _factors(alone, piece, engine)
     try:
-        return _of(piece, engine, chances, now)
+        counted = CountedChances(piece, chances, now).of(together) if together else 1.0
+        return None if factors is None else counted * likely(factors, chances, now)
     except NoProbability:
         return None
 
 
-def _of(piece: ZonePiece, engine: Any, chances: Confidence, now: Number) -> float:
-    total = 1.0
+def factors_of(piece: ZonePiece, engine: Any, chances: Confidence) -> tuple[Factor, ...] | None:
+    """What must happen for a way without counted premises to come true, each independently of the others; `None` where
+    there is no simple probability."""
+    return _factors(piece.needs, piece, engine) if chances.given and engine.line.whole else None
+
+
+def _factors(needs: Iterable[Need], piece: ZonePiece, engine: Any) -> tuple[Factor, ...] | None:
+    found = []
     seen: set[int] = set()
-    needs, together = _apart(piece)
-    if together:
-        total *= CountedChances(piece, chances, now).of(together)
     for need in needs:
         if any(isinstance(each, Open) for each in need.arguments):
-            raise NoProbability
+            return None
         if not need.positive and need.predicate in engine.matchings:
-            raise NoProbability
+            return None
         free = {side.base for side in (need.low, need.high) if side.base != START}
         free = {each for each in free if piece.zone.distance(each, START) is None}
         if free & seen or (free and (need.throughout or _is_tied(piece, free))):
             # Choices that hang together have no simple probability.
-            raise NoProbability
+            return None
         seen |= free
-        total *= _chance(need, piece, chances, now, bool(free))
-    return total
+        factor = _factor(need, piece, bool(free))
+        if factor is None:
+            return None
+        found.append(factor)
+    return tuple(found)
 
 
 def _apart(piece: ZonePiece) -> tuple[list[Need], list[Need]]:
@@ -61,6 +86,40 @@ def _apart(piece: ZonePiece) -> tuple[list[Need], list[Need]]:
         or (hangs and ANSWER in (each.low.base, each.high.base))
     ]
     return [each for each in piece.needs if each not in together], together
+
+
+def _factor(need: Need, piece: ZonePiece, is_open: bool) -> Factor | None:
+    low, high = extent(piece.zone, need.low)[0], extent(piece.zone, need.high)[1]
+    if low is None or (high is None and not is_open):
+        return None
+    if high is None:
+        kind = SOME
+    elif not is_open and not need.throughout:
+        kind = AT if need.positive else NOT_AT
+    elif not need.positive:
+        kind = NONE
+    else:
+        kind = SOME if is_open else ALL
+    return Factor(need.predicate, need.arguments, kind, low, high)
+
+
+def likely(factors: Sequence[Factor], chances: Confidence, now: Number) -> float:
+    """Raises `NoProbability` where a rate is missing."""
+    return math.prod((_chance(each, chances, now) for each in factors), start=1.0)
+
+
+def _chance(factor: Factor, chances: Confidence, now: Number) -> float:
+    match factor.kind:
+        case "at":
+            return chances.chance((factor.predicate, factor.arguments, factor.first), now)
+        case "not at":
+            return 1 - chances.chance((factor.predicate, factor.arguments, factor.first), now)
+        case "some":
+            return _some(factor, chances, now)
+        case "none":
+            return 1 - _some(factor, chances, now)
+        case _:
+            return _all(factor, chances, now)
 
 
 def _is_tied(piece: ZonePiece, free: set[int]) -> bool:
@@ -85,46 +144,31 @@ def _at(base: int) -> Any:
     return Moment(base, 0)
 
 
-def _chance(need: Need, piece: ZonePiece, chances: Confidence, now: Number, is_open: bool) -> float:
-    low, high = extent(piece.zone, need.low)[0], extent(piece.zone, need.high)[1]
-    if low is None or high is None:
-        if is_open and low is not None:
-            return _some(need, chances, now, int(low), None)
-        raise NoProbability
-    if not is_open and not need.throughout:
-        single = chances.chance((need.predicate, need.arguments, low), now)
-        return single if need.positive else 1 - single
-    none = 1 - _some(need, chances, now, int(low), int(high))
-    if not need.positive:
-        return none
-    if is_open:
-        return 1 - none
-    return _all(need, chances, now, int(low), int(high))
-
-
-def _some(need: Need, chances: Confidence, now: Number, low: int, high: int | None) -> float:
+def _some(factor: Factor, chances: Confidence, now: Number) -> float:
     """That a fact comes at some time of a range. Far enough ahead all times are alike."""
-    declared = chances.delays.declaration(need.predicate, need.arguments)
+    name, arguments, low, high = factor.predicate, factor.arguments, int(factor.first), factor.last
+    declared = chances.delays.declaration(name, arguments)
     if declared is None or (declared.rate is None and "rate" not in declared.learned):
         raise NoProbability
     waits = [int(wait) for wait, _ in declared.delay.parts] if isinstance(declared.delay, Distribution) else [0]  # type: ignore[arg-type]
     alike = max(low, int(now) + 1)
     none = 1.0
-    for at in range(low, min(alike, alike if high is None else high + 1)):
+    for at in range(low, min(alike, alike if high is None else int(high) + 1)):
         if int(now) - at <= max(waits) or not isinstance(declared.delay, Distribution):
-            none *= 1 - chances.chance((need.predicate, need.arguments, at), now)
+            none *= 1 - chances.chance((name, arguments, at), now)
     if high is None:
-        return 1.0 if chances.chance((need.predicate, need.arguments, alike), now) else 1 - none
+        return 1.0 if chances.chance((name, arguments, alike), now) else 1 - none
     if high >= alike:
-        none *= (1 - chances.chance((need.predicate, need.arguments, alike), now)) ** (high - alike + 1)
+        none *= (1 - chances.chance((name, arguments, alike), now)) ** (int(high) - alike + 1)
     return 1 - none
 
 
-def _all(need: Need, chances: Confidence, now: Number, low: int, high: int) -> float:
+def _all(factor: Factor, chances: Confidence, now: Number) -> float:
+    name, arguments, low, high = factor.predicate, factor.arguments, int(factor.first), int(factor.last)
     total = 1.0
     alike = max(low, int(now) + 1)
     for at in range(low, min(alike, high + 1)):
-        total *= chances.chance((need.predicate, need.arguments, at), now)
+        total *= chances.chance((name, arguments, at), now)
     if high >= alike:
-        total *= chances.chance((need.predicate, need.arguments, alike), now) ** (high - alike + 1)
+        total *= chances.chance((name, arguments, alike), now) ** (high - alike + 1)
     return total

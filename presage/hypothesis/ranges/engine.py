@@ -42,10 +42,11 @@ class Ranges:
         asked: Sequence[str],
         delays: Delays,
         everybody: bool = False,
+        statics: StaticRows | None = None,
     ) -> None:
         """`patterns` are those of what is asked for, and of the derived predicates that occur negated below."""
         self.line, self.asked, self.delays, self.everybody = line, tuple(asked), delays, everybody
-        self.statics = StaticRows()
+        self.statics = StaticRows() if statics is None else statics
         self.spans = settled(patterns, delays)
         self.memory = Memory(needed(patterns, asked, self.spans))
         hidden = frozenset(patterns) - set(asked)
@@ -85,13 +86,10 @@ class Ranges:
         """Of queries and of what is negated below them."""
         return {name: [each.pattern for each in found] for name, found in self.matchings.items()}
 
-    def without_memory(self) -> Ranges:
-        """An engine of the same patterns that knows nothing but static facts."""
-        found = Ranges(self.line, self.patterns, self.asked, self.delays, self.everybody)
-        for name, rows in self.statics.given.items():
-            for row in rows:
-                found.statics.add(name, row)
-        return found
+    def without_memory(self, statics: StaticRows | None = None) -> Ranges:
+        """An engine of the same patterns that knows nothing but static facts: the same ones, or others."""
+        known = self.statics if statics is None else statics
+        return Ranges(self.line, self.patterns, self.asked, self.delays, self.everybody, known)
 
     @property
     def negates_derived(self) -> bool:
