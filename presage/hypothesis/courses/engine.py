@@ -207,11 +207,13 @@ class Courses:
         while len(touched.rows):
             each = self._run(touched, arriving, numbers, then, now)
             is_taken = each.outcomes >= 0
+            if is_taken.all():
+                found.append(each)
+                self.people.wake_later(touched.rows)
+                break
             if is_taken.any():
                 found.append(each.chosen(is_taken))
                 self.people.wake_later(touched.rows[is_taken])
-            if is_taken.all():
-                break
             touched = touched.chosen(~is_taken)
             if not self._learn(int(touched.rows[0]), touched.range(0), arriving, numbers, then, now):
                 hopeless.append(touched.chosen(slice(1)))

@@ -107,6 +107,7 @@ class ToldRows:
 
 def together(steps: Sequence[Any], parts: Sequence[tuple[Any, Any, Any, Any]], width: int) -> ToldRows:
     """Outcomes, vectors, values and keys of several parts as one."""
+    parts = [part for part in parts if len(part[0])]
     if not parts:
         nothing = np.zeros((0, 0), np.int64)
         return ToldRows(steps, np.zeros(0, np.int64), nothing, nothing, np.zeros((0, width), np.int32), 0)
@@ -122,5 +123,9 @@ def _stacked(arrays: Sequence[Any]) -> Any:
         return arrays[0]
     if arrays[0].ndim == 1:
         return np.concatenate(arrays)
-    wide = max(each.shape[1] for each in arrays)
-    return np.concatenate([np.pad(each, ((0, 0), (0, wide - each.shape[1]))) for each in arrays])
+    found = np.zeros((sum(map(len, arrays)), max(each.shape[1] for each in arrays)), arrays[0].dtype)
+    begin = 0
+    for each in arrays:
+        found[begin : begin + len(each), : each.shape[1]] = each
+        begin += len(each)
+    return found

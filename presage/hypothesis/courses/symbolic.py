@@ -59,7 +59,7 @@ class Trace:
         self.conditions[SymbolCondition(terms, constant, AT_MOST)] = None
 
     def less(self, terms: Terms, constant: Any) -> None:
-        if self.whole and not any(index in self.fine for index, _ in terms):
+        if self.whole and not (self.fine and any(index in self.fine for index, _ in terms)):
             self.conditions[SymbolCondition(terms, constant + 1, AT_MOST)] = None
         else:
             self.conditions[SymbolCondition(terms, constant, LESS)] = None
@@ -80,13 +80,15 @@ class Trace:
 def made(terms: Terms, constant: Any, value: Any, trace: Trace) -> Any:
     if not terms:
         return constant
-    kind = SumOfFractions if isinstance(value, Fraction) else SymbolSum
+    kind = SymbolSum if type(value) is int or not isinstance(value, Fraction) else SumOfFractions
     return kind.of(terms, constant, value, trace)
 
 
 def _added(one: Terms, other: Terms, sign: int) -> Terms:
     if not other:
         return one
+    if one == other and sign < 0:
+        return ()
     found = dict(one)
     for index, factor in other:
         total = found.get(index, 0) + sign * factor
@@ -104,21 +106,36 @@ class _Symbolic:
     constant: Any
     trace: Trace
 
-    @property
-    def plain(self) -> Any:
-        raise NotImplementedError
+    plain: Any
+    """The value at hand."""
 
     def _with(self, other: Any, sign: int, first: int = 1) -> Any:
         """first · self + sign · other."""
-        if isinstance(other, _Symbolic):
+        kind = type(other)
+        if kind is SymbolSum or kind is SumOfFractions:
             terms, constant, value = other.terms, other.constant, other.plain
-        elif isinstance(other, (int, Fraction)) and not isinstance(other, bool):
+        elif kind is int or kind is Fraction or (isinstance(other, (int, Fraction)) and kind is not bool):
             terms, constant, value = (), other, other
         else:
             return NotImplemented
-        mine = self.terms if first == 1 else tuple((index, -factor) for index, factor in self.terms)
-        total = first * self.constant + sign * constant
-        return made(_added(mine, terms, sign), total, first * self.plain + sign * value, self.trace)
+        if first == 1:
+            total = self.constant + constant if sign > 0 else self.constant - constant
+            value = self.plain + value if sign > 0 else self.plain - value
+            return made(_added(self.terms, terms, sign), total, value, self.trace)
+        mine = tuple((index, -factor) for index, factor in self.terms)
+        return made(_added(mine, terms, sign), sign * constant - self.constant, sign * value - self.plain, self.trace)
+
+    def _difference(self, other: Any) -> tuple[Terms, Any, Any] | None:
+        """How far it is from another number: symbols, a constant and the value at hand. Without symbols it is the same
+        for all values."""
+        kind = type(other)
+        if kind is SymbolSum or kind is SumOfFractions:
+            return _added(self.terms, other.terms, -1), self.constant - other.constant, self.plain - other.plain
+        if kind is float:
+            return (), -other, -other  # it is without end, which no symbol is
+        if kind is int or kind is Fraction or (isinstance(other, (int, Fraction)) and kind is not bool):
+            return self.terms, self.constant - other, self.plain - other
+        return None
 
     def __add__(self, other: Any) -> Any:
         return self._with(other, 1)
@@ -154,30 +171,30 @@ class _Symbolic:
     __divmod__ = __rdivmod__ = __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __abs__ = _refused
     __float__ = __trunc__ = __round__ = __invert__ = _refused
 
-    def _away(self, other: Any) -> Any:
-        """How far it is from another number: a sum, or a plain number where that is the same for all values."""
-        if isinstance(other, float):
-            return -other  # it is without end, which no symbol is
-        return self._with(other, -1)
-
     def __lt__(self, other: Any) -> Any:
-        away = self._away(other)
-        if away is NotImplemented or not isinstance(away, _Symbolic):
-            return away if away is NotImplemented else away < 0
-        if away.plain < 0:
-            self.trace.less(away.terms, away.constant)
+        found = self._difference(other)
+        if found is None:
+            return NotImplemented
+        terms, constant, value = found
+        if not terms:
+            return constant < 0
+        if value < 0:
+            self.trace.less(terms, constant)
             return True
-        self.trace.at_most(*_opposite(away))
+        self.trace.at_most(_opposite(terms), -constant)
         return False
 
     def __le__(self, other: Any) -> Any:
-        away = self._away(other)
-        if away is NotImplemented or not isinstance(away, _Symbolic):
-            return away if away is NotImplemented else away <= 0
-        if away.plain <= 0:
-            self.trace.at_most(away.terms, away.constant)
+        found = self._difference(other)
+        if found is None:
+            return NotImplemented
+        terms, constant, value = found
+        if not terms:
+            return constant <= 0
+        if value <= 0:
+            self.trace.at_most(terms, constant)
             return True
-        self.trace.less(*_opposite(away))
+        self.trace.less(_opposite(terms), -constant)
         return False
 
     def __gt__(self, other: Any) -> Any:
@@ -189,16 +206,17 @@ class _Symbolic:
         return found if found is NotImplemented else not found
 
     def __eq__(self, other: object) -> Any:
-        if not isinstance(other, (int, Fraction)):
+        found = self._difference(other)
+        if found is None or type(other) is float:
             return False  # ends of time, texts and nothing at all are no numbers
-        away = self._away(other)
-        if not isinstance(away, _Symbolic):
-            return away == 0
-        if away.plain == 0:
-            self.trace.at_most(away.terms, away.constant)
-            self.trace.at_most(*_opposite(away))
+        terms, constant, value = found
+        if not terms:
+            return constant == 0
+        if value == 0:
+            self.trace.at_most(terms, constant)
+            self.trace.at_most(_opposite(terms), -constant)
             return True
-        self.trace.differs(away.terms, away.constant)
+        self.trace.differs(terms, constant)
         return False
 
     def __ne__(self, other: object) -> bool:
@@ -215,7 +233,7 @@ class _Symbolic:
         if self.plain != int(self.plain):
             raise Untraceable("a part of a number")
         self.trace.at_most(self.terms, self.constant - self.plain)
-        self.trace.at_most(*_opposite(self._with(self.plain, -1)))
+        self.trace.at_most(_opposite(self.terms), self.plain - self.constant)
         return int(self.plain)
 
     def __index__(self) -> int:
@@ -265,8 +283,8 @@ def total_of(number: Any) -> Sum | None:
     return None if number is None else total(number)
 
 
-def _opposite(away: _Symbolic) -> tuple[Terms, Any]:
-    return tuple((index, -factor) for index, factor in away.terms), -away.constant
+def _opposite(terms: Terms) -> Terms:
+    return tuple([(index, -factor) for index, factor in terms])
 
 
 class SymbolSum(_Symbolic, int):  # type: ignore[misc]
@@ -275,12 +293,8 @@ class SymbolSum(_Symbolic, int):  # type: ignore[misc]
     @staticmethod
     def of(terms: Terms, constant: Any, value: int, trace: Trace) -> SymbolSum:
         found = int.__new__(SymbolSum, value)
-        found.terms, found.constant, found.trace = terms, constant, trace
+        found.terms, found.constant, found.plain, found.trace = terms, constant, value, trace
         return found
-
-    @property
-    def plain(self) -> int:
-        return int.__add__(self, 0)
 
 
 class SumOfFractions(_Symbolic, Fraction):  # type: ignore[misc]
@@ -289,13 +303,8 @@ class SumOfFractions(_Symbolic, Fraction):  # type: ignore[misc]
     @staticmethod
     def of(terms: Terms, constant: Any, value: Fraction, trace: Trace) -> SumOfFractions:
         found = object.__new__(SumOfFractions)
-        found._plain = value  # type: ignore[attr-defined]
-        found.terms, found.constant, found.trace = terms, constant, trace
+        found.terms, found.constant, found.plain, found.trace = terms, constant, value, trace
         return found
-
-    @property
-    def plain(self) -> Fraction:
-        return self._plain  # type: ignore[attr-defined,no-any-return]
 
 
 class SymbolName(str):

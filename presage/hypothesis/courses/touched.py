@@ -90,4 +90,6 @@ class Taken:
     def told(self) -> tuple[Ints, Ints, Ints, Ints]:
         """Of those that say something: outcomes, vectors, values and keys."""
         said = self.table[self.outcomes, kernel.TELLS] > 0
+        if said.all():
+            return self.outcomes, self.vectors, self.brought, self.keys
         return self.outcomes[said], self.vectors[said], self.brought[said], self.keys[said]
