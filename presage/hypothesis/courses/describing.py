@@ -43,6 +43,8 @@ class Described:
     known: list[Number]
     fresh: list[Number]
     """What they are as numbers."""
+    brought: list[int] = field(default_factory=list)
+    """The fresh values."""
     is_fine: bool = field(default=True)
     """Whether all numbers are such that they can be counted in parts."""
 
@@ -82,6 +84,7 @@ def described(
                 sequence.append(-(2 * len(values) + is_number) - 2)
                 refs.append(Ref(VALUE, len(values)))
                 values.append(value)
+                found.brought.append(value)
                 fresh.append(as_number)
                 found.kinds.append(is_number)
         row_refs = tuple(refs[each.what] if each.kind == VALUE else each for each in kind.row)

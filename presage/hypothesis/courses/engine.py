@@ -20,7 +20,7 @@ from presage.hypothesis.courses.entering import MOST_TIMES, MOST_VALUES, merged,
 from presage.hypothesis.courses.fitting import Grouping, distances
 from presage.hypothesis.courses.individuals import Individuals
 from presage.hypothesis.courses.kinds import Kinds
-from presage.hypothesis.courses.looking import Looks
+from presage.hypothesis.courses.looking import Looks, groups
 from presage.hypothesis.courses.newcomers import Newcomers
 from presage.hypothesis.courses.shapes import ToldRows, together
 from presage.hypothesis.courses.static_facts import StaticFacts
@@ -404,19 +404,16 @@ class Courses:
         at = self.in_parts(now)
         for shape in np.unique(self.people.shapes[who]).tolist():
             rows = who[self.people.shapes[who] == shape]
-            known = self.automaton.shapes[shape]
-            times, values = self.people.times[rows, : known.times], self.people.numbers[rows, : len(known.values)]
-            both = np.full((len(rows), 2), at, np.int64)
-            vectors = np.column_stack([times, values, both])
-            try:
-                if self.grouping.tables:
-                    raise Untraceable("what individuals have in tables")
-                for step, here in list(self.looks.of(known, vectors, self.per_unit)):
-                    kept = self.people.values[rows[here], : len(known.values)]
-                    found.append((np.full(len(here), step), vectors[here], kept, self.people.keys[rows[here]]))
-            except Untraceable:
-                self.looks.known.pop(known, None)
-                others += [change for row in rows.tolist() for change in self._standing_of(row, now)]
+            for alike in groups(self.people, self.kinds, self.automaton.shapes[shape], rows, at):
+                try:
+                    seen = list(self.looks.of(alike, self.per_unit))
+                except Untraceable:
+                    self.looks.known.pop(alike.kind, None)
+                    others += [change for row in alike.rows.tolist() for change in self._standing_of(row, now)]
+                    continue
+                for step, some in seen:
+                    keys = self.people.keys[alike.rows[some]]
+                    found.append((np.full(len(some), step), alike.vectors[some], alike.values[some], keys))
         return together(self.looks.steps, found, self.width), others
 
     def _standing_of(self, row: int, now: Number) -> list[Change]:

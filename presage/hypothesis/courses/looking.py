@@ -3,35 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from presage.hypothesis.courses.conditions import PARTS, compiled
-from presage.hypothesis.courses.shapes import CourseShape
+from presage.hypothesis.courses.describing import Arriving, Described, described
+from presage.hypothesis.courses.individuals import Individuals
+from presage.hypothesis.courses.kinds import Kinds
+from presage.hypothesis.courses.shapes import ArrivingFact, CourseShape
+from presage.hypothesis.courses.touched import Touched, with_static_facts
 from presage.hypothesis.courses.tracing import TracedStep, Tracer, Vector
 from presage.model.terms import Number, number
+
+
+class LookKind(NamedTuple):
+    """A shape, with the static facts that individuals of it have."""
+
+    shape: CourseShape
+    static: tuple[ArrivingFact, ...]
+    are_numbers: tuple[bool, ...]
+    """Of all values, also those that static facts bring."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Individuals that are looked at together: the numbers and values that they have."""
+
+    kind: LookKind
+    rows: Any
+    vectors: Any
+    values: Any
+
+
+def groups(people: Individuals, kinds: Kinds, shape: CourseShape, rows: Any, now: int) -> Iterator[Alike]:
+    """Individuals of one shape by the static facts they have, at the time of the last step."""
+    own = len(shape.values)
+    then = np.full((len(rows), 2), now, np.int64)
+    vectors = np.column_stack([people.times[rows, : shape.times], people.numbers[rows, :own], then])
+    values = people.values[rows, :own]
+    if not people.static_kinds.shape[1]:
+        yield Alike(LookKind(shape, (), shape.values), rows, vectors, values)
+        return
+    nothing = np.zeros(0, np.int64)
+    nobody = Arriving(nothing, nothing, nothing, np.zeros((0, 1), np.int32))
+    touched, static = with_static_facts(Touched.by_time(rows), nobody, people)
+    numbers = kinds.numbers_of(static.given)
+    found: dict[tuple[int, ...], list[tuple[int, Described]]] = {}
+    for place, row in enumerate(rows.tolist()):
+        what = described(people, kinds, row, shape, static, touched.range(place), numbers)
+        found.setdefault(what.sequence, []).append((place, what))
+    for several in found.values():
+        places, first = np.array([place for place, _ in several]), several[0][1]
+        fresh = np.array([what.brought for _, what in several], np.int32).reshape(len(several), -1)
+        times = np.zeros((len(several), len(first.arrivals)), np.int64)
+        kind = LookKind(shape, tuple(first.arrivals), tuple(first.kinds))
+        more = np.column_stack([times, kinds.numbers_of(fresh)])
+        yield Alike(
+            kind, rows[places], np.column_stack([vectors[places], more]), np.column_stack([values[places], fresh])
+        )
 
 
 class Looks:
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
         self.steps: list[TracedStep] = []
-        self.known: dict[CourseShape, list[tuple[int, list[int]]]] = {}
-        """Of each shape what can be seen, and under which conditions."""
+        self.known: dict[LookKind, list[tuple[int, list[int]]]] = {}
+        """What can be seen of each kind, and under which conditions."""
 
     def forget(self) -> None:
         self.steps, self.known = [], {}
 
-    def of(self, shape: CourseShape, vectors: Any, per_unit: int) -> Iterator[tuple[int, Any]]:
+    def of(self, alike: Alike, per_unit: int) -> Iterator[tuple[int, Any]]:
         """Which of some individuals see what; raises `Untraceable`."""
+        vectors = alike.vectors
         rest = np.arange(len(vectors))
-        known = self.known.setdefault(shape, [])
+        known = self.known.setdefault(alike.kind, [])
         place = 0
         while len(rest):
             if place == len(known):
-                known.append(self._new(shape, vectors[rest[0]], per_unit))
+                known.append(self._new(alike.kind, vectors[rest[0]], per_unit))
             step, conditions = known[place]
             place += 1
             meets = _meets(conditions, vectors[rest])
@@ -39,13 +92,13 @@ class Looks:
                 yield step, rest[meets]
                 rest = rest[~meets]
 
-    def _new(self, shape: CourseShape, vector: Any, per_unit: int) -> tuple[int, list[int]]:
-        places = Vector(shape, 0)
-        values = frozenset(range(places.values, places.then))
+    def _new(self, kind: LookKind, vector: Any, per_unit: int) -> tuple[int, list[int]]:
+        places = Vector(kind.shape, len(kind.static))
+        values = frozenset([*range(places.values, places.then), *range(places.fresh, len(vector))])
         numbers = [
             _as_number(int(each), PARTS if place in values else per_unit) for place, each in enumerate(vector.tolist())
         ]
-        step = self.tracer.look(shape, numbers, shape.values)
+        step = self.tracer.look(kind.shape, kind.static, numbers, kind.are_numbers)
         self.steps.append(step)
         return len(self.steps) - 1, compiled(step.conditions, values, per_unit)
 

@@ -139,9 +139,11 @@ class Tracer:
         """What comes of a step. `numbers` are the vector's, `values` says which values, new ones too, are numbers."""
         return self._traced(shape, arrivals, numbers, values, is_look=False)
 
-    def look(self, shape: CourseShape, numbers: Sequence[Any], values: Sequence[bool]) -> TracedStep:
-        """What stands, as of the last step."""
-        return self._traced(shape, (), numbers, values, is_look=True)
+    def look(
+        self, shape: CourseShape, arrivals: Sequence[ArrivingFact], numbers: Sequence[Any], values: Sequence[bool]
+    ) -> TracedStep:
+        """What stands, as of the last step. All that arrives are static facts."""
+        return self._traced(shape, arrivals, numbers, values, is_look=True)
 
     def _traced(
         self,
