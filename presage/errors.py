@@ -192,6 +192,10 @@ class PresageError(Exception):
     """Anything a user can put right; the message is meant for them."""
 
 
+class PresageWarning(UserWarning):
+    """Something in the data that a program was not written for; said once."""
+
+
 class WrongParameter(PresageError):
     """A parameter that the program does not have, or a value that is not of its kind."""
 

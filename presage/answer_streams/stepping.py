@@ -46,13 +46,6 @@ from presage.rewrite import core_of
 from presage.time.points import FAR
 
 
-def needs_answer_streams(report: Report) -> bool:
-    """Whether a program is run step by step here, and not by the interval engine, which knows one model and
-    rules that hold at every time."""
-    assert report.findings is not None
-    return report.findings.route.engine == "clingo" or report.findings.subject.reading == "now"
-
-
 def how_far_back(subject: Subject) -> int | None:
     """With `reading now`: how far before a step any fact lies that it looks at or speaks of, if that is bounded."""
     found = look_backs(subject)

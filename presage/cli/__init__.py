@@ -17,8 +17,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from presage import notices
-from presage.errors import PresageError
-from presage.model.functions import PresageWarning
+from presage.errors import PresageError, PresageWarning
 
 FINE, WRONG_INPUT, WRONG_CALL = 0, 1, 2
 

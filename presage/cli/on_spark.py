@@ -26,7 +26,7 @@ SHARDS = 8
 
 def _emit(asked: str | None, report: Report) -> str:
     """What is told: what was asked for, or what the program has."""
-    from presage.answer_streams.stepping import needs_answer_streams
+    from presage.run.engines import needs_answer_streams
 
     findings = report.findings
     assert findings is not None

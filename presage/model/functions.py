@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from presage.errors import PresageError
+from presage.errors import PresageError, PresageWarning
 from presage.model.numerals import exact
 from presage.model.terms import Clock, Number, number
 
@@ -29,10 +29,6 @@ _TOO_MANY = 10**MOST_DIGITS
 # Powers of e beyond this have more digits than that.
 MOST_POWER = 2_400
 MOST_REMARKS = 1_000
-
-
-class PresageWarning(UserWarning):
-    """Something in the data that a program was not written for; said once."""
 
 
 _said: set[str] = set()

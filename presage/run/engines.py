@@ -7,10 +7,6 @@ from typing import Any, Protocol, cast
 
 from presage.analysis.route import CLINGO
 from presage.analysis.subject import Subject
-from presage.answer_streams.stepping import needs_answer_streams
-from presage.answer_streams.stepping_brave import BraveSteps
-from presage.answer_streams.stepping_kept import steps_of
-from presage.answer_streams.stepping_one import OneModelSteps
 from presage.answers import Answer, Answers
 from presage.checking import Report
 from presage.errors import PresageError
@@ -95,6 +91,13 @@ ANSWER_STREAMS = CLINGO
 OWN = "own"
 
 
+def needs_answer_streams(report: Report) -> bool:
+    """Whether a program is run by answer streams, and not by the interval engine, which knows one model and rules that
+    hold at every time."""
+    assert report.findings is not None
+    return report.findings.route.engine == CLINGO or report.findings.subject.reading == "now"
+
+
 def engine_kind(report: Report) -> str:
     """Which engine runs a program: what its language brings along, answer streams where there may be none or several
     models or rules hold at the time of evaluation alone, and otherwise what knows one model that holds at every time.
@@ -128,6 +131,10 @@ def make_engine(
                 f"{report.source.name}: a program with several models, or with `reading now`, tells what is "
                 f'confirmed only: leave out emit={emit!r}, or give emit="confirmed"'
             )
+        # What most runs do without is loaded where it is needed: a run over three facts is over before it would be.
+        from presage.answer_streams.stepping_brave import BraveSteps
+        from presage.answer_streams.stepping_kept import steps_of
+
         return BraveSteps(report) if brave else steps_of(report)
     try:
         return StratifiedEngine(report, emit, choice, chase_limit)
@@ -135,4 +142,6 @@ def make_engine(
         if not report.findings.subject.discrete:
             raise
     # What the interval engine does not run is worked out from the whole stream at each step.
+    from presage.answer_streams.stepping_one import OneModelSteps
+
     return OneModelSteps(report, chase_limit)

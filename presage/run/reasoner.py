@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from presage.answer_streams.stepping import needs_answer_streams
 from presage.answers import NONE, Answer, Answers
 from presage.checking import Report, check_program
 from presage.engine.runtime import IntervalEngine
@@ -32,7 +31,7 @@ from presage.model.program import Program
 from presage.model.terms import Constant, Number
 from presage.run.changed_queries import QueryChange
 from presage.run.choice import ALL, MOST_WAYS, Choice
-from presage.run.engines import ANSWER_STREAMS, OWN, Engine, engine_kind, make_engine
+from presage.run.engines import ANSWER_STREAMS, OWN, Engine, engine_kind, make_engine, needs_answer_streams
 from presage.run.hypothetical import Supposing
 from presage.run.layers import Layer, Layers
 from presage.run.open_times import RangeSupposing

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from presage.answer_streams import parts, stepping
-from presage.answer_streams.stepping import AnswerStreamSteps, needs_answer_streams
+from presage.answer_streams.stepping import AnswerStreamSteps
 from presage.answer_streams.stepping_kept import KeptSteps, steps_of
 from presage.answer_streams.stepping_one import OneModelSteps
 from presage.checking import Report, check_text
 from presage.errors import PresageError
 from presage.io.facts import Fact
+from presage.run.engines import needs_answer_streams
 
 
 class BoundedWriter:

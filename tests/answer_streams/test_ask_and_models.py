@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from presage.answer_streams.evaluation import Evaluation
-from presage.answer_streams.stepping import AnswerStreamSteps, needs_answer_streams
+from presage.answer_streams.stepping import AnswerStreamSteps
 from presage.checking import check_text
 from presage.cli import main
 from presage.errors import PresageError
 from presage.io.facts import Fact
+from presage.run.engines import needs_answer_streams
 from tests.answer_streams.test_lars import ProgramWriter
 from tests.commands.test_cli import ROOT, on_a_terminal, presage
 

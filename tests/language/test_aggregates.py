@@ -105,7 +105,7 @@ def expected(program: Program, stream: list[tuple[Fact, int]]) -> set[tuple[int,
     return Said(rule, structure, constants).facts()
 
 
-@pytest.mark.filterwarnings("ignore::presage.model.functions.PresageWarning")
+@pytest.mark.filterwarnings("ignore::presage.errors.PresageWarning")
 @pytest.mark.parametrize("name", RULES)
 def test_rules_say_what_the_definition_says(name: str) -> None:
     for seed in range(4):
