@@ -1,4 +1,5 @@
-"""A CSV file looked at by its header and cells: what its columns are, which of them says when, what to call them.
+"""A table, CSV or JSON lines, looked at by its names and cells: what its columns are, which of them says when, what to
+call them.
 
 `presage init` makes a program of it. Nothing is guessed that the cells do not say: a column is a number if every cell
 of it is, and says when if every cell of it is a timestamp or a whole number.
@@ -7,9 +8,10 @@ of it is, and says when if every cell of it is a timestamp or a whole number.
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -41,6 +43,8 @@ _SECONDS_SINCE_1970, _MILLISECONDS_SINCE_1970 = 10**9, 10**12
 @dataclass(frozen=True, slots=True)
 class TableColumn:
     name: str
+    title: str
+    """What the file calls it."""
     kind: str
     """`text`, `int` or `float`."""
     cells: tuple[str, ...]
@@ -63,23 +67,38 @@ class GuessedTable:
     time_column: str
     left_out: int
     """Rows with an empty cell, which are no facts."""
+    counted_in: str = ""
+    """Of times that are numbers since 1970, of what: `s` or `ms`."""
+    separator: str = ","
+    """What stands between cells; nothing in JSON lines."""
+
+    @property
+    def can_be_mapped(self) -> bool:
+        """Whether a file like this one can be read as it is: its columns have names of their own, and one says when."""
+        titles = [*(column.title for column in self.columns), self.time_column]
+        return self.clock != "rows" and all(titles) and len(set(titles)) == len(titles)
 
     @property
     def tick(self) -> timedelta:
         """The commonest distance between one time and the next of the same thing."""
-        key = self.key
+        # Where nothing comes twice, the commonest distance between one row and the next.
+        for cells in (self.key.cells, ()) if self.key else ((),):
+            found = self._commonest_gap(cells)
+            if found is not None:
+                return found
+        return timedelta(seconds=1)
+
+    def _commonest_gap(self, cells: Sequence[str]) -> timedelta | None:
         last: dict[str, datetime] = {}
         gaps: Counter[timedelta] = Counter()
         moments = [time for time in self.times if isinstance(time, datetime)]
         for row in sorted(range(len(moments)), key=lambda row: moments[row]):
-            of = key.cells[row] if key else ""
+            of = cells[row] if cells else ""
             if of in last and moments[row] > last[of]:
                 gaps[moments[row] - last[of]] += 1
             last[of] = moments[row]
         whole = {gap: count for gap, count in gaps.items() if gap % timedelta(milliseconds=1) == timedelta(0)}
-        if not whole:
-            return timedelta(seconds=1)
-        return min(whole, key=lambda gap: (-whole[gap], gap))
+        return min(whole, key=lambda gap: (-whole[gap], gap)) if whole else None
 
     @property
     def key(self) -> TableColumn | None:
@@ -115,7 +134,45 @@ def read_table(path: Path) -> GuessedTable:
         raise PresageError(f"{path}: cannot be read ({found.strerror or found})") from None
     except UnicodeDecodeError:
         raise PresageError(f"{path}: the file is not UTF-8 text") from None
+    if path.suffix.lower() in (".jsonl", ".ndjson", ".json"):
+        return _table_of_objects(text, path.stem, str(path))
     return table_of(text, path.stem, str(path))
+
+
+def _table_of_objects(text: str, name: str, where: str) -> GuessedTable:
+    """The table in JSON lines: an object a row, with paths such as `machine.id` for what is inside of others."""
+    found: list[dict[str, str]] = []
+    for index, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            given = json.loads(line)
+        except ValueError as problem:
+            raise PresageError(f"{where}:{index}: this is not a line of JSON ({problem})") from None
+        if not isinstance(given, dict):
+            raise PresageError(f'{where}:{index}: a line is an object, such as {{"device": "a", "value": 3}}')
+        if "pred" in given and "args" in given:
+            raise PresageError(
+                f"{where}:{index}: these lines are facts already: write a program with its `input`s, and give them "
+                "with --facts"
+            )
+        found.append(dict(_cells_in(given)))
+    header = list(dict.fromkeys(title for row in found for title in row))
+    if not header:
+        raise PresageError(f"{where}: the file is empty; each line is an object with the same keys")
+    return _guessed(header, [[row.get(title, "") for title in header] for row in found], name, "")
+
+
+def _cells_in(given: dict[str, object], path: str = "") -> Iterator[tuple[str, str]]:
+    """The values of an object as cells; lists are left aside."""
+    for key, value in given.items():
+        title = f"{path}{key}"
+        if isinstance(value, dict):
+            yield from _cells_in(value, f"{title}.")
+        elif isinstance(value, bool):
+            yield title, str(value).lower()
+        elif isinstance(value, (str, int, float)):
+            yield title, str(value).strip()
 
 
 def table_of(text: str, name: str, where: str) -> GuessedTable:
@@ -142,6 +199,10 @@ def table_of(text: str, name: str, where: str) -> GuessedTable:
     assert header is not None
     if header and all(exact_or_none(cell) is not None for cell in header):
         raise PresageError(f"{where}:1: the first line has numbers, and should name the columns")
+    return _guessed(header, rows, name, separator)
+
+
+def _guessed(header: list[str], rows: list[list[str]], name: str, separator: str) -> GuessedTable:
     used = [place for place in range(len(header)) if not rows or any(row[place] for row in rows)]
     kept = [row for row in rows if all(row[place] for place in used)]
     cells_of = {place: tuple(row[place] for row in kept) for place in used}
@@ -151,10 +212,17 @@ def table_of(text: str, name: str, where: str) -> GuessedTable:
     for place in used:
         if place != when:
             title = _name(header[place], f"column_{place + 1}", taken)
-            columns.append(TableColumn(title, _kind(cells_of[place]), cells_of[place]))
+            columns.append(TableColumn(title, header[place], _kind(cells_of[place]), cells_of[place]))
     predicate = _name(name, "reading", set())
     return GuessedTable(
-        predicate, tuple(columns), times, clock, "" if when is None else header[when], len(rows) - len(kept)
+        predicate,
+        tuple(columns),
+        times,
+        clock,
+        "" if when is None else header[when],
+        len(rows) - len(kept),
+        "" if when is None else _counted_in(cells_of[when]),
+        separator,
     )
 
 
@@ -226,6 +294,14 @@ def _since_1970(times: tuple[int, ...]) -> tuple[datetime, ...] | None:
     if min(times) >= _SECONDS_SINCE_1970 and max(times) < _MILLISECONDS_SINCE_1970:
         return tuple(begin + timedelta(seconds=time) for time in times)
     return None
+
+
+def _counted_in(cells: Sequence[str]) -> str:
+    """Of what the numbers of a column count from 1970 on, if they do."""
+    whole = _whole(cells) if cells else None
+    if whole is None or _since_1970(whole) is None:
+        return ""
+    return "ms" if min(whole) >= _MILLISECONDS_SINCE_1970 else "s"
 
 
 def _stamps(cells: Sequence[str]) -> tuple[datetime, ...] | None:

@@ -1,8 +1,10 @@
-"""`presage init`: a new project, from the header of a CSV file or from nothing: program, facts, cases, a page."""
+"""`presage init`: a new project, from the columns of a table or from nothing: program, facts and map, cases, a page."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +15,13 @@ from presage.errors import PresageError
 if TYPE_CHECKING:
     from presage.cli.csv_table import GuessedTable, TableColumn
 
-SUMMARY = "begin a project: program, facts, cases, from a CSV file or from nothing"
+SUMMARY = "begin a project: program, facts, cases, from a CSV file, JSON lines or from nothing"
 DESCRIPTION = """\
-Makes a folder with a program, its facts, cases and a page that says what to type. With a CSV file the program's input
-has its columns: numbers, texts and the column that says when are told by their cells, and rows with an empty cell are
-left out. Without one it is a small project about readings of devices. The rule it begins with, something high twice in
-a row, is there to be changed. Nothing is overwritten."""
+Makes a folder with a program, its facts, cases and a page that says what to type. With a CSV file, or lines of JSON
+objects, the program's input has its columns: numbers, texts and the column that says when are told by their cells, and
+rows with an empty cell are left out; a map (.toml) says how files like it become facts, for --map. Without data it is a
+small project about readings of devices. The rule it begins with, something high twice in a row, is there to be changed.
+Nothing is overwritten."""
 EXAMPLE = """\
 example:
   presage init
@@ -39,7 +42,13 @@ pump2,20,3
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("data", type=Path, nargs="?", metavar="DATA", help="a CSV file whose first line names columns")
+    command.add_argument(
+        "data",
+        type=Path,
+        nargs="?",
+        metavar="DATA",
+        help="a CSV file whose first line names columns, or JSON lines (.jsonl)",
+    )
     command.add_argument("--into", type=Path, metavar="DIR", help="the folder to make (default: named after the data)")
 
 
@@ -55,7 +64,8 @@ def run(options: argparse.Namespace) -> int:
     folder: Path = options.into or Path(table.name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise PresageError(f"{folder} is there already, and is not overwritten: say where to with --into DIR")
-    files = Project(table, origin).files()
+    like = options.data and os.path.relpath(options.data, folder)
+    files = Project(table, origin, Path(like or "").as_posix()).files()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
@@ -84,8 +94,9 @@ def _remarks(table: GuessedTable, origin: str) -> list[str]:
 class Project:
     """The texts of a project's files."""
 
-    def __init__(self, table: GuessedTable, origin: str) -> None:
-        self.table, self.origin = table, origin
+    def __init__(self, table: GuessedTable, origin: str, place: str) -> None:
+        """`place` is where the data is, seen from the project."""
+        self.table, self.origin, self.place = table, origin, place
         taken = {table.name}
         self.high = _free("high" if table.value else "seen", taken)
         self.again = _free("twice", taken)
@@ -95,12 +106,36 @@ class Project:
 
     def files(self) -> dict[str, str]:
         name = self.table.name
-        return {
-            f"{name}.psg": self.program(),
-            f"{name}.csv": self.facts(),
-            f"{name}.case": self.cases(),
-            "README.md": self.page(),
-        }
+        found = {f"{name}.psg": self.program(), f"{name}.csv": self.facts()}
+        if self.has_map:
+            found[f"{name}.toml"] = self.map()
+        return {**found, f"{name}.case": self.cases(), "README.md": self.page()}
+
+    @property
+    def has_map(self) -> bool:
+        return bool(self.origin) and self.table.can_be_mapped
+
+    def map(self) -> str:
+        """How a file with the columns of the table becomes facts."""
+        import json
+
+        def text(value: str) -> str:
+            return json.dumps(value, ensure_ascii=False)
+
+        table = self.table
+        renamed = [each for each in table.columns if each.name != each.title]
+        columns = ", ".join(f"{text(each.name)} = {text(each.title)}" for each in renamed)
+        lines = [f"# How files like {self.origin} become facts, with --map before --facts."]
+        lines.append(f"predicate = {text(table.name)}")
+        if renamed:
+            lines.append(f"columns = {{ {columns} }}")
+        lines.append(f"time = {text(table.time_column)}")
+        if table.counted_in:
+            lines.append(f"time_format = {text(table.counted_in)}")
+        lines.append('bad_rows = "skip"')
+        if table.separator not in ("", ","):
+            lines.append(f"options = {{ sep = {text(table.separator)} }}")
+        return "\n".join(lines) + "\n"
 
     @property
     def about(self) -> str:
@@ -199,6 +234,11 @@ expect
             "numbers": f"`time` is its column `{table.time_column}`." if self.origin else "",
             "rows": "No column says when, so `time` counts the rows.",
         }[table.clock]
+        mapped = like = ""
+        if self.has_map:
+            mapped = f"\n| `{name}.toml` | a map: how files with the columns of {self.origin} become facts |"
+            command = f"presage run {name}.psg --map {name}.toml --facts {shlex.quote(self.place)}"
+            like = f"\n{command}    # files like it, as they are"
         about = f"each {self.key.name}" if self.key is not None else "everything"
         high = f"whose {self.value.name} is above the limit" if self.value is not None else "that comes"
         return f"""\
@@ -211,12 +251,12 @@ The rules are there to be changed.
 | | |
 |---|---|
 | `{name}.psg` | the program: what comes in, the rules, what is asked |
-| `{name}.csv` | the facts: {came}. {when} |
+| `{name}.csv` | the facts: {came}. {when} |{mapped}
 | `{name}.case` | cases: facts, and what must be said when |
 
 ```sh
 presage check {name}.psg                        # what the program is, and what it needs
-presage run {name}.psg --facts {name}.csv       # what may come true, what did, what did not
+presage run {name}.psg --facts {name}.csv       # what may come true, what did, what did not{like}
 presage test .                                  # the cases
 presage watch {name}.psg --facts {name}.csv     # the same run on a page in the browser
 presage repl {name}.psg                         # type facts and rules, see answers change

@@ -184,7 +184,8 @@ KEYS: dict[str, tuple[Key, ...]] = {
         _OPTIONS,
     ),
     "alerts": (
-        Key("severity", TEXT, "how bad it is", "warning", example='"critical"'),
+        Key("severity", TEXT, "how bad it is", "warning; critical or info where the query is `bad` or `good`",
+            example='"critical"'),
         Key("text", TEXT, "what is said, with `{X}` for a binding, `{time}`, `{answer}`, `{status}`, `{deadline}`",
             "the answer", example='"{X} failed at {time}"'),
         Key("for", TEXT, "how long it must be so before an alert fires: a number of time units, or a duration", "0",

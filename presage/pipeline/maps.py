@@ -123,7 +123,8 @@ class _Map:
 
     def _condition(self) -> Condition | None:
         for key, said in expressions_in(self.part):
-            if key != "where":
+            # Columns may be called anything, `Temp (°C)` too.
+            if key != "where" and said not in self._column_names():
                 hint = "name a column, or by its path a key inside of a JSON object, such as `machine.id`"
                 self._problem("C109", (*self.at, *key.split(".")), f"`{said}` is an expression of SQL", hint)
         if "where" not in self.part.values:
@@ -133,6 +134,22 @@ class _Map:
             hint = "compare columns with constants, with `and` between: kind = 'temp' and level is not null"
             self._problem("C109", (*self.at, "where"), "a map knows simple conditions only", hint)
         return found
+
+    def _column_names(self) -> frozenset[str]:
+        """What the file's first row calls its columns; nothing where it has none, which is said when it is read."""
+        row: Any
+        try:
+            match self.part.format:
+                case "csv":
+                    row = next(csv_rows(self.file, self.part.table("options").get("sep", ",")[:1] or ","), ({}, ""))[0]
+                case "parquet":
+                    row = next(parquet_rows(self.file) or iter(()), ({}, ""))[0]
+                case _:
+                    with self.file.open(encoding="utf-8-sig") as lines:
+                        row = read_line(next(filter(str.strip, lines), "{}"), str(self.file))
+        except (OSError, FactError, UnicodeDecodeError):
+            return frozenset()
+        return frozenset(name for name in row if isinstance(name, str)) if isinstance(row, dict) else frozenset()
 
     def _time_format(self) -> Callable[[Any, str], Any] | None:
         given = self.part.text("time_format")

@@ -23,6 +23,10 @@ _PLACE = re.compile(r"\{([^{}]*)\}")
 PENDING, FIRING, RESOLVED = "pending", "firing", "resolved"
 
 
+SEVERITIES = {"bad": "critical", "": "warning", "good": "info"}
+"""How severe alerts are where the pipeline does not say: as the program calls their query."""
+
+
 @dataclass(frozen=True, slots=True)
 class AlertRule:
     """What is said of the alerts of a query."""
@@ -40,12 +44,14 @@ class AlertRule:
     labels: Mapping[str, str]
 
     @classmethod
-    def of(cls, query: str, said: Mapping[str, Any], checker: Checker) -> AlertRule:
+    def of(cls, query: str, said: Mapping[str, Any], checker: Checker, tone: str = "") -> AlertRule:
+        """`tone` is what the program calls the query: `bad`, `good` or nothing."""
+
         def length(name: str, otherwise: Number) -> Number:
             return checker.length(str(said[name]), name) if name in said else otherwise
 
         return cls(
-            query, str(said.get("severity", "warning")), str(said.get("text", "{answer}")), length("for", 0),
+            query, str(said.get("severity", SEVERITIES[tone])), str(said.get("text", "{answer}")), length("for", 0),
             length("cooldown", 0), tuple(said["group"]) if "group" in said else None, bool(said.get("pending", True)),
             bool(said.get("resolved", True)), length("resolve_after", 1), dict(said.get("labels", {})),
         )  # fmt: skip

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from presage.analysis.predicates import Predicate
-from presage.answers import INCONSISTENT, Answer, Answers, json_value
+from presage.answers import INCONSISTENT, Answer, Answers, json_value, shown_name
 from presage.checking import Report, check_program
+from presage.colours import tone_of
 from presage.io.facts import ISO, TICKS, Checker, Fact, exact, show_fact
 from presage.io.line_texts import json_texts
 from presage.io.moments import Moments, zone_called
@@ -83,7 +84,10 @@ class Reasoning:
 
     def _begin(self, alerts: Mapping[str, Mapping[str, Any]] | None) -> None:
         checker = self.reasoner.checker
-        self.alerts = Alerts(AlertRule.of(query, said, checker) for query, said in (alerts or {}).items())
+        tones = {shown_name(each.atom.predicate): tone_of(each) for each in reversed(self.reasoner.subject.queries)}
+        self.alerts = Alerts(
+            AlertRule.of(query, said, checker, tones.get(query, "")) for query, said in (alerts or {}).items()
+        )
         self.incoming = Incoming(self.reasoner)
         self.messages = MessageReader(self.reasoner.checker)
         self.entry = 0

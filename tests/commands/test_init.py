@@ -84,6 +84,36 @@ def test_what_is_answered_is_what_the_rows_say(tmp_path: Path, capsys: pytest.Ca
     assert [line["time"] for line in lines if line["status"] == "confirmed"] == expected == [2]
 
 
+@pytest.mark.parametrize("name", ["stamps", "seconds", "milliseconds", "empty cells", "zoned", "with signs"])
+def test_files_like_it_are_read_by_its_map(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = {**TABLES, "with signs": "Temp (°C);Gerät;ts\n21;a;1772352000\n35;b;1772352060\n"}[name]
+    folder = made(tmp_path, name, text)
+    (program,), (table,), (mapped,) = (list(folder.glob(f"*.{kind}")) for kind in ("psg", "csv", "toml"))
+    capsys.readouterr()
+    assert main(["run", str(program), "--facts", str(table)]) == 0
+    from_rows = capsys.readouterr().out
+    assert main(["run", str(program), "--map", str(mapped), "--facts", str(tmp_path / f"{name}.csv")]) == 0
+    assert capsys.readouterr().out == from_rows != ""
+
+
+def test_projects_of_json_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, folder = tmp_path / "events.jsonl", tmp_path / "made"
+    rows = [
+        {"user": "u1", "peer": {"ip": f"10.0.0.{minute}"}, "tries": tries, "at": f"2026-03-01T08:0{minute}:00Z"}
+        for minute, tries in enumerate((3, 9, 9))
+    ]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["init", str(data), "--into", str(folder)]) == 0
+    program = (folder / "events.psg").read_text()
+    assert "input events(user: text, peer_ip: text, tries: int)." in program and "tick 1m." in program
+    assert main(["test", str(folder)]) == 0
+    mapped = ["--map", str(folder / "events.toml"), "--facts", str(data)]
+    assert main(["run", str(folder / "events.psg"), *mapped]) == 0
+    data.write_text('{"pred": "temp", "args": ["a"], "time": 0}\n')
+    assert main(["init", str(data), "--into", str(tmp_path / "other")]) == 1
+    assert "events.jsonl:1: these lines are facts already" in capsys.readouterr().err
+
+
 def test_without_a_table_there_is_a_template(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import presage
 from presage.answers import Answer
 from presage.io.facts import Checker
@@ -15,12 +17,12 @@ from tests.serving import LINES, LISTENING, TURBINES, Receiver, Served, hot
 PROGRAM = "timeline discrete. input p(x, s). on(X, S) :- p(X, S). query on(X, S)."
 
 
-def alerts(**said: Any) -> Alerts:
+def alerts(tone: str = "", **said: Any) -> Alerts:
     findings = presage.check(PROGRAM).findings
     assert findings is not None
     watched = findings.watched
     checker = Checker(watched.program, watched.predicates, True)
-    return Alerts([AlertRule.of("on", {"text": "{X} of {S} at {time}", **said}, checker)])
+    return Alerts([AlertRule.of("on", {"text": "{X} of {S} at {time}", **said}, checker, tone)])
 
 
 def answer(status: str, at: int, x: str = "a", s: str = "west", **more: Any) -> Answer:
@@ -76,6 +78,13 @@ def test_possible_answers_are_pending_with_their_deadline() -> None:
     assert told(found, 8, answer("possible", 8, decided_by=9)) == [("pending", "a by 9")]
     assert [state for state, _ in told(found, 9, answer("confirmed", 8))] == ["firing"]
     assert told(alerts(pending=False), 1, answer("possible", 1, decided_by=7)) == []
+
+
+@pytest.mark.parametrize(("tone", "severity"), [("bad", "critical"), ("good", "info"), ("", "warning")])
+def test_how_severe_it_is_says_the_query(tone: str, severity: str) -> None:
+    (line,) = alerts(tone).take([answer("confirmed", 3)], 3)
+    (other,) = alerts(tone, severity="page").take([answer("confirmed", 3)], 3)
+    assert (line["severity"], other["severity"]) == (severity, "page")
 
 
 def test_alerts_are_saved() -> None:
