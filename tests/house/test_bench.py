@@ -60,7 +60,7 @@ def test_ordinary_programs_by_hand(each: breadth.Class, monkeypatch: pytest.Monk
     monkeypatch.setattr(breadth, "KEYS", 40)
     monkeypatch.setattr(breadth, "STEPS", 10)
     stream = each.stream()
-    assert breadth.ours(each.program, stream)[0] == each.by_hand(breadth.as_lists(stream))
+    assert breadth.ours(each, stream, (0,))[0] == each.by_hand(breadth.as_lists(stream))
 
 
 @pytest.mark.parametrize("delay", [0, 3])
