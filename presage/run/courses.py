@@ -106,7 +106,7 @@ class CourseSupposing(RangeSupposing):
         self.seen = 0
         self.is_many = self.few == 0
         tracer = Tracer(self._new_engine, self._of, self.line.whole, self._splits(engine))
-        self.courses = Courses(engine, grouping, tracer, self.intake.symbols)
+        self.courses = Courses(engine, grouping, tracer, self.intake.symbols, self.intake.keep_only)
 
     @staticmethod
     def _splits(engine: Ranges) -> bool:

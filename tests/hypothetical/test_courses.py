@@ -17,6 +17,7 @@ import pytest
 import presage
 from presage.answers.schema import answers_table
 from presage.checking import check_program
+from presage.hypothesis.courses import engine as courses_engine
 from presage.hypothesis.courses.fitting import grouping
 from presage.hypothesis.courses.splitting import FEW, may_split
 from presage.hypothesis.courses.symbolic import SymbolName, Trace, Untraceable
@@ -205,3 +206,20 @@ def test_ranges_cost_the_same_however_long_they_are() -> None:
             many.step(facts, now)
         sizes.append(len(many.courses.automaton.steps))
     assert sizes[0] == sizes[1] < 20
+
+
+def test_facts_that_are_kept_for_others_keep_their_constants(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of constants that no individual has any more are given to others, but not those of facts from which what
+    holds is found later."""
+    monkeypatch.setattr(CourseSupposing, "few", 0)
+    monkeypatch.setattr(courses_engine, "FEW_SYMBOLS", 20)
+    program = presage.parse("input a(x). input b(x). q(X) :- a(X), eventually[1,40] b(X). query q(X).")
+    lazy, fed = presage.Reasoner(program, emit="changes"), presage.Reasoner(program, emit="confirmed")
+    dice = random.Random(3)
+    for now in range(60):
+        facts = [(name, (f"{name}{dice.randrange(now, now + 30)}",), now) for name in "ab" for _ in range(4)]
+        lazy.push(facts, now)
+        fed.push(facts, now)
+    for name in "ab":
+        known = set(fed.holds(name).column("x").to_pylist())
+        assert set(lazy.holds(name).column("x").to_pylist()) <= known and known

@@ -6,7 +6,7 @@ they are (`direct`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -43,8 +43,12 @@ FEW_SYMBOLS = 10_000
 
 
 class Courses:
-    def __init__(self, direct: Ranges, grouping: Grouping, tracer: Tracer, symbols: Symbols) -> None:
+    def __init__(
+        self, direct: Ranges, grouping: Grouping, tracer: Tracer, symbols: Symbols, keep_only: Callable[[Ints], None]
+    ) -> None:
+        """`keep_only` gives back the numbers of constants but for some, and those that others keep."""
         self.direct, self.grouping, self.tracer, self.symbols = direct, grouping, tracer, symbols
+        self.keep_only = keep_only
         self.whole = direct.line.whole
         self.per_unit = lcm(*(Fraction(each).denominator for each in distances(direct)))
         """Time is counted in parts in which all that patterns and facts speak of is whole."""
@@ -382,7 +386,7 @@ class Courses:
         static = people.static_values[known | people.is_direct | (people.first >= 0)]
         used = [keys, people.values[known], static, told.keys, told.values, self.kinds.constants]
         people.forget_idle()
-        self.symbols.keep_only(np.unique(np.concatenate([each.ravel() for each in used])))
+        self.keep_only(np.unique(np.concatenate([each.ravel() for each in used])))
         self.kinds.forget_numbers()
         self.most_symbols = 2 * len(self.symbols) + FEW_SYMBOLS
 
