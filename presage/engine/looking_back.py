@@ -45,6 +45,7 @@ def reach_of_memory(plan: Plan, lags: Lags) -> int | None:
 
 def replay(engine: IntervalEngine, recent: deque[Any], values: Sequence[Any]) -> None:
     """Feeds an engine what arrived before: times with tables of numbers for `values`."""
+    cells = engine.grid.per_unit * engine.grid.step
     while recent:
         now, arrivals = recent.popleft()
         facts = {}
@@ -54,5 +55,5 @@ def replay(engine: IntervalEngine, recent: deque[Any], values: Sequence[Any]) ->
             if engine.plan.sources[name].arity:
                 used, places = np.unique(given, return_inverse=True)
                 rows = engine.symbols.number_all([values[each] for each in used])[places].reshape(given.shape)
-            facts[name] = (rows, times, times)
+            facts[name] = (rows, times * cells, times * cells)
         engine.advance(now, facts)
