@@ -10,6 +10,7 @@ from presage.errors import PresageError
 from presage.explanations.outline import Outline, Sign
 from presage.explanations.result import Explanation
 from presage.io.facts import Fact
+from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.run.reasoner import Reasoner
 from presage.run.schedule import steps
@@ -26,9 +27,12 @@ def explain_by_run(
         reasoner.add_static(fact)
     wanted = "".join(text.split())
     found: Answer | None = None
+    before: Answer | None = None
+    """How it stood when it was last possible."""
     for answers in steps(reasoner, [fact for fact in facts if fact.arrival <= at], at):
         for answer in answers:
             if "".join(answer.answer.split()) == wanted:
+                before = answer if answer.status == "possible" else before
                 found = answer
     if found is None:
         raise PresageError(f"`{text}`: nothing was said of it by {at}; `presage run` shows all that was")
@@ -42,5 +46,10 @@ def explain_by_run(
     below = [Outline(text, "there", Sign.THERE) for text in found.because]
     below += [Outline(text, "missing", Sign.MISSING, until=found.decided_by) for text in found.needs]
     below += [Outline(f"not {text}", "the bounds of what is missing") for text in found.unless]
+    if found.status == "refuted" and before is not None and before.needs:
+        line["was"] = {name: before.to_json()[name] for name in ("now", "because", "needs", "unless", "decided_by")}
+        last = f"was needed when it was last possible, at {show_number(before.now)}"
+        below += [Outline(text, last, Sign.MISSING) for text in before.needs]
+        below += [Outline(f"not {text}", "the bounds of what was needed") for text in before.unless]
     sign = _SIGNS.get(found.status, Sign.STEP)
     return Explanation(line, Outline(f"{found.answer} is {found.status}", reason, sign, below=tuple(below)), at)

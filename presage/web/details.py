@@ -154,7 +154,7 @@ class Details(Describing):
         proof: dict[str, Any] | None = None
         no_proof = ""
         through: Iterable[Rule] = ()
-        if answer.status in ("confirmed", HOLDS):
+        if answer.status in ("confirmed", HOLDS) and self.program.meaning is None:
             try:
                 proof, through = self._proof(answer)
             except PresageError as problem:
@@ -215,7 +215,8 @@ class Details(Describing):
     def _failed(self, answer: Answer) -> list[dict[str, Any]]:
         """For what a refuted answer lacked: from the answer down, the rules and where each fails."""
         arguments: Any = answer.arguments
-        if answer.time is None or any(isinstance(each, Variable) for each in arguments):
+        known = self.program.meaning is None
+        if not known or answer.time is None or any(isinstance(each, Variable) for each in arguments):
             return []
         try:
             lack = first_lack(self._record(answer.now), self._derived(answer), arguments, answer.time, for_ever=True)

@@ -7,11 +7,13 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import presage
 from presage.checking import check_text
+from presage.cli import main
 from presage.errors import ProgramError
 from presage.languages import LANGUAGES, language_of
 from presage.languages.translation import translate
@@ -238,3 +240,30 @@ def test_equal_programs_keep_their_own_texts() -> None:
     assert first == second
     assert presage.check(first).source.name == "one.psg"
     assert presage.check(second).source.name == "two.psg"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "facts", "answer", "needed"),
+    [
+        ("p.ltl", "answered: G (request -> F[0,3] grant)\n", [("request", [], 5)], "answered@5", "grant@T1"),
+        (
+            "c.decl",
+            "activity a\nactivity b\nResponse[a, b] | | |0,7,s\n",
+            [("event", ["c2", "a"], 2), ("event", ["c3", "a"], 12)],
+            "response_1(c2)@2",
+            "event(c2, b)@T1",
+        ),
+    ],
+)
+def test_what_was_refuted_says_what_it_needed(
+    name: str, text: str, facts: list[Any], answer: str, needed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text(text)
+    lines = [json.dumps({"pred": pred, "args": args, "time": time}) for pred, args, time in facts]
+    (tmp_path / "facts.jsonl").write_text("\n".join(lines) + "\n")
+    call = ["explain", str(tmp_path / name), "--facts", str(tmp_path / "facts.jsonl"), answer]
+    assert main([*call, "--text"]) == 0
+    assert f"○ {needed}: was needed when it was last possible" in capsys.readouterr().out
+    assert main([*call, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["status"] == "refuted" and needed in said["was"]["needs"]

@@ -100,7 +100,7 @@ def _constraint(source: Source, text: str, start: int, place: int) -> Written:
     template = ALIASES.get(template, template)
     if template not in UNARY and template not in BINARY:
         near = nearest(template, (*UNARY, *BINARY))
-        hint = f"did you mean `{near}`?" if near else "see the list of templates"
+        hint = f"did you mean `{near.title().replace(' ', '')}`?" if near else "see the list of templates"
         raise Unreadable("P205", f"there is no template `{name}`", span, hint)
     inside = Span(
         start + shape.start("activities"), start + max(shape.end("activities"), shape.start("activities") + 1)
