@@ -148,8 +148,9 @@ export function showSentence(text) {
 
 // A length of time for people.
 export function showLength(ticks) {
-  if (!clock.shown) return showNumber(ticks, ticks % 1 ? 0.01 : 1);
+  if (clock.tick === null) return showNumber(ticks, ticks % 1 ? 0.01 : 1);
   const seconds = Math.round((ticks * clock.tick) / 1000);
+  if (ticks > 0 && seconds === 0) return `${showNumber(ticks * clock.tick, 1)} ms`;
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
   return seconds < 172800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86400)} d`;
