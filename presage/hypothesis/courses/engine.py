@@ -15,6 +15,7 @@ import numpy as np
 
 from presage.engine.symbols import Symbols
 from presage.hypothesis.courses.automaton import Automaton
+from presage.hypothesis.courses.beginning import begin_answers
 from presage.hypothesis.courses.describing import Arriving, described
 from presage.hypothesis.courses.entering import MOST_TIMES, MOST_VALUES, merged, written_out
 from presage.hypothesis.courses.fitting import Grouping, distances
@@ -196,7 +197,7 @@ class Courses:
             facts += self._handed_over(row, keys, arriving)
         for each in more:
             self._hide_known(each)
-        self._begin_answers(more)
+        begin_answers(self.people, self.automaton.begins, more)
         ended = answers.rows[(self.people.shapes[answers.rows] == 0) & (self.people.owner[answers.rows] >= 0)]
         if len(ended):
             self.people.end(ended)
@@ -262,31 +263,6 @@ class Courses:
             ]
             taken.outcomes = np.array(variants, np.int64)[places.ravel()]
             taken.table = known.outcomes
-
-    def _begin_answers(self, taken: list[Taken]) -> None:
-        """Those whose times have become known go on by themselves."""
-        begins = self.automaton.begins
-        new = [
-            (each, np.flatnonzero(each.outcomes == outcome), begin)
-            for each in taken
-            for outcome in np.unique(each.outcomes).tolist()
-            for begin in begins[outcome]
-        ]
-        if not new:
-            return
-        people = self.people
-        people.reserve(sum(len(here) for _, here, _ in new), np.concatenate([each.rows[here] for each, here, _ in new]))
-        for each, here, begin in new:
-            vectors, brought = each.vectors[here], each.brought[here]
-            rows = people.begin(each.rows[here], _moments(begin.anchor, vectors), begin.asked)
-            people.shapes[rows] = begin.shape
-            for slot, (place, offset) in enumerate(begin.times):
-                people.times[rows, slot] = vectors[:, place] + offset
-            for slot, (place, as_number) in enumerate(begin.values):
-                people.values[rows, slot] = brought[:, place]
-                people.numbers[rows, slot] = vectors[:, as_number]
-            people.wakes[rows], people.forgets[rows] = _moments(begin.wake, vectors), _moments(begin.forget, vectors)
-            people.wake_later(rows)
 
     def _undone(self, taken: list[Taken], owner: int) -> list[Taken]:
         """Takes back the steps that answers of an owner took, and gives the others."""
@@ -440,11 +416,3 @@ class Courses:
     def known(self) -> tuple[list[Given], dict[Any, Told]]:
         """What is known and told of all individuals."""
         return merged(map(self._concrete, np.flatnonzero(self.people.shapes[: self.people.size] != 0).tolist()))
-
-
-def _moments(moment: list[int], vectors: Ints) -> Ints:
-    """Moments of individuals: never, fixed, or so much later than one of their numbers."""
-    kind, offset, place = moment
-    if kind < 0:
-        return np.full(len(vectors), kernel.NEVER, np.int64)
-    return np.full(len(vectors), offset, np.int64) if kind == 0 else vectors[:, place] + offset
