@@ -42,6 +42,7 @@ from presage.io.tables import Columns
 from presage.model.printer import show_number
 from presage.model.statements import Query
 from presage.model.terms import Number
+from presage.plan.aftermath import aftermath, last_fixed
 from presage.rewrite import core_of
 from presage.time.points import FAR
 
@@ -114,6 +115,13 @@ class AnswerStreamSteps:
     def remembered(self) -> int:
         """How many facts are in memory, given and derived ones."""
         return len(self._given) + sum(1 for _ in self.certain.ground())
+
+    def end_after(self, last: Number) -> Number:
+        """The last step of a run that nobody ends, whose facts speak of times up to `last`. With `reading now` answers
+        are about the times of steps alone."""
+        if self.subject.reading == "now":
+            return last + self.longest_lag
+        return max(last, last_fixed(self.subject)) + aftermath(self.subject) + self.longest_lag
 
     def lag(self, predicate: str) -> Number:
         """How long after its time an answer is settled."""

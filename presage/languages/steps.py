@@ -47,6 +47,10 @@ class OwnSteps:
         """How long after its time an answer is settled."""
         return self.longest_lag
 
+    def end_after(self, last: Number) -> Number:
+        """The last step of a run that nobody ends, whose facts speak of times up to `last`."""
+        return last + self.longest_lag
+
     def holds(self, name: str) -> Any:
         raise PresageError(f"`{name}`: no rule derives it here, so that it is not kept as a table; see answers()")
 

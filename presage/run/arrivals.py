@@ -124,7 +124,7 @@ class Incoming:
         """Nothing more comes: everything is settled, or the run ends at a time. To be used up."""
         last = at if at is not None else self.until
         if last is None:
-            last = max(self.last + self.reasoner.longest_lag, self.clock or 0)
+            last = max(self.reasoner.end_after(self.last), self.clock or 0)
         elif at is not None and self.until is not None:
             last = min(at, self.until)
         yield from self._steps(last, closed=True, through=True)

@@ -47,6 +47,9 @@ class Engine(Protocol):
     def longest_lag(self) -> Number:
         """How long after the last arrival everything is decided."""
 
+    def end_after(self, last: Number) -> Number:
+        """The last step of a run that nobody ends, whose facts speak of times up to `last`."""
+
     @property
     def first_decision(self) -> Number | None:
         """The first step, though nothing has arrived yet; nothing, if steps begin with the first arrival."""

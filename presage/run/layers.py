@@ -103,6 +103,9 @@ class Layers:
     def longest_lag(self) -> Number:
         return max((each.reasoner.longest_lag for each in self.layers), default=0)
 
+    def end_after(self, last: Number) -> Number:
+        return max((each.reasoner.end_after(last) for each in self.layers), default=last)
+
     @property
     def remembered(self) -> int:
         return sum(each.reasoner.remembered for each in self.layers)

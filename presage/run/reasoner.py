@@ -271,6 +271,10 @@ class Reasoner:
     def longest_lag(self) -> Number:
         return self.engine.longest_lag
 
+    def end_after(self, last: Number) -> Number:
+        """The last step of a run that nobody ends, whose facts speak of times up to `last`."""
+        return self.engine.end_after(last)
+
     def next_decision(self) -> Number | None:
         """The earliest time after now at which something may be decided though nothing arrives."""
         due = self.engine.next_decision()

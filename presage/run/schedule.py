@@ -238,7 +238,7 @@ def default_end(reasoner: Reasoner, facts: Iterable[Fact]) -> Number:
     """The last step of a run where nobody says which: everything is decided by then, also of what facts say of times
     after the last arrival."""
     last = facts.last if isinstance(facts, GatheredFacts) else max((fact.last for fact in facts), default=0)
-    return last + reasoner.longest_lag
+    return reasoner.end_after(last)
 
 
 @dataclass

@@ -28,6 +28,7 @@ from presage.io.tables import Columns
 from presage.io.tuples import TupleReader
 from presage.model.printer import show_number
 from presage.model.terms import Number, number
+from presage.plan.aftermath import aftermath, last_fixed
 from presage.plan.subformulas import Unsupported
 from presage.run.choice import ALL, Choice
 from presage.run.confirmed import Confirming
@@ -274,6 +275,10 @@ class StratifiedEngine:
             lags = () if self._confirming is None else self._confirming.lags.lag.values()
             wait = max([wait, *(lag for lag in lags if not isinstance(lag, float))])
         return wait
+
+    def end_after(self, last: Number) -> Number:
+        """The last step of a run that nobody ends, whose facts speak of times up to `last`."""
+        return number(max(last, last_fixed(self.subject)) + aftermath(self.subject) + self.longest_lag)
 
     @property
     def remembered(self) -> int:

@@ -29,7 +29,7 @@ from pyspark.sql import types as T
 
 from presage.io.facts import FactError, exact
 from presage.model.printer import show_number
-from presage.model.terms import Number, number
+from presage.model.terms import Number
 from presage.run.schedule import Arrival, strides, told_late
 from presage.spark.facts import Part, arrival_of, by_arrival, mark, units_of
 from presage.spark.history import leave
@@ -104,7 +104,10 @@ def _packs(job: Job, index: int, source: FrameSource, clock: BatchClock, given: 
 
 def clock_of(job: Job, frames: list[tuple[FrameSource, DataFrame]], until: Number | None) -> BatchClock:
     times = reduce(DataFrame.union, [_times(job, source, frame) for source, frame in frames])
-    settling = job.reasoner().longest_lag if job.state is None else 0
+
+    def end_after(last: Number) -> Number:
+        return until if until is not None else job.reasoner().end_after(last) if job.state is None else last
+
     names = {source.predicate: F.col("predicate") == source.predicate for source, _ in frames}
     shares = [place / MOST_STRETCHES for place in range(1, MOST_STRETCHES)]
     found = times.agg(
@@ -127,7 +130,7 @@ def clock_of(job: Job, frames: list[tuple[FrameSource, DataFrame]], until: Numbe
     every = MOST_STRETCHES // wanted
     edges = tuple(sorted(set((found["edges"] or [])[every - 1 :: every])))
     if job.discrete:
-        end = until if until is not None else (found["last"] or 0) + settling
+        end = end_after(found["last"] or 0)
         return BatchClock(end if found["first"] is None else found["first"], end, edges=edges)
     lasts = F.collect_set("dense_last").alias("lasts")
     exactly = times.groupBy("arrival").agg(F.collect_set("parts").alias("parts"), lasts).toArrow()
@@ -139,7 +142,7 @@ def clock_of(job: Job, frames: list[tuple[FrameSource, DataFrame]], until: Numbe
         [] if job.state is not None else [_exact(text) for each in exactly.column("lasts").to_pylist() for text in each]
     )
     last = max([*ends, *(moment for moment, _ in moments[-1:])], default=0)
-    end = until if until is not None else number(last + settling)
+    end = end_after(last)
     return BatchClock(moments[0][0] if moments else end, end, tuple(moments), edges)
 
 
