@@ -20,6 +20,9 @@ from presage.model.statements import Query, Rule
 from presage.model.terms import Variable
 from presage.rewrite import core_of
 
+MOST_JOINS = 1_000
+"""Partial matches are kept for each way in which premises bind variables together."""
+TOO_MANY_JOINS = f"premises with variables of their own come together in more than {MOST_JOINS:,} ways"
 ENTANGLED_STRETCHES = "operators over stretches of dense time, beside negation that cannot be judged atom by atom"
 
 
@@ -71,6 +74,20 @@ def uses_stretches(pattern: Pattern, subject: Subject) -> bool:
     return any(map(core_of(subject).spreads, pattern.rules))
 
 
+def _joins(pattern: Pattern) -> int:
+    """In how many ways premises bind variables together, as far as that matters: partial matches are kept for each."""
+    own = {
+        frozenset({*(each for each in premise.arguments if isinstance(each, int)), ("at", premise.when.base)})
+        for premise in pattern.premises
+    }
+    found: set[frozenset[object]] = {frozenset()}
+    for each in own:
+        found |= {each | other for other in found}
+        if len(found) > MOST_JOINS:
+            break
+    return len(found)
+
+
 def _untied(patterns: Iterable[Pattern]) -> Pattern | None:
     """A pattern with absences, and no fact that says at which times they matter."""
     for each in patterns:
@@ -100,6 +117,9 @@ def all_patterns(
         patterns = known[name]
         if isinstance(patterns, NoPatterns):
             raise patterns
+        for each in patterns:
+            if _joins(each) > MOST_JOINS:
+                raise NoPatterns(TOO_MANY_JOINS, each.rules)
         found[name] = patterns
         todo.extend(each.predicate for pattern in patterns for each in pattern.absences)
     if not unfolder.subject.discrete:

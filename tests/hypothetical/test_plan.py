@@ -175,3 +175,27 @@ def test_text_says_the_same() -> None:
     assert found is not None
     text = "\n".join(line for each in lines(found) for line in to_text(found, each))
     assert "auxiliary query st(X, us)@T" in text and "pattern 2 (line 5): not gvs(X)@T-1, not st(X, us)@T-1" in text
+
+
+def test_more_ways_than_can_be_kept_are_told_as_confirmed_with_the_reason() -> None:
+    """Nine premises with a variable of their own each: every choice of those that have come would be kept."""
+    found = check_text(
+        "timeline discrete. input e(x, y). d(X)@U :- e(b, X)@T, e(X, Y)@U, U >= T + 1, U <= T + 2, e(Y, Y)@T-1.\n"
+        "h(X) :- always[0,2] historically[2,4] d(X), d(Y), always[0,1] d(X), Y != a. query h(X)."
+    ).findings
+    assert found is not None
+    (query,) = found.queries
+    assert not query.hypothetical.possible and not query.hypothetical.endless
+    assert "come together in more than 1,000 ways" in query.hypothetical.reason
+    assert {found.subject.place(rule) for rule in query.hypothetical.rules} == {"line 1", "line 2"}
+
+
+def test_factors_of_patterns_count_as_patterns() -> None:
+    found = check_text(
+        "timeline discrete. input p(x). input r(x) delay 1. static s(x).\n"
+        "d(X) :- once[0,2] always[0,1] p(X), historically[1,1] r(X).\n"
+        "d(X) :- eventually[2,2] always[2,2] r(X), always[1,2] p(X), not s(X).\n"
+        "h(X) :- always[0,1] d(X), always[1,2] historically[0,1] d(a), always[0,1] once[0,1] d(X). query h(X)."
+    ).findings
+    assert found is not None
+    assert not found.queries[0].hypothetical.possible

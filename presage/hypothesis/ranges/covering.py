@@ -6,7 +6,7 @@ each other without a gap: where times are open, whether they do is a matter of z
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from presage.hypothesis.literals import Open
@@ -15,6 +15,9 @@ from presage.time.zones import Constraint, Zone
 
 Pair = tuple[Need, Need]
 """A premise, and one that it is among, or a part of it is."""
+
+Values = dict[Open, object]
+"""What open variables stand for."""
 
 
 def placed(need: Need, places: Sequence[int]) -> Need:
@@ -27,16 +30,31 @@ def placed(need: Need, places: Sequence[int]) -> Need:
 
 
 def arranged(
-    zone: Zone, needs: Sequence[Need], haves: Sequence[Need], are_kin: Callable[[Need, Need], bool]
-) -> Iterator[tuple[Zone, list[Pair]]]:
-    """Where premises are all among others, and which among which."""
+    zone: Zone, needs: Sequence[Need], kin: Sequence[Sequence[Need]], values: Values | None = None
+) -> Iterator[tuple[Zone, list[Pair], Values]]:
+    """Where premises are all among others, each among its kin, and which among which. With `values`, open variables
+    of the premises stand for one thing each: for what they are known to be, or for what this makes of them, which is
+    given as well."""
     if not needs:
-        yield zone, []
+        yield zone, [], values or {}
         return
-    first, *rest = needs
-    for part, chosen in _covered(zone, first, [each for each in haves if are_kin(first, each)]):
-        for last, pairs in arranged(part, rest, haves, are_kin):
-            yield last, [*((first, have) for have in chosen), *pairs]
+    for part, chosen in _covered(zone, needs[0], kin[0]):
+        bound = values
+        for have in chosen:
+            bound = None if bound is None else with_values(bound, needs[0], have)
+        if values is not None and bound is None:
+            continue
+        for last, pairs, found in arranged(part, needs[1:], kin[1:], bound):
+            yield last, [*((needs[0], have) for have in chosen), *pairs], found
+
+
+def with_values(values: Values, need: Need, have: Need) -> Values | None:
+    """What open variables stand for, where a premise is to be among another; nothing if that cannot be."""
+    new = dict(values)
+    for want, given in zip(need.arguments, have.arguments, strict=True):
+        if new.setdefault(want, given) != given if isinstance(want, Open) else want != given:
+            return None
+    return new
 
 
 def is_kin(need: Need, have: Need) -> bool:
@@ -67,8 +85,10 @@ def equal(zone: Zone, needs: Sequence[Need], pairs: Sequence[Pair]) -> Iterator[
     for need, _ in pairs:
         if not any(each is need for each in found):
             found.append(need)
-    for part, _ in arranged(zone, needs, found, are_kin):
-        yield part
+    kin = [[have for have in found if are_kin(need, have)] for need in needs]
+    if all(kin):
+        for part, _, _ in arranged(zone, needs, kin):
+            yield part
 
 
 def _alike(one: Need, other: Need) -> bool:

@@ -26,13 +26,20 @@ from presage.hypothesis.ranges.patterns import (
     factors,
     same,
 )
+from presage.hypothesis.unfold import MOST_PATTERNS, TOO_MANY
 from presage.model.terms import number, term_variables
 from presage.time.zones import ANSWER, START, Bound, Constraint, Zone
 
 
 def range_patterns(found: Iterable[Pattern], whole: bool) -> list[RangePattern]:
     """Patterns in this form, with their factors; raises `NoPatterns`."""
-    return [factor for pattern in found for read in _Reader(pattern, whole).read() for factor in factors(read)]
+    made: list[RangePattern] = []
+    for pattern in found:
+        for read in _Reader(pattern, whole).read():
+            made += factors(read)
+            if len(made) > MOST_PATTERNS:
+                raise NoPatterns(TOO_MANY, pattern.rules)
+    return made
 
 
 class _Reader:

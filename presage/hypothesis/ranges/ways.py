@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from presage.hypothesis.literals import Open
-from presage.hypothesis.ranges.covering import Pair, arranged, equal, is_kin, placed
+from presage.hypothesis.ranges.covering import Values, arranged, equal, is_kin, placed, with_values
+from presage.hypothesis.ranges.patterns import Need
 from presage.hypothesis.ranges.pieces import ZonePiece, canonical, merged
 from presage.hypothesis.ranges.ranking import evidence_ranks
 from presage.hypothesis.words import MIRRORED, Clause, show_clause
@@ -89,7 +90,7 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
         replace(each, needs=merged(each.zone, each.needs, touching=True)) if len(each.needs) > 1 else each
         for each in ranked
     ]
-    names = [frozenset((each.predicate, each.positive) for each in piece.needs) for piece in ranked]
+    kinship = _Kinship(whole, answered)
     beaten: set[int] = set()
     # Whatever a piece that is beaten everywhere would beat, others do: those that need least are looked at first.
     by_needs = sorted(range(len(ranked)), key=lambda each: len(ranked[each].needs))
@@ -105,11 +106,11 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
                 break
             if (
                 other_place in beaten
-                or not names[other_place] <= names[place]
+                or not kinship.may_be_among(other_place, place)
                 or (place == other_place and not _may_beat_itself(piece))
             ):
                 continue
-            for region in _beaten(whole[place], whole[other_place], other_place < place, answered):
+            for region in _beaten(whole[place], whole[other_place], other_place < place, kinship):
                 left = [part for zone in zones for part in zone.without(region)]
                 if left != zones:
                     cut_by.append(mark((other.free, other.whole, other.limits)))
@@ -130,7 +131,47 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
     ]
 
 
-def _beaten(piece: ZonePiece, other: ZonePiece, is_preferred: bool, answered: frozenset[Open]) -> Iterator[Zone]:
+class _Kinship:
+    """Which premises of some pieces may be among which, whatever their times: most pieces are told apart by that."""
+
+    def __init__(self, pieces: Sequence[ZonePiece], answered: frozenset[Open]) -> None:
+        self.values: Values = {each: each for each in answered}
+        self._places = mapping()
+        of_forms: list[Need] = []
+        for piece in pieces:
+            for need in piece.needs:
+                if self._places.setdefault(self._form(need), len(of_forms)) == len(of_forms):
+                    of_forms.append(need)
+        self._kin = [
+            sum(1 << place for place, have in enumerate(of_forms) if self._may_be(need, have)) for need in of_forms
+        ]
+        """For each form of a premise those that it may be among, as bits."""
+        self._has = [sum(1 << place for place in {self._of(need) for need in piece.needs}) for piece in pieces]
+        self._wants = [{self._kin[self._of(need)] for need in piece.needs} for piece in pieces]
+
+    @staticmethod
+    def _form(need: Need) -> tuple[object, ...]:
+        return need.predicate, need.positive, need.arguments, need.amount
+
+    def _of(self, need: Need) -> int:
+        place: int = self._places[self._form(need)]
+        return place
+
+    def _may_be(self, need: Need, have: Need) -> bool:
+        return is_kin(need, have) and with_values(self.values, need, have) is not None
+
+    def may_be_among(self, one: int, other: int) -> bool:
+        """Whether each premise of one piece has kin in another."""
+        has = self._has[other]
+        return all(wanted & has for wanted in self._wants[one])
+
+    def of(self, need: Need, haves: Iterable[Need]) -> list[Need]:
+        """Those that a premise may be among."""
+        kin = self._kin[self._of(need)]
+        return [have for have in haves if kin >> self._of(have) & 1]
+
+
+def _beaten(piece: ZonePiece, other: ZonePiece, is_preferred: bool, kinship: _Kinship) -> Iterator[Zone]:
     """Where another piece needs less, or the same and is preferred."""
     size = piece.zone.size
     places = [ANSWER, *range(size, size + other.zone.size - 2)]
@@ -138,8 +179,9 @@ def _beaten(piece: ZonePiece, other: ZonePiece, is_preferred: bool, answered: fr
     if both.empty:
         return
     needs = [placed(each, places) for each in other.needs]
-    for part, pairs in arranged(both, needs, piece.needs, is_kin):
-        if not _agree(piece, other, pairs, answered):
+    kin = [kinship.of(need, piece.needs) for need in other.needs]
+    for part, pairs, found in arranged(both, needs, kin, kinship.values):
+        if not all(_is_met(clause, piece, found) for clause in other.limits):
             continue
         rest = [part]
         if not is_preferred:
@@ -148,20 +190,6 @@ def _beaten(piece: ZonePiece, other: ZonePiece, is_preferred: bool, answered: fr
                 rest = [left for each in rest for left in each.without(same)]
         for each in rest:
             yield each.kept(range(1, size))
-
-
-def _agree(piece: ZonePiece, other: ZonePiece, pairs: Sequence[Pair], answered: frozenset[Open]) -> bool:
-    """Whether the open data variables of another piece can be what makes its premises premises of this one; those of
-    the answer are what they are."""
-    values: dict[Open, object] = {each: each for each in answered}
-    for need, have in pairs:
-        for want, given in zip(need.arguments, have.arguments, strict=True):
-            if isinstance(want, Open):
-                if values.setdefault(want, given) != given:
-                    return False
-            elif want != given:
-                return False
-    return all(_is_met(clause, piece, values) for clause in other.limits)
 
 
 def _is_met(clause: Clause, piece: ZonePiece, values: dict[Open, object]) -> bool:
