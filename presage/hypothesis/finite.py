@@ -11,18 +11,20 @@ from dataclasses import dataclass
 
 from presage.analysis.strata import Stratification
 from presage.analysis.subject import Subject
+from presage.hypothesis.choices import MOST_CHOICES
 from presage.hypothesis.finish import NoPatterns
 from presage.hypothesis.patterns import START, Pattern
 from presage.hypothesis.ranges.building import Asking, Entangled
 from presage.hypothesis.unfold import Unfolded, Unfolder
 from presage.model.formulas import Atom
 from presage.model.statements import Query, Rule
-from presage.model.terms import Variable
+from presage.model.terms import Number, Variable
 from presage.rewrite import core_of
 
 MOST_JOINS = 1_000
 """Partial matches are kept for each way in which premises bind variables together."""
 TOO_MANY_JOINS = f"premises with variables of their own come together in more than {MOST_JOINS:,} ways"
+TOO_MANY_CHOICES = f"the times of its premises can be chosen in more than {MOST_CHOICES:,} ways"
 ENTANGLED_STRETCHES = "operators over stretches of dense time, beside negation that cannot be judged atom by atom"
 
 
@@ -88,6 +90,16 @@ def _joins(pattern: Pattern) -> int:
     return len(found)
 
 
+def _choices(pattern: Pattern) -> Number:
+    """In how many ways the times of premises can be chosen, where the answer's is given: each is a way of its own."""
+    found: Number = 1
+    for base in {each.when.base for each in pattern.premises} - {START, pattern.when.base}:
+        high, low = pattern.upper.get((base, pattern.when.base)), pattern.upper.get((pattern.when.base, base))
+        if high is not None and low is not None:
+            found *= high + low + 1
+    return found
+
+
 def _untied(patterns: Iterable[Pattern]) -> Pattern | None:
     """A pattern with absences, and no fact that says at which times they matter."""
     for each in patterns:
@@ -120,6 +132,8 @@ def all_patterns(
         for each in patterns:
             if _joins(each) > MOST_JOINS:
                 raise NoPatterns(TOO_MANY_JOINS, each.rules)
+            if unfolder.subject.discrete and _choices(each) > MOST_CHOICES:
+                raise NoPatterns(TOO_MANY_CHOICES, each.rules)
         found[name] = patterns
         todo.extend(each.predicate for pattern in patterns for each in pattern.absences)
     if not unfolder.subject.discrete:

@@ -23,4 +23,5 @@ TOLD = [
     # and here `p(X)` before 10, which may come until 11.
     "11: possible d(X)@T",
     "  because p(b)@8; needs p(X)@T1, p(b)@T2; unless T <= 11, T >= 12, T1 <= 10, T1 >= T - 1, T2 <= T - 1, T2 > 11",
+    "12: unsupported d(X)@T",
 ]

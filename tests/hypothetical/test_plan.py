@@ -199,3 +199,14 @@ def test_factors_of_patterns_count_as_patterns() -> None:
     ).findings
     assert found is not None
     assert not found.queries[0].hypothetical.possible
+
+
+def test_more_choices_of_times_than_can_be_looked_at() -> None:
+    """Evidence that a choice of times could do without must not be told, so all of them would have to be looked at."""
+    found = check_text(
+        "timeline discrete. input r(x). d(X) :- historically[2,3] eventually[2,4] r(X).\n"
+        "h(X) :- historically[0,1] d(X), once[0,1] eventually[0,1] d(X). query h(X)."
+    ).findings
+    assert found is not None
+    assert not found.queries[0].hypothetical.possible
+    assert "chosen in more than 1,000 ways" in found.queries[0].hypothetical.reason

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from presage.hypothesis.literals import Open
-from presage.hypothesis.ranges.patterns import Moment, Need, at_most, inside, same
+from presage.hypothesis.ranges.patterns import Moment, Need, at_most, begins_within, ends_within, inside, same
 from presage.time.zones import Constraint, Zone
 
 Pair = tuple[Need, Need]
@@ -105,7 +105,7 @@ def _covered(zone: Zone, need: Need, haves: Sequence[Need]) -> Iterator[tuple[Zo
             yield part, (have,)
     if need.throughout and need.amount is None and len(haves) > 1:
         for have in haves:
-            part = zone.within([_begins(need, have)])
+            part = zone.within([begins_within(need, have)])
             if not part.empty:
                 yield from _followed(part, need, (have,), [each for each in haves if each is not have])
 
@@ -122,7 +122,7 @@ def _followed(
         part = zone.within([at_most(each.low, last.high, gap)])
         if part.empty:
             continue
-        whole = part.within([_ends(need, each)])
+        whole = part.within([ends_within(need, each)])
         if not whole.empty:
             yield whole, (*chain, each)
         yield from _followed(part, need, (*chain, each), [other for other in rest if other is not each])
@@ -139,15 +139,5 @@ def _among(need: Need, have: Need) -> Iterator[Constraint]:
     elif not need.throughout:
         yield from inside(need.low, have)
     else:
-        yield _begins(need, have)
-        yield _ends(need, have)
-
-
-def _begins(need: Need, have: Need) -> Constraint:
-    """A stretch does not begin before another premise."""
-    return at_most(have.low, need.low, (0, -1 if need.closed_low and not have.closed_low else 0))
-
-
-def _ends(need: Need, have: Need) -> Constraint:
-    """A stretch does not end after another premise."""
-    return at_most(need.high, have.high, (0, -1 if need.closed_high and not have.closed_high else 0))
+        yield begins_within(need, have)
+        yield ends_within(need, have)

@@ -27,7 +27,7 @@ from presage.hypothesis.ranges.patterns import (
     same,
 )
 from presage.hypothesis.unfold import MOST_PATTERNS, TOO_MANY
-from presage.model.terms import number, term_variables
+from presage.model.terms import Number, number, term_variables
 from presage.time.zones import ANSWER, START, Bound, Constraint, Zone
 
 
@@ -49,6 +49,11 @@ class _Reader:
         others = [each for each in range(len(pattern.time_names)) if each != pattern.when.base and each not in own]
         self.places = {each: 2 + place for place, each in enumerate(others)}
         self.size = 2 + len(self.places)
+        self.ahead: dict[int, Number] = {}
+        """How far after a time of the rules the one lies that stands for it: that of a premise, as it is told."""
+        for premise in sorted(pattern.premises, key=lambda each: each.held is not None):
+            if premise.when.base in self.places:
+                self.ahead.setdefault(premise.when.base, premise.when.offset)
         self.places.update({each: self.size + place for place, each in enumerate(sorted(own))})
 
     def read(self) -> Iterator[RangePattern]:
@@ -90,7 +95,7 @@ class _Reader:
             return Moment(START, when.offset)
         if when.base == self.pattern.when.base:
             return Moment(ANSWER, number(when.offset - self.pattern.when.offset))
-        return Moment(self.places[when.base], when.offset)
+        return Moment(self.places[when.base], number(when.offset - self.ahead.get(when.base, 0)))
 
     def literal(self, premise: Premise) -> Need:
         low, held = self.moment(premise.when), premise.held

@@ -285,13 +285,14 @@ class Matching:
                 continue
             bound = state.but(slots=slots, grounded=state.grounded | bits(premise.arguments))
             for each in self._settled(bound, barred):
-                yield from (
-                    found for found in self._covered(each, premise, times, settled) if found.because != each.because
-                )
+                yield from self._covered(each, premise, times, settled, is_met=True)
         yield from self._covered(state, premise, [], settled)
 
-    def _covered(self, state: Partial, premise: Need, facts: list[Stretch], settled: Number) -> Iterator[Partial]:
-        """A stretch, as far as facts cover it; up to a time, what has not come no longer does."""
+    def _covered(
+        self, state: Partial, premise: Need, facts: list[Stretch], settled: Number, is_met: bool = False
+    ) -> Iterator[Partial]:
+        """A stretch, as far as facts cover it; up to a time, what has not come no longer does. With `is_met` only where
+        they cover some of it, whether they are evidence for something else already or not."""
         cut = self.line.after(settled)
         there: list[Stretch] = []
         source = mapping()
@@ -332,6 +333,8 @@ class Matching:
             if zone.empty:
                 continue
             because = {(premise.predicate, values, source[each.times]) for _, each in run if each.kind == "there"}
+            if is_met and not because:
+                continue
             yield state.but(
                 zone=zone,
                 free=free,

@@ -193,6 +193,16 @@ def difference(condition: PatternCondition, moment: Any) -> list[Constraint] | N
     return found
 
 
+def begins_within(need: Need, have: Need) -> Constraint:
+    """A stretch does not begin before another premise."""
+    return at_most(have.low, need.low, (0, -1 if need.closed_low and not have.closed_low else 0))
+
+
+def ends_within(need: Need, have: Need) -> Constraint:
+    """A stretch does not end after another premise."""
+    return at_most(need.high, have.high, (0, -1 if need.closed_high and not have.closed_high else 0))
+
+
 def factors(pattern: RangePattern) -> list[RangePattern]:
     """A pattern, and what it becomes where premises are met by one fact."""
     found: list[RangePattern] = []
@@ -220,20 +230,30 @@ def factors(pattern: RangePattern) -> list[RangePattern]:
 
 
 def _factored(pattern: RangePattern) -> Iterator[RangePattern]:
-    for place, point in enumerate(pattern.premises):
-        if point.throughout:
-            continue
+    for place, premise in enumerate(pattern.premises):
         for other_place, other in enumerate(pattern.premises):
-            if other.predicate != point.predicate or place == other_place:
+            if other.predicate != premise.predicate or place == other_place:
                 continue
-            if not other.throughout and other_place > place:
+            values = unified(premise.arguments, other.arguments)
+            if values is None:
                 continue
-            values = unified(point.arguments, other.arguments)
-            zone = pattern.zone.within(inside(point.low, other) if other.throughout else same(point.low, other.low))
-            if values is not None and not zone.empty:
-                factor = _without(replace(pattern, zone=zone), place, values)
-                if not any(_is_hopeless(each, factor.terms) for each in factor.conditions):
-                    yield factor
+            if premise.throughout:
+                # What is about the same is brought together when it is told.
+                if not other.throughout or not values:
+                    continue
+                within = [begins_within(premise, other), ends_within(premise, other)]
+            elif other.throughout:
+                within = inside(premise.low, other)
+            elif other_place > place:
+                continue
+            else:
+                within = list(same(premise.low, other.low))
+            zone = pattern.zone.within(within)
+            if zone.empty or (premise.throughout and other_place > place and zone == pattern.zone):
+                continue
+            factor = _without(replace(pattern, zone=zone), place, values)
+            if not any(_is_hopeless(each, factor.terms) for each in factor.conditions):
+                yield factor
 
 
 def _is_hopeless(condition: PatternCondition, terms: dict[str, int | Moment]) -> bool:
