@@ -171,6 +171,9 @@ def test_dense(batch: int) -> None:
         found = told(reasoner, facts_of(case), end, until)
         right = entailed(case, report, end, until, dense=True)
         assert not differences(found, right), f"seed {seed}\n{case.text}"
+        again = Reasoner(parse(case.text), emit="confirmed")
+        restored = told(again, facts_of(case), end, until, random.Random(seed))
+        assert not differences(restored, right), f"restored, seed {seed}\n{case.text}"
 
 
 @pytest.mark.skipif(not LONG, reason="`make agreement`")
@@ -195,7 +198,7 @@ def test_facts_in_every_form(batch: int, tmp_path: Path) -> None:
     for seed, case, _ in cases(batch, dense=False):
         program = parse(case.text)
         try:
-            by_tuples, by_tables = (Reasoner(program, emit="confirmed") for _ in range(2))
+            by_tuples, by_tables, by_frames = (Reasoner(program, emit="confirmed") for _ in range(3))
         except PresageError:
             continue
         path = tmp_path / f"{seed}.jsonl"
@@ -218,7 +221,10 @@ def test_facts_in_every_form(batch: int, tmp_path: Path) -> None:
                     tables[name] = pa.table(dict(zip(names, [*columns, [time for _, time in rows]], strict=True)))
             if set(tables) != {name for name, _, _ in given}:
                 break  # A column of a table has values of one kind.
-            assert list(by_tables.push(tables, now)) == list(by_tuples.push(given, now)), f"seed {seed}\n{case.text}"
+            right = list(by_tuples.push(given, now))
+            assert list(by_tables.push(tables, now)) == right, f"seed {seed}\n{case.text}"
+            frames = {name: table.to_pandas() for name, table in tables.items()}
+            assert list(by_frames.push(frames, now)) == right, f"pandas, seed {seed}\n{case.text}"
 
 
 def test_most_programs_are_compared() -> None:
