@@ -75,7 +75,7 @@ def main() -> None:
     unknown = set(options.only or ()) - set(parts)
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(parts)}")
-    rows = []
+    rows: list[Row] = []
     for name, measure in parts.items():
         if not options.only or name in options.only:
             print(f"{name} …", file=sys.stderr)

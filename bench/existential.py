@@ -34,7 +34,7 @@ assign(Y, Z) :- incId(Y, X), bOpr(X, Z).
 block(X) :- window(3) all incId(Z, X).
 query bOpr(X, Y). query brkG(X, Z). query incId(Z, X). query assign(Y, Z). query block(X).
 """
-STATICS = {"slow": [("low",)], "high": [(7,), (8,), (9,)]}
+STATICS: dict[str, list[tuple[Any, ...]]] = {"slow": [("low",)], "high": [(7,), (8,), (9,)]}
 CHANCES = (0.7, 0.7, 1.0)
 # How many time points before now a prototype that starts afresh is given: enough for windows over windows.
 LOOKS_BACK = 6

@@ -75,7 +75,9 @@ def as_tables(steps: dict[int, list[Any]]) -> dict[int, dict[str, pyarrow.Table]
         for name, titles in columns.items():
             own = [(arguments, when) for predicate, arguments, when in facts if predicate == name]
             if own:
-                cells = dict(zip(titles, zip(*(arguments for arguments, _ in own), strict=True), strict=True))
+                cells: dict[str, Any] = dict(
+                    zip(titles, zip(*(arguments for arguments, _ in own), strict=True), strict=True)
+                )
                 if name == "Signal":
                     cells["time"] = [when for _, when in own]
                 else:

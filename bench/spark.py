@@ -168,12 +168,12 @@ def passed_through(spark: Any, folder: Path, rows: int = 1) -> Any:
     source = FrameSource("temp", 2, ("time",), (0,))
     job = Job(presage.parse(TURBINES, "turbines.psg"), "changes", shards=SHARDS, sources=(source,), late=False)
     frame = stream(spark, folder).selectExpr("device as c0", "level as c1", "time as c2")
-    return stream_rows(job, [(source, frame)], Nothing)
+    return stream_rows(job, [(source, frame)], live=Nothing)
 
 
 def per_device(spark: Any, folder: Path) -> Any:
     """The same patterns by hand: state of each device is what is met of its three readings, by their first time."""
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped]
     from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
     class Device(StatefulProcessor):
@@ -181,7 +181,8 @@ def per_device(spark: Any, folder: Path) -> Any:
             self.met = handle.getValueState("met", "json string")
 
         def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
-            met = json.loads(self.met.get()[0]) if self.met.exists() else {}
+            before = self.met.get() if self.met.exists() else None
+            met = {} if before is None else json.loads(before[0])
             told = []
             for frame in rows:
                 for level, at in zip(frame["level"], frame["time"], strict=True):

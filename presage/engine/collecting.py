@@ -1,8 +1,9 @@
 """Aggregates at work: where there are enough tuples of a group, and what they are worth together.
 
 `AtLeast` works on single new pieces, as joins do: more tuples can only make it true. `Collect` waits until its source
-is final, and then goes along the times at which tuples enter and leave. What it remembers is what its source holds from
-there on, so a saved engine needs nothing more than its relations.
+is final, and then goes along the times at which tuples enter and leave: by the column (`tallying.py`), or one by one
+where values are texts, or numbers that are too fine. What it remembers is what its source holds from there on, so a
+saved engine needs nothing more than its relations.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from presage.engine.joining import BindingRows
 from presage.engine.relation import Delta, Relation, Symbols32
 from presage.engine.symbols import Symbols
-from presage.engine.tallying import GroupSizes
+from presage.engine.tallying import NotByColumn, Tallies
 from presage.engine.worth import WORTH, Count
 from presage.kernels.fields import FAR
 from presage.model.terms import Number
@@ -258,20 +259,30 @@ class Collecting:
     def __init__(self, plan: Plan, relations: dict[str, Relation], symbols: Symbols) -> None:
         self.relations, self.symbols = relations, symbols
         self.enough: dict[int, Enough] = {}
-        self.collectors: dict[str, Collector | GroupSizes] = {}
+        self.collectors: dict[str, Collector | Tallies] = {}
         for node in plan.nodes:
             if isinstance(node, AtLeast):
                 self.enough[id(node)] = Enough(node, relations[node.source].arity)
             elif isinstance(node, Collect):
-                made = GroupSizes if node.function == "count" else Collector
-                self.collectors[node.head] = made(node, relations[node.source], symbols)
+                self.collectors[node.head] = Tallies(node, relations[node.source], symbols)
 
     def collect(self, head: str, upto: int) -> BindingRows | None:
         """What is new of an aggregate, whose source is final up to a cell."""
         collector = self.collectors[head]
-        collector.take(collector.source.news())
-        rows = collector.advance(upto)
+        before = collector.upto
+        try:
+            collector.take(collector.source.news())
+            rows = collector.advance(upto)
+        except NotByColumn:
+            rows = self._one_by_one(head, before).advance(upto)
         return rows if len(rows) else None
+
+    def _one_by_one(self, head: str, upto: int) -> Collector:
+        """Goes on with values that columns of numbers do not have."""
+        old = self.collectors[head]
+        self.collectors[head] = made = Collector(old.node, old.source, old.symbols)
+        made.rebuild(upto)
+        return made
 
     def forget(self, cutoffs: dict[str, int]) -> None:
         for each in self.enough.values():
@@ -281,8 +292,12 @@ class Collecting:
         """Goes on from what relations hold; sources are final up to a cell."""
         for each in self.enough.values():
             each.rebuild(self.relations[each.node.source])
-        for collector in self.collectors.values():
-            collector.rebuild(final_cap(collector.node.source))
+        for head, collector in list(self.collectors.items()):
+            upto = final_cap(collector.node.source)
+            try:
+                collector.rebuild(upto)
+            except NotByColumn:
+                self._one_by_one(head, upto)
 
     def used(self) -> list[Symbols32]:
         return [collector.used() for collector in self.collectors.values()]

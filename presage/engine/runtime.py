@@ -433,7 +433,7 @@ class IntervalEngine:
         if len(self.symbols) <= self.most_symbols:
             return
         used = [relation.contents().tuples.ravel() for relation in self.relations.values()]
-        used += [rows.ravel() for rows in coming]
+        used += [rows.ravel() for rows in (*coming, *self.symbols.held())]
         for waiting in (*self.ahead.values(), *self.waiting.values()):
             used += [rows.ravel() for rows, _, _ in waiting.everything()]
         used += [np.array(self.constants, np.int32), *self.counting.used(), *self.collecting.used()]

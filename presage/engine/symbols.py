@@ -9,7 +9,7 @@ number of its own that nothing else ever gets.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import repeat
@@ -46,6 +46,8 @@ class Symbols:
         self.shown = 0
         self.names = np.zeros(16, np.int64)
         self.texts = TextSymbols()
+        self.held: Callable[[], list[Ints]] = list
+        """The numbers that are referred to beyond the engine."""
         # For comparisons by columns: the value as a float where that is exact, otherwise not a number.
         self.floats = np.zeros(16, np.float64)
         self.floats_address: int = self.floats.ctypes.data

@@ -1,12 +1,15 @@
-"""How many tuples each group has, by the column.
+"""What groups of tuples are worth, by the column: how many, how much, the least, the greatest, the first and the last.
 
-`count` is what most aggregates ask for, and needs no more than numbers: so a step is a few operations on arrays,
-however many tuples enter and leave. What it tells is what `collecting.Collector` would.
+Numbers are taken as so many millionths, so that sums of whole numbers and of decimals are exact. A step is one call of
+a kernel, however many tuples enter and leave. What it tells is what `collecting.Collector` would; where something is no
+such number, or two values are first or last at once, a collector goes on in its place from what the source holds.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from heapq import heappop, heappush
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,71 +17,143 @@ import numpy.typing as npt
 from presage.engine.joining import BindingRows
 from presage.engine.relation import Delta, Relation, Symbols32
 from presage.engine.symbols import Symbols
+from presage.kernels import tallies
 from presage.kernels.fields import FAR
+from presage.model.terms import number
 from presage.plan.nodes import Collect
 
 Places = npt.NDArray[np.int64]
 FEW = 64
+SCALE = 1_000_000
+MOST = 1 << 50
+"""A number of so many millionths is too large, and so is a sum of more than a thousand of them."""
+UNKNOWN, UNFIT = np.iinfo(np.int64).min, np.iinfo(np.int64).min + 1
+ORDERS = {"max": 1, "min": -1, "last": 1, "first": -1}
+"""Which way up a staircase leads."""
 
 
-class GroupSizes:
-    """The sizes of the groups of one relation, up to where it is final."""
+class NotByColumn(Exception):
+    """There is something that is no number, or a number that is too large or too fine."""
+
+
+class Millionths:
+    """Constants as numbers of millionths, worked out once each."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.symbols, self.values = symbols, symbols.values
+        self.known = np.full(FEW, UNKNOWN, np.int64)
+
+    def of(self, constants: Symbols32) -> Places:
+        """Raises `NotByColumn`."""
+        values: Any = self.symbols.values
+        if values is not self.values:
+            # Numbers of constants may belong to others now.
+            self.values, self.known = values, np.full(FEW, UNKNOWN, np.int64)
+        if len(self.known) < len(values):
+            more = np.full(max(len(values), 2 * len(self.known)) - len(self.known), UNKNOWN, np.int64)
+            self.known = np.concatenate([self.known, more])
+        found = self.known[constants]
+        new = found == UNKNOWN
+        if new.any():
+            for constant in np.unique(constants[new]).tolist():
+                self.known[constant] = _millionths(values[constant])
+            found = self.known[constants]
+        if (found == UNFIT).any():
+            raise NotByColumn
+        return found
+
+
+def _millionths(value: Any) -> int:
+    if isinstance(value, int):
+        found = value * SCALE
+    elif isinstance(value, Fraction) and SCALE % value.denominator == 0:
+        found = value.numerator * (SCALE // value.denominator)
+    else:
+        return UNFIT
+    return found if -MOST < found < MOST else UNFIT
+
+
+class Tallies:
+    """What the groups of one relation are worth, up to where it is final."""
 
     def __init__(self, node: Collect, source: Relation, symbols: Symbols) -> None:
         self.node, self.source, self.symbols = node, source, symbols
+        self.kind = tallies.STAIRS if node.function in ORDERS else tallies.SUMMED
+        self.is_timed = node.function in ("first", "last")
+        self.millionths = Millionths(symbols)
         self.clear()
 
     def clear(self) -> None:
         self.upto = -1
-        self.events: dict[int, list[tuple[Places, int]]] = {}
-        """By cell, the groups of tuples that enter (1) or leave (-1) there."""
+        self.events: dict[int, list[Places]] = {}
+        """By cell, what enters and leaves there."""
         self.cells: list[int] = []
-        # For each group its columns and its size as a constant, its size, since which cell, and what is still to come.
+        # For each group its columns and its worth as a constant, what the kernel knows, and how much is to come.
         self.rows = np.zeros((FEW, self.node.groups + 1), np.int32)
-        self.size = np.zeros(FEW, np.int64)
-        self.since = np.zeros(FEW, np.int64)
+        self.places = self._empty_places(FEW)
         self.coming = np.zeros(FEW, np.int64)
         self.free = np.arange(FEW)
         self.place_of = np.full(FEW, -1, np.int64)
         """Of groups by one column, by its constant's number; those by several are in a dictionary."""
-        self.places: dict[bytes, int] = {}
+        self.by_name: dict[bytes, int] = {}
+        self.nodes = np.zeros((0, tallies.NODE_FIELDS), np.int64)
+        self.free_node, self.free_nodes = -1, 0
+
+    def _empty_places(self, size: int) -> Places:
+        found = np.zeros((size, tallies.PLACE_FIELDS), np.int64)
+        found[:, [tallies.TOP, tallies.LAST]] = -1
+        found[:, tallies.TOUCHED] = UNKNOWN
+        return found
 
     def take(self, news: Delta | None) -> None:
-        """Notes when new pieces enter and leave."""
+        """Notes when new pieces enter and leave. Raises `NotByColumn`."""
         if news is None:
             return
-        late = news.high <= self.upto
         tuples, low, high = news.tuples, news.low, news.high
+        late = high <= self.upto
         if late.any():
             tuples, low, high = tuples[~late], low[~late], high[~late]
         if not len(low):
             return
-        places = self._places(tuples[:, : self.node.groups])
+        count = self.node.groups
+        events = np.zeros((len(low), tallies.EVENT_FIELDS), np.int64)
+        events[:, tallies.SYMBOL] = -1
+        if self.node.function != "count":
+            worth = self.millionths.of(tuples[:, count + self.is_timed])
+            events[:, tallies.WORTH] = worth if self.kind == tallies.SUMMED else ORDERS[self.node.function] * worth
+            if self.is_timed:
+                events[:, tallies.SYMBOL] = tuples[:, count]
+        events[:, tallies.PLACE] = places = self._places(tuples[:, :count])
+        events[:, tallies.SIGN], events[:, tallies.UNTIL] = 1, high
+        events[:, tallies.CELL] = np.maximum(low, self.upto + 1)
         np.add.at(self.coming, places, 1)
-        self._note(places, np.maximum(low, self.upto + 1), 1)
-        ends = high < FAR
-        np.add.at(self.coming, places[ends], 1)
-        self._note(places[ends], high[ends] + 1, -1)
+        self._note(events)
+        leaving = events[high < FAR]
+        np.add.at(self.coming, leaving[:, tallies.PLACE], 1)
+        leaving[:, tallies.CELL], leaving[:, tallies.SIGN] = leaving[:, tallies.UNTIL] + 1, -1
+        self._note(leaving)
 
-    def _note(self, places: Places, cells: Places, sign: int) -> None:
-        if not len(cells):
+    def _note(self, events: Places) -> None:
+        if not len(events):
             return
+        cells = events[:, tallies.CELL]
         if cells[0] == cells[-1] and (cells == cells[0]).all():
-            self._at(int(cells[0]), places, sign)
+            self._at(int(cells[0]), events)
             return
-        order = np.argsort(cells, kind="stable")
-        places, cells = places[order], cells[order]
+        if (cells[1:] < cells[:-1]).any():
+            events = events[np.argsort(cells, kind="stable")]
+            cells = events[:, tallies.CELL]
         starts = np.flatnonzero(np.diff(cells, prepend=cells[0] - 1))
         for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(cells)], strict=True):
-            self._at(int(cells[start]), places[start:end], sign)
+            self._at(int(cells[start]), events[start:end])
 
-    def _at(self, cell: int, places: Places, sign: int) -> None:
+    def _at(self, cell: int, events: Places) -> None:
         there = self.events.get(cell)
         if there is None:
-            self.events[cell] = [(places, sign)]
+            self.events[cell] = [events]
             heappush(self.cells, cell)
         else:
-            there.append((places, sign))
+            there.append(events)
 
     def _places(self, keys: Symbols32) -> Places:
         """Where each group is; new ones get a place."""
@@ -93,25 +168,24 @@ class GroupSizes:
                 self.place_of[new] = self._new_places(new.reshape(-1, 1))
             return self.place_of[constants]
         if not self.node.groups:
-            if b"" not in self.places:
-                self.places[b""] = int(self._new_places(np.zeros((1, 0), np.int32))[0])
-            return np.full(len(keys), self.places[b""], np.int64)
+            if b"" not in self.by_name:
+                self.by_name[b""] = int(self._new_places(np.zeros((1, 0), np.int32))[0])
+            return np.full(len(keys), self.by_name[b""], np.int64)
         distinct, which = np.unique(keys, axis=0, return_inverse=True)
         names = [row.tobytes() for row in distinct]
-        new = np.array([place for place, name in enumerate(names) if name not in self.places], np.int64)
+        new = np.array([place for place, name in enumerate(names) if name not in self.by_name], np.int64)
         if len(new):
             made = self._new_places(distinct[new])
-            self.places.update(zip((names[each] for each in new.tolist()), made.tolist(), strict=True))
-        found = np.array([self.places[name] for name in names], np.int64)
+            self.by_name.update(zip((names[each] for each in new.tolist()), made.tolist(), strict=True))
+        found = np.array([self.by_name[name] for name in names], np.int64)
         return found[which.ravel()]
 
     def _new_places(self, keys: Symbols32) -> Places:
         while len(self.free) < len(keys):
-            size = len(self.size)
+            size = len(self.places)
             self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
-            self.size, self.since, self.coming = (
-                np.concatenate([each, np.zeros_like(each)]) for each in (self.size, self.since, self.coming)
-            )
+            self.places = np.concatenate([self.places, self._empty_places(size)])
+            self.coming = np.concatenate([self.coming, np.zeros_like(self.coming)])
             self.free = np.concatenate([self.free, np.arange(size, 2 * size)])
         places, self.free = self.free[: len(keys)], self.free[len(keys) :]
         self.rows[places, :-1] = keys
@@ -123,41 +197,100 @@ class GroupSizes:
             self.place_of[keys[:, 0]] = -1
         else:
             for row in keys:
-                del self.places[row.tobytes()]
+                del self.by_name[row.tobytes()]
         self.free = np.concatenate([self.free, places])
 
+    def _make_nodes(self, count: int) -> None:
+        """Room for so many more steps of staircases, whichever are free."""
+        if self.free_nodes >= count:
+            return
+        size = len(self.nodes)
+        more = max(size, count, FEW)
+        added = np.zeros((more, tallies.NODE_FIELDS), np.int64)
+        added[:, tallies.NEXT] = np.arange(size + 1, size + more + 1)
+        added[-1, tallies.NEXT] = self.free_node
+        self.nodes = np.concatenate([self.nodes, added])
+        self.free_node, self.free_nodes = size, self.free_nodes + more
+
     def advance(self, upto: int) -> BindingRows:
-        """What the groups are worth at the cells up to one, after those told before."""
-        parts: list[tuple[Symbols32, Places, Places]] = []
+        """What the groups are worth at the cells up to one, after those told before. Raises `NotByColumn`."""
+        chunks: list[Places] = []
         while self.cells and self.cells[0] <= upto:
-            cell = heappop(self.cells)
-            chunks = self.events.pop(cell)
-            places = np.concatenate([each for each, _ in chunks])
-            changes = np.concatenate([np.full(len(each), sign, np.int64) for each, sign in chunks])
-            touched = np.unique(places)
-            told = touched[(self.size[touched] > 0) & (self.since[touched] < cell)]
-            if len(told):
-                parts.append((self.rows[told], self.since[told], np.full(len(told), cell - 1, np.int64)))
-            np.add.at(self.size, places, changes)
-            np.subtract.at(self.coming, places, 1)
-            self.since[touched] = cell
-            sizes = self.size[touched]
-            there, which = np.unique(sizes, return_inverse=True)
-            numbers = np.array([self.symbols.number(each) if each else 0 for each in there.tolist()], np.int32)
-            self.rows[touched, -1] = numbers[which.ravel()]
-            gone = touched[(sizes == 0) & (self.coming[touched] == 0)]
-            if len(gone):
-                self._give_back(gone)
-        going_on = np.flatnonzero((self.size > 0) & (self.since <= upto))
-        parts.append((self.rows[going_on], self.since[going_on], np.full(len(going_on), upto, np.int64)))
-        self.since[going_on] = upto + 1
+            chunks += self.events.pop(heappop(self.cells))
+        parts: list[tuple[Symbols32, Places, Places]] = []
+        if chunks:
+            parts.append(self._happened(np.concatenate(chunks)))
+        going_on = np.flatnonzero((self.places[:, tallies.SIZE] > 0) & (self.places[:, tallies.SINCE] <= upto))
+        since = self.places[going_on, tallies.SINCE]
+        parts.append((self.rows[going_on], since, np.full(len(going_on), upto, np.int64)))
+        self.places[going_on, tallies.SINCE] = upto + 1
         self.upto = max(self.upto, upto)
         rows, low, high = (np.concatenate([part[place] for part in parts]) for place in range(3))
         return BindingRows(rows, low, high)
 
+    def _happened(self, events: Places) -> tuple[Symbols32, Places, Places]:
+        """What was over by what entered and left."""
+        if self.kind == tallies.STAIRS:
+            self._make_nodes(int(np.count_nonzero(events[:, tallies.SIGN] > 0)))
+        elif float(np.abs(events[:, tallies.WORTH]).sum(dtype=np.float64)) > MOST << 10:
+            raise NotByColumn
+        found = np.empty((len(events), tallies.FOUND_FIELDS), np.int64)
+        touched = np.empty((len(events), tallies.FOUND_FIELDS), np.int64)
+        count, self.free_node, tied = tallies.tally(
+            self.kind, events, self.places, self.nodes, self.free_node, found, touched
+        )
+        if tied:
+            raise NotByColumn
+        self.free_nodes = self._count_free() if self.kind == tallies.STAIRS else 0
+        places = events[:, tallies.PLACE]
+        np.subtract.at(self.coming, places, 1)
+        there = np.unique(places)
+        sizes = self.places[there, tallies.SIZE]
+        alive = there[sizes > 0]
+        total = self.places[alive, tallies.TOTAL]
+        if self.kind == tallies.SUMMED and len(total) and int(np.abs(total).max()) > MOST << 10:
+            raise NotByColumn
+        constants = np.full(len(alive), -1, np.int64)
+        if self.kind == tallies.STAIRS:
+            top = self.places[alive, tallies.TOP]
+            total, constants = self.nodes[top, tallies.KEY], self.nodes[top, tallies.CONSTANT]
+        self.rows[alive, -1] = self._worth(self.places[alive, tallies.SIZE], total, constants)
+        told = found[:count]
+        rows = self.rows[told[:, tallies.OF]]
+        rows[:, -1] = self._worth(
+            told[:, tallies.FOUND_SIZE], told[:, tallies.FOUND_TOTAL], told[:, tallies.FOUND_CONSTANT]
+        )
+        gone = there[(sizes == 0) & (self.coming[there] == 0)]
+        if len(gone):
+            self._give_back(gone)
+        return rows, told[:, tallies.LOW].copy(), told[:, tallies.HIGH].copy()
+
+    def _count_free(self) -> int:
+        """A staircase has no more steps than tuples that are there."""
+        return len(self.nodes) - int(self.places[:, tallies.SIZE].sum())
+
+    def _worth(self, size: Places, total: Places, constant: Places) -> Any:
+        """What groups are worth, as constants."""
+        match self.node.function:
+            case "first" | "last":
+                return constant
+            case "count":
+                used, which = np.unique(size, return_inverse=True)
+                values: list[Any] = used.tolist()
+            case "avg":
+                pairs, which = np.unique(np.column_stack([total, size]), axis=0, return_inverse=True)
+                values = [number(Fraction(each, SCALE * count)) for each, count in pairs.tolist()]
+            case _:
+                used, which = np.unique(total * ORDERS.get(self.node.function, 1), return_inverse=True)
+                whole = used % SCALE == 0
+                values = (used // SCALE).tolist()
+                for place in np.flatnonzero(~whole).tolist():
+                    values[place] = Fraction(int(used[place]), SCALE)
+        return self.symbols.number_all(values)[which.ravel()]
+
     def next_cell(self, discrete: bool) -> int | None:
         """The next cell at which there is something to tell once it is final."""
-        if discrete and bool((self.size > 0).any()):
+        if discrete and bool((self.places[:, tallies.SIZE] > 0).any()):
             return self.upto + 1
         return self.cells[0] if self.cells else None
 
@@ -169,4 +302,8 @@ class GroupSizes:
 
     def used(self) -> Symbols32:
         """The constants that are referred to."""
-        return self.rows[self.size > 0].ravel()
+        rows = self.rows[self.places[:, tallies.SIZE] > 0].ravel()
+        if not self.is_timed:
+            return rows
+        held = [chunk[:, tallies.SYMBOL] for chunks in self.events.values() for chunk in chunks]
+        return np.concatenate([rows, self.nodes[:, tallies.CONSTANT], *held]).astype(np.int32)

@@ -9,6 +9,7 @@ worth is the absence of its relation, and a way of its own to the head.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -50,6 +51,10 @@ from presage.model.terms import Constant, Now, Term, Variable, map_term, term_va
 from presage.model.values import is_true, value_of
 
 NO_EMPTY_WAY = "an aggregate of what may be empty, below an operator,"
+
+
+LOCAL_NAME = re.compile(r"\w+(?:#\d+)+")
+"""What `rewrite/sharing.py` calls variables that only one aggregate has, and anonymous ones."""
 
 
 class NotLowered(Exception):
@@ -374,6 +379,10 @@ def _columns(aggregate: Gathered) -> tuple[str, ...]:
 
 
 def _key(aggregate: Gathered) -> str:
-    """Aggregates over the same set, whatever their function, have the same key."""
+    """Aggregates over the same set, whatever their function and their local names, have the same key."""
     terms = ", ".join(map(show_term, aggregate.terms))
-    return f"{terms} : {', '.join(map(show_core, aggregate.body))} / {', '.join(aggregate.shared)}"
+    text = f"{terms} : {', '.join(map(show_core, aggregate.body))} / {', '.join(aggregate.shared)}"
+    if '"' in text:
+        return text  # what looks like a name may be a part of a text
+    names: dict[str, str] = {}
+    return LOCAL_NAME.sub(lambda found: names.setdefault(found[0], f"#{len(names) + 1}"), text)

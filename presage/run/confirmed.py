@@ -140,17 +140,17 @@ class Confirming:
         found = [
             part
             for query in self.subject.queries
-            if query.atom.predicate in new and (part := self._asked(query, new[query.atom.predicate], end)) is not None
+            if query.atom.predicate in new and (part := self.asked(query, new[query.atom.predicate], end)) is not None
         ]
         if not found:
             return NONE
         invents = self.engine.inventor.is_needed
         # Constants may get other numbers later, in another list.
         values, rows = self.engine.symbols.values, self._named(found) if invents else found
-        told = ConfirmedRows(rows, steps, lambda: self._names_of(values), self.engine.grid)
+        told = ConfirmedRows(rows, steps, lambda: self.names_of(values), self.engine.grid)
         return Answers(len(told), told.answers, None if invents else told)
 
-    def _names_of(self, values: list[Any]) -> ConstantNames:
+    def names_of(self, values: list[Any]) -> ConstantNames:
         if self._names is None or self._names.values is not values:
             if values is not self.engine.symbols.values:
                 return ConstantNames(values)
@@ -163,7 +163,7 @@ class Confirming:
         parts = np.split(numbers, np.cumsum([each.rows.size for each in found])[:-1])
         return [replace(each, rows=part.reshape(each.rows.shape)) for each, part in zip(found, parts, strict=True)]
 
-    def _asked(self, query: Query, new: Additions, end: Number | None) -> Entailed | None:
+    def asked(self, query: Query, new: Additions, end: Number | None) -> Entailed | None:
         """The new pieces that a query asks for, joined where they touch; those that are intervals up to the end."""
         delta = new.delta
         rows, low, high = delta.tuples[:, : len(query.atom.arguments)], delta.low, delta.high

@@ -29,8 +29,8 @@ from presage.run.names import IN_JSON, OTHERS, PLAIN, QUOTED, SHOWN, ConstantNam
 from presage.run.row_order import in_order
 from presage.time.cells import Grid
 
-WHEN, KEY, FIELDS, STEP = range(OTHERS, OTHERS + 4)
-"""Other names: the time as it stands in the answer and in its key, the fields that say it, and the step."""
+WHEN, KEY, FIELDS, STEP, STATUS = range(OTHERS, OTHERS + 5)
+"""Other names: the time as it stands in the answer and in its key, the fields that say it, the step, and the status."""
 _BEFORE = ("now", "status", "answer", "key", "bindings")
 """The fields of a line before those that hang on the time alone."""
 
@@ -74,15 +74,22 @@ class ConfirmedRows:
                 # What is below 0 are the names of invented values.
                 arguments = tuple([values[each] if each >= 0 else Variable(null_name(-each)) for each in row])
                 bindings = {title: _plain(arguments[place]) for title, place in places}
-                found.append((step, _answer(name, arguments, bindings, self.grid, low, high, steps[step])))
-        found.sort(key=lambda each: (each[0], each[1].answer))
+                found.append((step, self._made(name, arguments, bindings, low, high, steps[step])))
+        found.sort(key=lambda each: (each[0], *self._order_of(each[1])))
         return [answer for _, answer in found]
+
+    def _made(self, name: str, arguments: Any, bindings: dict[str, Value], low: int, high: int, now: Number) -> Answer:
+        return confirmed_answer(name, arguments, bindings, self.grid, low, high, now)
+
+    def _order_of(self, answer: Answer) -> tuple[str, ...]:
+        """In which order the answers of a step come."""
+        return (answer.answer,)
 
     def of_last_step(self) -> Answers:
         """Those of the last step alone."""
         last = len(self.steps) - 1
         parts = [part.at(part.step == last) for part in self.parts]
-        found = ConfirmedRows([part for part in parts if len(part)], self.steps, self.names, self.grid)
+        found = type(self)([part for part in parts if len(part)], self.steps, self.names, self.grid)
         return Answers(len(found), found.answers, found if len(found) else None)
 
     # -- by columns -------------------------------------------------------------------------------
@@ -98,7 +105,7 @@ class ConfirmedRows:
             [np.concatenate([getattr(part, name) for part in self.parts]) for name in ("low", "high")]
         )
         used, places = np.unique(spans, axis=0, return_inverse=True) if len(spans) else (spans, np.zeros(0, np.int64))
-        like = [_answer("p", (), {}, self.grid, low, high, 0) for low, high in used.tolist()]
+        like = [self._made("p", (), {}, low, high, 0) for low, high in used.tolist()]
         return like, places.reshape(-1)
 
     @cached_property
@@ -121,7 +128,7 @@ class ConfirmedRows:
         begins = [f"{shown_name(part.query.atom.predicate)}{'(' if part.rows.shape[1] else '@'}" for part in self.parts]
         ranks = {text: place for place, text in enumerate(sorted(set(begins)))}
         predicate = np.repeat([ranks[text] for text in begins], [len(part) for part in self.parts])
-        texts = [answer.answer for answer in self._times[0]]
+        texts = [self._order_of(answer) for answer in self._times[0]]
         times = np.empty(len(texts), np.int64)
         times[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
         arguments = [self._ranks(place) for place in range(width)]
@@ -168,6 +175,7 @@ class ConfirmedRows:
         kind = base.schema.field("bindings").type
         columns = {
             "now": now.take(pa.array(keys[:, width + 1])),
+            "status": pa.array([each.status for each in like], pa.string()).take(said),
             "answer": texts_column(*written[0][1:]),
             "key": texts_column(*written[1][1:]),
             "bindings": pa.MapArray.from_arrays(pa.array(written[2][0]), named_by, texts_column(*written[2][1:]), kind),
@@ -194,7 +202,8 @@ class ConfirmedRows:
                 comma = ", " if index else ""
                 bindings += [write.bytes(f"{comma}{json.dumps(title, ensure_ascii=False)}: "), (IN_JSON, place, 0)]
             line = [
-                write.bytes('{"now": '), (STEP, width + 1, 0), write.bytes(', "status": "confirmed", "answer": "'),
+                write.bytes('{"now": '), (STEP, width + 1, 0), write.bytes(', "status": "'), (STATUS, width, 0),
+                write.bytes('", "answer": "'),
                 *self._atom(write, QUOTED, part, WHEN), write.bytes('", "key": "'),
                 *self._atom(write, QUOTED, part, KEY), write.bytes('", "bindings": {'), *bindings,
                 write.bytes("}, "), (FIELDS, width, 0), write.bytes("}\n"),
@@ -235,6 +244,7 @@ class ConfirmedRows:
                 [line["key"][1:] for line in said],
                 fields,
                 [json.dumps(step, ensure_ascii=False) for step in steps],
+                [line["status"] for line in said],
             ]
         )
 
@@ -251,7 +261,7 @@ def _plain(value: Value | Variable) -> Value:
     return value.name if isinstance(value, Variable) else value
 
 
-def _answer(
+def confirmed_answer(
     name: str, arguments: Any, bindings: dict[str, Value], grid: Grid, low: int, high: int, now: Number
 ) -> Answer:
     if low == high and (time := grid.point(low)) is not None:

@@ -38,19 +38,25 @@ def takes_passages(engine: StratifiedEngine) -> bool:
 def through(engine: StratifiedEngine, passage: Passage, end: Number | None = None) -> Answers | None:
     """The answers of the steps of a passage; of a run that ends, what is said of intervals up to its `end`. Nothing,
     and nothing has changed, where one step after the other must be taken."""
-    if not takes_passages(engine) or not isinstance(passage.until, int) or not _are_countable(engine, passage):
+    if not takes_passages(engine) or not isinstance(passage.until, int) or not are_countable(engine, passage):
         return None
-    late: list[tuple[int, Fact]] = []
-    kept = Passage(passage.steps, [_in_time(engine, passage, each, late) for each in passage.parts], passage.until)
+    kept = in_time(engine, passage)
     found = engine.supposing.through(kept) if isinstance(engine.supposing, PassageEngine) else None
     if not engine._behind and engine._confirming is not None:
         entailed = engine._confirming.through(kept, end)
         found = entailed if found is None else found
     assert found is not None
-    late.sort(key=lambda each: each[0])
-    engine.late.extend(fact for _, fact in late)
     engine.now = passage.until
     return found
+
+
+def in_time(engine: StratifiedEngine, passage: Passage) -> Passage:
+    """A passage without the facts that are late, which are told so."""
+    late: list[tuple[int, Fact]] = []
+    kept = Passage(passage.steps, [_in_time(engine, passage, each, late) for each in passage.parts], passage.until)
+    late.sort(key=lambda each: each[0])
+    engine.late.extend(fact for _, fact in late)
+    return kept
 
 
 def of_last_step(found: Answers) -> Answers:
@@ -58,7 +64,7 @@ def of_last_step(found: Answers) -> Answers:
     return found.columns.of_last_step() if isinstance(found.columns, ConfirmedRows) else found
 
 
-def _are_countable(engine: StratifiedEngine, passage: Passage) -> bool:
+def are_countable(engine: StratifiedEngine, passage: Passage) -> bool:
     """Whether all times are such as the engine counts; and then reckons with them. Otherwise the step that is not says
     so."""
     grid = Grid(engine.subject.discrete) if engine._confirming is None else engine._confirming.engine.grid

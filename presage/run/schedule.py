@@ -22,6 +22,7 @@ from presage.model.terms import Number, number
 from presage.run.passages import FACTS_AT_ONCE, Passage, cut
 from presage.run.passing import joined, of_last_step, takes_passages, through
 from presage.run.reasoner import Reasoner
+from presage.run.state_passages import states_through, told_at
 from presage.run.states import HOLDS
 from presage.run.stratified import StratifiedEngine
 
@@ -161,8 +162,13 @@ def _passage_of(reasoner: Reasoner, arrivals: Sequence[Arrival]) -> Passage | No
 
 def _through(reasoner: Reasoner, passage: Passage, end: Number | None = None) -> Answers | None:
     """The answers of many steps, where the engine takes them at once; otherwise nothing, and nothing has changed."""
-    if reasoner._states is not None or not isinstance(reasoner.engine, StratifiedEngine):
+    if not isinstance(reasoner.engine, StratifiedEngine):
         return None
+    if reasoner._states is not None:
+        told = states_through(reasoner, passage)
+        if told is not None:
+            reasoner._told, reasoner._restored = told_at(told, passage.until), []
+        return told
     found = through(reasoner.engine, passage, end)
     if found is not None:
         reasoner._told, reasoner._restored = of_last_step(found), []

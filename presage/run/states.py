@@ -41,9 +41,26 @@ class States:
         """`lag`: how long after its time an answer of a predicate is settled."""
         self.line, self.lag = TimeLine(whole), lag
         self.followed: dict[tuple[str, tuple[Any, ...]], _Followed] = {}
+        self.packed: dict[Any, Any] | None = None
+        """What goes on as arrays, while whole passages of time are taken (`state_passages.py`)."""
+        self.unpacking: Callable[[dict[Any, Any]], None] = lambda _: None
+
+    def unpack(self) -> None:
+        """Follows stretches one by one again."""
+        if self.packed is not None:
+            packed, self.packed = self.packed, None
+            self.unpacking(packed)
+
+    def go_on(self, answer: Answer, told: bool) -> None:
+        """Takes over a stretch."""
+        times = self._times(answer)
+        like = self._line(answer, "confirmed", times, answer.now)
+        known = self.followed.setdefault((answer.predicate, answer.arguments), _Followed(like))
+        known.stretches = sorted([*known.stretches, _Lasting(*times, told)], key=lambda each: each.first)
 
     def take(self, answers: Iterable[Answer], now: Number) -> list[Answer]:
         """Confirmed answers as stretches, and the stretches that are over by now."""
+        self.unpack()
         found: list[Answer] = []
         for answer in answers:
             if answer.status != "confirmed":
@@ -65,20 +82,17 @@ class States:
         """Adds a stretch to those it touches; what lies before one that was told is over with it."""
         first, last = times
         kept: list[_Lasting] = []
-        before: Stretch | None = None
         told = False
         for each in followed.stretches:
             if each.last < first or last < each.first:
                 kept.append(each)
             elif each.told:
                 if first < each.first:
-                    before = Stretch(first, each.first)
+                    yield Stretch(first, each.first)
                 first, last, told = each.first, max(last, each.last), True
             else:
                 first, last = min(first, each.first), max(last, each.last)
         followed.stretches = sorted([*kept, _Lasting(first, last, told)], key=lambda each: each.first)
-        if before is not None:
-            yield before
 
     def _looked_at(self, key: tuple[str, tuple[Any, ...]], now: Number) -> Iterator[Answer]:
         followed = self.followed[key]
@@ -98,6 +112,7 @@ class States:
 
     def end(self, now: Number) -> list[Answer]:
         """The stretches as far as the run went."""
+        self.unpack()
         found = []
         over = self.line.after(now)
         for followed in self.followed.values():
@@ -110,6 +125,7 @@ class States:
 
     def next_turn(self, now: Number) -> Number | None:
         """The next time at which a stretch is over, or begins."""
+        self.unpack()
         turns: list[Number] = []
         for (name, _), followed in self.followed.items():
             for each in followed.stretches:
@@ -132,6 +148,7 @@ class States:
 
     def saved(self, write: Callable[[Answer], Any]) -> list[Any]:
         """As plain values; `write` makes some of an answer."""
+        self.unpack()
         return [
             [write(each.like), [[_plain(one.first), _plain(one.last), one.told] for one in each.stretches]]
             for each in self.followed.values()

@@ -53,9 +53,10 @@ def stream_rows(
     frames: list[tuple[FrameSource, DataFrame]],
     clock: DataFrame | None = None,
     tables: list[tuple[int, FrameSource, DataFrame]] | None = None,
+    live: type[Live] = Live,
 ) -> DataFrame:
     """Rows of answers and of late facts. `clock` has times that move the clock, and no facts; `tables` change while the
-    stream runs."""
+    stream runs. `live` is what each shard has at work."""
     spark = frames[0][1].sparkSession
     _prepare(spark, job.shards)
     parts = [frame.mapInArrow(packer(job, index, source), PACK) for index, (source, frame) in enumerate(frames)]
@@ -65,7 +66,7 @@ def stream_rows(
     if tables:
         packs = beside_tables(job, packs, tables)
     found = packs.groupBy("shard").transformWithState(
-        statefulProcessor=Shard(job),
+        statefulProcessor=Shard(job, live),
         outputStructType=f"payload binary, {PULSE}",
         outputMode="Append",
         timeMode="None",
@@ -102,8 +103,8 @@ def _unpack(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
 class Shard(StatefulProcessor):
     """What Spark calls for each shard and micro-batch."""
 
-    def __init__(self, job: Job) -> None:
-        self.job = job
+    def __init__(self, job: Job, live: type[Live] = Live) -> None:
+        self.job, self.live = job, live
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.meta = handle.getValueState("meta", "json string")
@@ -186,7 +187,7 @@ class Shard(StatefulProcessor):
                 parts = [_only(self.snapshot.getValue((part,))) for part in range(meta["parts"])]
                 live = Live.restore(self.job, shard, b"".join(parts), unsealed)
             else:
-                live = Live(self.job, shard)
+                live = self.live(self.job, shard)
             for delivery in log:
                 live.catch_up(delivery)
         return live

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
@@ -17,12 +18,26 @@ def test_the_loop_by_hand() -> None:
     assert by_hand.by_engine(50, stream)[0] == by_hand.by_hand(50, stream)[0] > 0
 
 
-def test_aggregates() -> None:
-    stream = aggregates.make_stream(200, 10, 7)
-    told = aggregates.by_engine(aggregates.SUMS.format(back=4), aggregates.as_tables(stream))
-    assert told == aggregates.sums_by_hand(stream, 4) > 0
+@pytest.mark.parametrize(
+    ("rules", "by_hand"),
+    [
+        (aggregates.SUMS, aggregates.sums_by_hand),
+        (aggregates.ENOUGH, aggregates.enough_by_hand),
+        (aggregates.GREATEST, aggregates.greatest_by_hand),
+    ],
+)
+def test_aggregates(rules: str, by_hand: Callable[[aggregates.KeyedStream, int], aggregates.Told]) -> None:
+    stream = aggregates.make_stream(400, 10, 7)
+    told = by_hand(stream, 4)
+    assert aggregates.by_engine(rules.format(back=4), stream.table) == len(told) > 0
+
+
+def test_aggregates_by_duckdb() -> None:
     pytest.importorskip("duckdb")
-    assert told == aggregates.sums_by_duckdb(stream, 4)
+    stream = aggregates.make_stream(200, 10, 7)
+    names = [set(some) for _, some, _ in stream.steps()]
+    rows = sum(len(set().union(*names[max(0, now - 4) : now + 1])) for now in range(len(names)))
+    assert aggregates.sums_by_duckdb(stream, 4) == rows
 
 
 def test_tuples_and_tables_of_shortstop(tmp_path: Path) -> None:

@@ -1,0 +1,147 @@
+"""Passages of time where what goes on is told once.
+
+When a stretch is told to begin and to end hangs on its times, on when it became known, and on how long answers wait to
+be settled. Where they do not wait at all, everything that is so at a time is known at that time: the engine then takes
+a whole passage as one step, and what each step would have told is read off the stretches.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from presage.answers import Answers, shown_name
+from presage.engine.many_steps import Additions
+from presage.engine.relation import Symbols32
+from presage.kernels import going_on
+from presage.kernels.fields import FAR
+from presage.model.statements import Query
+from presage.model.terms import Number
+from presage.run.confirmed import Confirming
+from presage.run.confirmed_rows import ConfirmedRows, Entailed
+from presage.run.passages import Passage
+from presage.run.passing import are_countable, in_time
+from presage.run.reasoner import Reasoner
+from presage.run.state_rows import GoingOn, KnownPieces, StateRows, followed
+from presage.run.states import States
+from presage.run.stratified import StratifiedEngine
+from presage.time.stretches import Stretch
+
+
+def states_through(reasoner: Reasoner, passage: Passage) -> Answers | None:
+    """The lines of the steps of a passage. Nothing, and nothing has changed, where one step after the other must be
+    taken."""
+    engine, states = reasoner.engine, reasoner._states
+    if states is None or not isinstance(engine, StratifiedEngine) or not isinstance(passage.until, int):
+        return None
+    confirming = engine._confirming
+    if confirming is None or engine.supposing is not None or engine._beside or not engine.subject.discrete:
+        return None
+    queries = engine.subject.queries
+    lags = {query: engine.lag(query.atom.predicate) for query in queries}
+    names = {query.atom.predicate for query in queries}
+    if len(names) < len(queries) or not all(isinstance(lag, int) for lag in lags.values()):
+        return None
+    inner = confirming.engine
+    at_once = not any(lags.values()) and not inner.counting
+    if any(confirming.plan.sources[name].kind not in ("input", "derived") for name in names):
+        return None  # what holds before the stream, too
+    if inner.inventor.is_needed or not (at_once or confirming.takes_passages) or not are_countable(engine, passage):
+        return None
+    pack(states, confirming)
+    assert states.packed is not None
+    kept = in_time(engine, passage)
+    parts = _at_once(confirming, kept) if at_once else _step_by_step(confirming, kept)
+    told = []
+    for query in queries:
+        before = states.packed.get(query) or GoingOn.nothing(query)
+        pieces = parts.get(query.atom.predicate) or _none_of(before, query)
+        states.packed[query], lines, now = followed(before, pieces, int(lags[query]), passage.until)
+        if len(lines):
+            told.append((lines, now))
+    engine.now = passage.until
+    if not told:
+        return Answers(0, list)
+    values = inner.symbols.values
+    rows = StateRows.of(told, lambda: confirming.names_of(values), inner.grid)
+    return Answers(len(rows), rows.answers, rows)
+
+
+def told_at(found: Answers, now: object) -> Answers:
+    """What was told at the last time of a passage."""
+    rows = found.columns
+    return rows.of_last_step() if isinstance(rows, StateRows) and rows.steps[-1] == now else Answers(0, list)
+
+
+def _none_of(before: GoingOn, query: Query) -> KnownPieces:
+    nothing = np.zeros(0, np.int64)
+    return KnownPieces(query, before.rows[:0], nothing, nothing, nothing)
+
+
+def _at_once(confirming: Confirming, passage: Passage) -> dict[str, KnownPieces]:
+    """All that is new by the end of a passage, known at its times."""
+    tables = [columns for columns, _ in passage.parts if len(columns)]
+    # Before the first step nothing is told, whatever it is about.
+    begin = int(passage.steps[0]) if confirming.engine.now is None and len(passage.steps) else 0
+    new = confirming.step([], passage.until, tables)
+    found = {}
+    for query in confirming.subject.queries:
+        delta = new.get(query.atom.predicate)
+        if delta is not None:
+            part = confirming.asked(query, Additions(np.zeros(len(delta), np.int32), delta), None)
+            if part is not None:
+                known = np.maximum(part.low, begin)
+                found[query.atom.predicate] = KnownPieces(query, part.rows, part.low, part.high, known)
+    return found
+
+
+def _step_by_step(confirming: Confirming, passage: Passage) -> dict[str, KnownPieces]:
+    """What is new at each step, known then."""
+    told = confirming.through(passage, None).columns
+    found: dict[str, KnownPieces] = {}
+    if isinstance(told, ConfirmedRows):
+        steps = np.array(told.steps, np.int64)
+        for part in told.parts:
+            found[part.query.atom.predicate] = KnownPieces(part.query, part.rows, part.low, part.high, steps[part.step])
+    return found
+
+
+# -- stretches as arrays, and as they are followed one by one ------------------------------------------------------
+
+
+def pack(states: States, confirming: Confirming) -> None:
+    """What goes on as arrays."""
+    if states.packed is not None:
+        return
+    engine = confirming.engine
+    found = {}
+    for query in confirming.subject.queries:
+        name = shown_name(query.atom.predicate)
+        own = [each for (predicate, _), each in states.followed.items() if predicate == name]
+        rows: list[Symbols32] = []
+        kept = []
+        for each in own:
+            row = engine.symbols.number_all(each.like.arguments)  # type: ignore[arg-type]
+            for one in each.stretches:
+                times = states.line.interval(Stretch(one.first, one.last))
+                first, last = int(times.low), FAR if times.high is None else int(times.high)
+                # When it became known counts no more, if not that it was before all that comes.
+                kept.append([0, -1, first, last, int(one.told)])
+                rows.append(row)
+        if rows:
+            found[query] = GoingOn(np.array(rows, np.int32), np.array(kept, np.int64))
+    states.followed.clear()
+    states.packed = found
+    states.unpacking = lambda packed: _unpacked(states, packed, confirming)
+    engine.symbols.held = lambda: [each.rows.ravel() for each in (states.packed or {}).values()]
+
+
+def _unpacked(states: States, packed: dict[Query, GoingOn], confirming: Confirming) -> None:
+    engine = confirming.engine
+    for query, lasting in packed.items():
+        kept = lasting.kept
+        places = np.arange(len(kept), dtype=np.int32)
+        part = Entailed(query, lasting.rows, kept[:, going_on.FIRST], kept[:, going_on.LAST], places)
+        names = confirming.names_of(engine.symbols.values)
+        steps: list[Number] = list(range(len(kept)))
+        for answer in ConfirmedRows([part], steps, lambda names=names: names, engine.grid).answers():  # type: ignore[misc]
+            states.go_on(answer, bool(kept[int(answer.now), going_on.TOLD]))
