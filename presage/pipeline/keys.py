@@ -83,8 +83,9 @@ KEYS: dict[str, tuple[Key, ...]] = {
             choices=("stream", "batch"), example='"stream"',
         ),
         Key(
-            "emit", TEXT, "`changes` tells all that changes; `confirmed` only what is entailed, faster", "changes",
-            choices=("changes", "confirmed"), example='"changes"',
+            "emit", TEXT, "`changes` tells all that changes; `confirmed` only what is entailed, faster; `states` that "
+            "too, what goes on once when it begins and once when it is over", "changes",
+            choices=("changes", "confirmed", "states"), example='"changes"',
         ),
         Key("shards", WHOLE, "how many reasoners share the work", "8", example="8"),
         Key("checkpoint", TEXT, "the folder of what a stream remembers; streams need one", example='"checkpoint"'),

@@ -226,6 +226,8 @@ def _run_shard(job: Job, clock: BatchClock, shard: int, arrivals: Iterator[Arriv
         late = told_late(reasoner)
         if answers or late:
             yield from tables_of(job.told(shard, answers), late, schema)
+    if going_on := reasoner.end():
+        yield from tables_of(job.told(shard, going_on), [], schema)
 
 
 def _run_history(job: Job, clock: BatchClock, shard: int, packs: Iterator[tuple[int, int, int, Any]]) -> Iterator[Any]:

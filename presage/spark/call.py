@@ -100,8 +100,9 @@ def answers(
 
     `time` names the column of a fact's time, for all or per input; `arrives` the one of its arrival, if there is one;
     `columns` says for an input which column is which argument, where names differ. `static` has what is always so,
-    `tables` what changes while a stream runs: they are read again at each micro-batch. `emit` is `changes` or
-    `confirmed`. Facts are divided among `shards` by the program's partition key. `until` ends a batch run early.
+    `tables` what changes while a stream runs: they are read again at each micro-batch. `emit` is `changes`,
+    `confirmed` or `states`. Facts are divided among `shards` by the program's partition key. `until` ends a batch run
+    early.
     `state` is a folder: a batch run leaves there what a stream with the same `state` goes on from. `clock` is a stream
     with a column of times that pass though no fact comes. Without `each_step` a stream tells of an answer once in a
     micro-batch, where it can. With `late` a second DataFrame has the facts that came too late.
@@ -145,8 +146,8 @@ def all_rows(
         raise PresageError(
             f"a {type(program).__name__} is not a program: take presage.load(path) or presage.parse(text)"
         )
-    if emit not in ("changes", "confirmed"):
-        raise PresageError(f'emit is "changes" or "confirmed", not {emit!r}')
+    if emit not in ("changes", "confirmed", "states"):
+        raise PresageError(f'emit is "changes", "confirmed" or "states", not {emit!r}')
     if type(shards) is not int or shards < 1:
         raise PresageError(f"shards is a whole number of at least 1, not {shards!r}")
     if not facts:

@@ -356,3 +356,19 @@ def test_messages_by_the_column_are_those_by_the_line(seed: int) -> None:
 
     assert outcome(lambda: reader.read(data)) == outcome(lambda: reader._by_lines(data, "line"))
     assert lines_in(Path("/nowhere")) == []
+
+
+def test_what_goes_on_is_told_once_across_a_kill(tmp_path: Path) -> None:
+    program = "timeline discrete.\ninput temp(device: text, level).\non(X) :- temp(X, high).\nquery on(X).\n"
+    served = Served(tmp_path, LINES, program, 'emit = "states"\n' + LISTENING).start()
+    try:
+        served.post(hot(0) + hot(1) + '{"now": 1}\n')
+        served.until(lambda: len(served.lines) == 1)
+        served.kill()
+        served.start()
+        served.post(hot(2) + '{"now": 5}\n')
+        served.until(lambda: len(served.lines) == 2)
+    finally:
+        served.kill()
+    assert [told(line) for line in served.lines] == [(0, "holds", "on(wt25)@0"), (3, "confirmed", "on(wt25)@[0,2]")]
+    assert {line["key"] for line in served.lines} == {"on(wt25)@0"}
