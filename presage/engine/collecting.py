@@ -1,6 +1,6 @@
 """Aggregates at work: where there are enough tuples of a group, and what they are worth together.
 
-`AtLeast` works on single new pieces, as joins do: more tuples can only make it true. `Collect` waits until its source
+`AtLeast` works on single new pieces, as joins do (`enough.py`). `Collect` waits until its source
 is final, and then goes along the times at which tuples enter and leave: by the column (`tallying.py`), or one by one
 where values are texts, or numbers that are too fine. What it remembers is what its source holds from there on, so a
 saved engine needs nothing more than its relations.
@@ -8,14 +8,13 @@ saved engine needs nothing more than its relations.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import pairwise
 
 import numpy as np
 
+from presage.engine.enough import Enough
 from presage.engine.joining import BindingRows
 from presage.engine.relation import Delta, Relation, Symbols32
 from presage.engine.symbols import Symbols
@@ -24,111 +23,10 @@ from presage.engine.worth import WORTH, Count
 from presage.kernels.fields import FAR
 from presage.model.terms import Number
 from presage.plan.nodes import AtLeast, Collect, Plan
-from presage.time.cells import ENDLESS, Grid
+from presage.time.cells import Grid
 
 Key = tuple[int, ...]
-Span = tuple[int, int]
 FEW = 64
-
-
-@dataclass(slots=True)
-class PieceGroup:
-    """The pieces of one group, by where they end: (end, begin)."""
-
-    spans: list[Span] = field(default_factory=list)
-    in_order: bool = True
-    """Whether they also begin in this order, as a stream comes."""
-
-
-@dataclass(slots=True)
-class Enough:
-    """Where a group has at least so many tuples."""
-
-    node: AtLeast
-    arity: int
-    groups: dict[Key, PieceGroup] = field(default_factory=dict)
-    cutoff: int = -ENDLESS
-    most: int = FEW
-
-    @property
-    def width(self) -> int:
-        return max(1, self.arity)
-
-    def apply(self, rows: BindingRows) -> BindingRows:
-        count, least = self.node.groups, self.node.least
-        if least == 1:
-            keys = rows.bindings[:, :count] if count else np.zeros((len(rows), 1), np.int32)
-            return BindingRows(np.ascontiguousarray(keys), rows.low, rows.high)
-        found: list[tuple[Key, int, int]] = []
-        bindings = rows.bindings[:, :count].tolist() if count else [()] * len(rows)
-        for values, low, high in zip(bindings, rows.low.tolist(), rows.high.tolist(), strict=True):
-            key = tuple(values)
-            group = self.groups.get(key)
-            if group is None:
-                group = self.groups[key] = PieceGroup()
-            found.extend((key, *span) for span in covered(group, low, high, least))
-            self._shorten(group)
-        if not found:
-            return BindingRows(np.zeros((0, max(1, count)), np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
-        keys = np.array([key or (0,) for key, _, _ in found], np.int32)
-        lows, highs = (np.array([each[place] for each in found], np.int64) for place in (1, 2))
-        return BindingRows(keys, lows, highs)
-
-    def _shorten(self, group: PieceGroup) -> int:
-        """Drops pieces that ended before all that still comes; gives how many are left."""
-        spans = group.spans
-        if len(spans) >= FEW and spans[len(spans) // 2][0] < self.cutoff:
-            del spans[: bisect_left(spans, (self.cutoff, -ENDLESS))]
-        return len(spans)
-
-    def forget(self, cutoff: int) -> None:
-        """Pieces that ended before a cell meet nothing that still comes. All groups are looked through when there are
-        twice as many as were left the last time."""
-        self.cutoff = cutoff
-        if len(self.groups) > self.most:
-            self.groups = {key: each for key, each in self.groups.items() if each.spans[-1][0] >= cutoff}
-            self.most = 2 * len(self.groups) + FEW
-
-    def rebuild(self, source: Relation) -> None:
-        self.groups.clear()
-        held, count = source.contents(), self.node.groups
-        for values, low, high in zip(held.tuples.tolist(), held.low.tolist(), held.high.tolist(), strict=True):
-            self.groups.setdefault(tuple(values[:count]), PieceGroup()).spans.append((high, low))
-        for group in self.groups.values():
-            group.spans.sort()
-            group.in_order = all(one[1] <= other[1] for one, other in pairwise(group.spans))
-
-
-def covered(group: PieceGroup, low: int, high: int, least: int) -> Iterator[Span]:
-    """Adds a piece to a group; gives the stretches of it where at least so many pieces lie then."""
-    spans = group.spans
-    first = bisect_left(spans, (low, -ENDLESS))
-    last = spans[-1] if spans else (low, low)
-    if group.in_order and last[0] <= high and last[1] <= low:
-        # All that is there began before, and ends before.
-        if len(spans) - first >= least - 1:
-            yield low, spans[len(spans) - least + 1][0]
-        spans.append((high, low))
-        return
-    inner = [span for span in spans[first:] if span[1] <= high]
-    insort(spans, (high, low))
-    group.in_order = False
-    # The number of pieces changes where one begins, or after one ends.
-    changes: dict[int, int] = {low: 1}
-    for end, begin in inner:
-        changes[max(begin, low)] = changes.get(max(begin, low), 0) + 1
-        if end < high:
-            changes[end + 1] = changes.get(end + 1, 0) - 1
-    count, true_from = 0, None
-    for cut in sorted(changes):
-        count += changes[cut]
-        if count >= least and true_from is None:
-            true_from = cut
-        elif count < least and true_from is not None:
-            yield true_from, cut - 1
-            true_from = None
-    if true_from is not None:
-        yield true_from, high
 
 
 @dataclass(slots=True)

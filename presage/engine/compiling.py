@@ -14,7 +14,7 @@ import numpy as np
 
 from presage.analysis.differences import INF, Bound
 from presage.core.reach import Reach
-from presage.engine.collecting import Enough
+from presage.engine.enough import Enough
 from presage.engine.inventing import Invention
 from presage.engine.joining import Awaited, OutsideJoin, assignments, columns_of
 from presage.engine.paths import path_from

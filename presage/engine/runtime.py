@@ -1,9 +1,9 @@
 """The engine at work: facts in, what follows from them out, step by step.
 
 Everything new in a relation goes to its log, and what reads it looks there (`kernels/driver.py`). Components of
-relations are worked off in order, each to its fixpoint. Absence is concluded only where a relation is
-final: rows that wait for that lie in the join's queue, ordered by time, and so do facts beyond the
-horizon of relations that derive themselves ever later.
+relations are worked off in order, each to its fixpoint. Absence is concluded only where a relation is final: rows
+that wait for that lie in the join's queue, ordered by time, and so do facts beyond the horizon of relations that
+derive themselves ever later.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ import numpy as np
 
 from presage.analysis.differences import INF, Bound
 from presage.engine.boundaries import Boundaries
-from presage.engine.collecting import Collecting, Enough
+from presage.engine.collecting import Collecting
 from presage.engine.compiling import Outside, PlanCompiler, distances
 from presage.engine.counting import RowWindows
+from presage.engine.enough import Enough
 from presage.engine.finality import final_together
 from presage.engine.inventing import Invention, Inventor
 from presage.engine.joining import BindingRows, OutsideJoin
@@ -38,10 +39,8 @@ from presage.plan.lags import NEVER, Lags, offsets
 from presage.plan.nodes import Join, KnownFact, LastRows, Plan, reads
 from presage.time.cells import ENDLESS, Grid
 
-# Below so many constants it is not worth looking which are still used.
-FEW_SYMBOLS = 10_000
-# Findings that are worked on at a time.
-SOME = 8192
+FEW_SYMBOLS = 10_000  # below so many constants it is not worth looking which are still used
+SOME = 8192  # findings that are worked on at a time
 
 Facts = dict[str, tuple[Symbols32, Ints, Ints]]
 

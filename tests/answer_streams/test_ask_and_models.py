@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -407,7 +408,8 @@ def test_what_was_confirmed_holds_in_all_models_at_the_end(seed: int) -> None:
     shared = {(ground[0], time) for ground, time in common}
     assert consistent, (text, facts)
     assert said <= shared, (text, facts)
-    if steps.longest_lag == 0:
+    # Rows that are still to come settle what windows see that look ahead to them, however long that takes.
+    if steps.longest_lag == 0 and not re.search(r"rows \d+, ahead", text):
         assert said == shared, (text, facts)
 
 

@@ -211,7 +211,7 @@ EXAMPLES = {
     "wards": [
         "active(_:1, east)@3", "active(_:1, east)@4", "active(_:1, east)@5", "active(_:1, east)@6",
         "suspected(_:1, west)@7", "active(_:2, west)@9", "suspected(_:1, west)@9", "active(_:2, west)@10",
-        "active(_:3, east)@21",
+        "active(_:3, east)@21", "active(_:3, east)@22", "active(_:3, east)@23",
     ],
 }  # fmt: skip
 

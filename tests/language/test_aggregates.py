@@ -8,15 +8,18 @@ from __future__ import annotations
 import random
 import re
 from fractions import Fraction
-from itertools import count, pairwise
+from itertools import count
 
+import numpy as np
 import pytest
 
 import presage
 from presage.checking import check_text
-from presage.engine.collecting import PieceGroup, covered
+from presage.engine.enough import Enough
+from presage.engine.joining import BindingRows
 from presage.model import Program
 from presage.plan.builder import plan_of
+from presage.plan.nodes import AtLeast
 from presage.plan.subformulas import Unsupported
 from tests.oracle.aggregates import Said
 from tests.oracle.lars import Stream, Structure
@@ -135,18 +138,29 @@ def test_what_no_relation_stands_for_is_left_to_the_models() -> None:
 
 
 def test_where_pieces_lie_one_upon_another() -> None:
-    for seed in range(300):
+    """In order or not, of several groups at once; what ended before all that still comes is forgotten."""
+    for seed in range(120):
         rng = random.Random(seed)
-        group, least, told = PieceGroup(), rng.randint(2, 4), set[int]()
-        pieces = [(low := rng.randint(0, 20), low + rng.randint(0, 8)) for _ in range(rng.randint(1, 12))]
-        if seed % 2:
-            pieces = sorted((low, low + 5) for low, _ in pieces)
-        for number, (low, high) in enumerate(pieces, 1):
-            for first, last in covered(group, low, high, least):
-                told |= set(range(first, last + 1))
-            counts = {t: sum(a <= t <= b for a, b in pieces[:number]) for t in range(40)}
-            assert told == {t for t, there in counts.items() if there >= least}
-        assert all(one <= other for one, other in pairwise(group.spans))
+        least, groups = rng.randint(2, 4), rng.choice((0, 1, 2))
+        enough = Enough(AtLeast("enough", "source", groups, least), 3)
+        told: dict[tuple[int, ...], set[int]] = {}
+        there: list[tuple[tuple[int, ...], int, int]] = []
+        for now in range(0, 40, 2):
+            pieces = []
+            for _ in range(rng.choice((0, 1, 5, 40 if seed % 10 == 0 else 2))):
+                key = tuple(rng.randint(0, 2) for _ in range(groups))
+                low = now if seed % 2 else rng.randint(now, now + 12)
+                pieces.append((key, low, low + (5 if seed % 2 else rng.randint(0, 8))))
+            there += pieces
+            enough.forget(now)
+            bindings = np.array([(*key, 7, 8, 9) for key, _, _ in pieces], np.int32).reshape(-1, groups + 3)
+            lows, highs = (np.array([each[place] for each in pieces], np.int64) for place in (1, 2))
+            found = enough.apply(BindingRows(bindings, lows, highs))
+            for values, low, high in zip(found.bindings.tolist(), found.low.tolist(), found.high.tolist(), strict=True):
+                told.setdefault(tuple(values[:groups]), set()).update(range(low, high + 1))
+            for key in {each[0] for each in there}:
+                counts = {at: sum(each[0] == key and each[1] <= at <= each[2] for each in there) for at in range(70)}
+                assert told.get(key, set()) == {at for at, count in counts.items() if count >= least}, (seed, now)
 
 
 def test_a_positive_comparison_is_confirmed_as_soon_as_it_holds() -> None:

@@ -14,7 +14,7 @@ from tests.kafka import Broker, why_not
 
 skip_without_spark()
 pytestmark = [
-    pytest.mark.xdist_group("spark"),
+    pytest.mark.xdist_group("pipelines"),
     pytest.mark.skipif(bool(why_not()), reason=why_not()),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]

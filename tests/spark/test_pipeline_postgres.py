@@ -14,7 +14,7 @@ from presage.pipeline.postgres import read_table, upsert, upsert_what_fits
 from tests.conftest import skip_without_spark
 from tests.postgres import PASSWORD, Database
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.xdist_group("pipelines")
 
 
 def test_tables_are_read_with_their_types(database: Database) -> None:

@@ -27,7 +27,7 @@ from tests.conftest import skip_without_spark
 
 skip_without_spark()
 ROOT = Path(__file__).parent.parent.parent
-pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+pytestmark = [pytest.mark.xdist_group("pipelines"), pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 
 
 @pytest.fixture

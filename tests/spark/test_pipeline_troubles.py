@@ -22,7 +22,7 @@ from tests.spark.test_pipeline_spark import archived, confirmed, edit, expected,
 
 skip_without_spark()
 __all__ = ["farm", "small_disk"]
-pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+pytestmark = [pytest.mark.xdist_group("pipelines"), pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 
 
 LAST = 28

@@ -37,7 +37,7 @@ PROCESSES = "local-cluster[2,1,1024]"
 """A cluster on this machine, whose executors are processes of their own."""
 Standing = dict[str, tuple[str, int]]
 """The last status of each answer, and since when."""
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.xdist_group("pipelines")
 
 
 @pytest.fixture(scope="module")
