@@ -241,5 +241,6 @@ def gap(construct: Construct, engine: str) -> str:
 
 
 def by_evidence(construct: Construct) -> bool:
-    """Whether answers are explained by their evidence, found by premise patterns, in place of a proof."""
-    return bool(construct.explained) and not construct.hypothetical
+    """Whether answers are explained by their evidence in place of a proof: found by premise patterns, or what was
+    counted."""
+    return bool(construct.explained) and (not construct.hypothetical or construct.explained == "aggregate")

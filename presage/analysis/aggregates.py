@@ -14,6 +14,7 @@ from presage.analysis.safety import bound_by, bound_variables, needing
 from presage.analysis.timeline import pin_variables
 from presage.errors import Diagnostic
 from presage.model.formulas import (
+    MIRRORED,
     And,
     Atom,
     Comparison,
@@ -27,12 +28,10 @@ from presage.model.formulas import (
     walk,
 )
 from presage.model.program import Program
-from presage.model.statements import Rule
+from presage.model.statements import Question, Rule
 from presage.model.terms import Aggregate, Constant, Now, Number, Term, Variable, shown, term_variables
-from presage.model.values import is_true
+from presage.model.values import Value, is_true
 from presage.model.windows import RowsWindow
-
-MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
 
 
 def alone(comparison: Comparison) -> tuple[Aggregate, str, Term] | None:
@@ -105,6 +104,24 @@ def _conjunct_atoms(formula: Formula) -> Iterator[Atom]:
                 yield from _conjunct_atoms(part)
         case Metric(operator=("once" | "eventually"), formula=inner):
             yield from _conjunct_atoms(inner)
+
+
+def timed_atoms(formula: Formula, at: Variable | None = None) -> Iterator[tuple[Atom, Variable | None]]:
+    """The atoms that must hold for a formula to hold, below no operator but windows, each with the time variable that
+    it is pinned to."""
+    match formula:
+        case Atom():
+            yield formula, at
+        case Pinned(pin=pin, formula=inner) if isinstance(pin.base, Variable) and not pin.offset:
+            yield from timed_atoms(inner, pin.base)
+        case And() | Windowed():
+            for part in children(formula):
+                yield from timed_atoms(part, at)
+
+
+def in_braces(body: tuple[Formula, ...], known: Mapping[str, Value]) -> Question:
+    """For which values of its variables a body holds, as a question; those of some are known."""
+    return Question(And((*body, *(Comparison("=", Variable(name), Constant(known[name])) for name in known))))
 
 
 def non_negative(program: Program, predicates: Mapping[str, Predicate]) -> frozenset[tuple[str, int]]:

@@ -20,7 +20,21 @@ from presage.analysis.route import CLINGO, Route
 from presage.analysis.strata import Stratification
 from presage.analysis.subject import Subject
 from presage.analysis.timing import Occurrence, RuleTiming
-from presage.model.formulas import Atom, BinaryMetric, Comparison, Formula, Implies, Not, Or, Top, aggregates, children
+from presage.model.formulas import (
+    Atom,
+    BinaryMetric,
+    Comparison,
+    Formula,
+    Implies,
+    Not,
+    Or,
+    Reset,
+    Top,
+    Windowed,
+    aggregates,
+    children,
+    walk,
+)
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Term, Variable
 from presage.model.windows import RowsWindow
@@ -115,6 +129,8 @@ def _outright(
         for occurrence in timing.occurrences:
             for window in occurrence.rows:
                 yield from (Blocker(rule, reason) for reason in _why_not_rows(occurrence, window))
+        if any(_counts_above_a_reset(literal) for literal in rule.body):
+            yield Blocker(rule, "how far back a window of rows reaches depends on all shards")
     if not strata.stratified:
         edge = next(edge for edge in strata.cycle if edge.negative)
         yield Blocker(edge.rule, "a program that may have no model is decided as a whole")
@@ -151,6 +167,16 @@ def _why_not_rows(occurrence: Occurrence, window: RowsWindow) -> Iterator[str]:
         yield "a window's partitions are made of other facts than those it is asked for"
     elif not occurrence.conjunct:
         yield "how far back a window of rows reaches depends on all shards"
+
+
+def _counts_above_a_reset(formula: Formula) -> bool:
+    """Whether rows say at which times something is looked at that is not among them: no occurrence knows of these."""
+    return any(
+        isinstance(each, Windowed)
+        and isinstance(each.window, RowsWindow)
+        and any(isinstance(below, Reset) for below in walk(each))
+        for each in walk(formula)
+    )
 
 
 def _atoms_of(timing: RuleTiming) -> Iterator[tuple[Atom, bool]]:

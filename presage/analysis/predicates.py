@@ -45,10 +45,16 @@ class Predicate:
     delay: Number | None = None
     inputs: list[Input] = field(default_factory=list)
     first: Span = NOWHERE
+    at_points: bool = False
+    """Whether it holds at single points alone, because a rule uses its times as values (on dense time)."""
 
     @property
     def is_static(self) -> bool:
         return self.kind == "static"
+
+    def takes(self, arity: int) -> bool:
+        """Whether the stream may bring facts of it that have so many arguments."""
+        return self.is_input and self.arity == arity
 
 
 def mentioned(formula: Formula) -> Iterator[Atom]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from presage.errors import Diagnostic, Note, Span
@@ -31,9 +31,14 @@ from presage.time.bounds import COUNTABLE
 
 def pin_variables(rule: Rule) -> set[str]:
     """The time variables a rule pins to."""
+    return pins_of(rule.formulas())
+
+
+def pins_of(formulas: Iterable[Formula]) -> set[str]:
+    """The time variables that formulas pin to."""
     return {
         node.pin.base.name
-        for formula in rule.formulas()
+        for formula in formulas
         for node in walk(formula)
         if isinstance(node, Pinned) and isinstance(node.pin.base, Variable)
     }

@@ -18,11 +18,10 @@ from presage.analysis.connected import disconnected
 from presage.analysis.faithful import Faithful, faithful_acyclicity
 from presage.analysis.forward import Obstacle, obstacles
 from presage.analysis.granularity import granularity
-from presage.analysis.horizon import DelayAndWindow, Horizons
 from presage.analysis.lookback import how_it_steps
 from presage.analysis.memory_needed import MemoryBound, memory_bound
 from presage.analysis.partition import Partition, partition_key
-from presage.analysis.patterns import Unfolding
+from presage.analysis.pointwise import at_points
 from presage.analysis.predicates import Predicate, find_predicates
 from presage.analysis.recursion import recursive_cycle
 from presage.analysis.route import CLINGO, Route, route
@@ -35,8 +34,6 @@ from presage.analysis.timeline import check_times, decide_timeline
 from presage.checking.cycles import describe_cycle, describe_values
 from presage.checking.echoes import without_echoes
 from presage.errors import Diagnostic, Note, ProgramError, Source, Span, as_json, render
-from presage.hypothesis.finite import Hypothetical, Hypotheticals
-from presage.hypothesis.unfold import Unfolded
 from presage.languages.files import may_include, read_file, read_program, text_beside
 from presage.model.formulas import atoms
 from presage.model.printer import show_number, show_query
@@ -46,6 +43,9 @@ from presage.model.terms import Number
 from presage.parser import Parsed
 from presage.parser.including import Folder
 from presage.parser.setting import with_params
+from presage.patterns.finite import Hypothetical, Hypotheticals
+from presage.patterns.horizon import DelayAndWindow, Horizons
+from presage.patterns.unfold import Unfolded
 from presage.rewrite import normalise
 from presage.rewrite.constants import stratification
 from presage.rewrite.constraints import with_violations
@@ -329,6 +329,11 @@ def _check(parsed: Parsed, horizon: int, chase_limit: int | None) -> Report:
     safety = check_safety(program)
     problems.extend(safety.problems)
     problems.extend(check_aggregates(program))
+    if timeline == "dense":
+        pointwise, found = at_points(program, predicates)
+        problems.extend(found)
+        for name in pointwise:
+            predicates[name].at_points = True
     problems = [*parsed.problems, *without_echoes(problems, parsed.unread)]
     if not parsed.problems and not program.rules and not program.queries:
         hint = "write a rule, such as `alarm(X) :- temp(X, high).`"
@@ -361,13 +366,11 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
     strata, apart = stratification(subject)
     chosen = route(subject, strata)
     blocked = tuple(obstacles(subject))
-    unfolding = Unfolding(subject)
-    horizons = Horizons(unfolding)
     not_connected = disconnected(subject)
     loose = {atom.predicate for rule in not_connected for head in rule.head_atoms for atom in atoms(head)}
     watched = with_violations(apart)
     unfolded = Unfolded(watched)
-    hypotheticals = Hypotheticals(unfolded, strata)
+    horizons, hypotheticals = Horizons(unfolded.with_open_times), Hypotheticals(unfolded, strata)
     queries = tuple(
         QueryReport(
             query,

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from presage import notices
-from presage.errors import PresageError, PresageWarning
+from presage.errors import PresageError, PresageWarning, nearest
 
 FINE, WRONG_INPUT, WRONG_CALL = 0, 1, 2
 
@@ -42,8 +42,8 @@ COMMANDS = (
 )
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of the command line, with all commands."""
+def make_parser(named: str = "") -> argparse.ArgumentParser:
+    """The parser of the command line, with all commands; where one is named that there is, with that one alone."""
     from importlib import import_module
 
     import presage
@@ -55,7 +55,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"presage {presage.__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
-    for name in COMMANDS:
+    for name in (named,) if named in COMMANDS else COMMANDS:
         module = import_module(f"presage.cli.{name}")
         command = commands.add_parser(
             name,
@@ -82,10 +82,14 @@ def _show_warning(
 
 def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else list(argv)
-    parser = make_parser()
+    parser = make_parser(given[0] if given else "")
     if not given:
         parser.print_help()
         return FINE
+    near = None if given[0] in COMMANDS or given[0].startswith("-") else nearest(given[0], COMMANDS)
+    if near:
+        print(f"presage: there is no command `{given[0]}`; did you mean `{near}`?", file=sys.stderr)
+        return WRONG_CALL
     warnings.showwarning = _show_warning
     if os.environ.get("PRESAGE_NOTICES") != "off":
         # Who compares what is said on standard error wants the same at the first start as at the second.

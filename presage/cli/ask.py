@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from presage.cli import FINE
 from presage.cli.finite_streams import given_stream, stream_arguments
 
 if TYPE_CHECKING:
-    from presage.answer_streams.asking import Reply
     from presage.answer_streams.words import NullNames
 
 SUMMARY = "ask a formula about a stream"
@@ -46,23 +46,24 @@ def run(options: argparse.Namespace) -> int:
     found = evaluation.ask(question, options.nulls)
     is_open = bool(asked_variables(question))
     names = NullNames()
+    times = frozenset() if given.moments is None else given.moments.times_in(question.formula)
     readable = sys.stdout.isatty() and not options.json
     for reply in found:
-        print(_told(reply, names) if readable else json.dumps(_line(reply, is_open, names), ensure_ascii=False))
+        values = [
+            (name, given.shown(value)) if name in times and isinstance(value, int) else (name, value)
+            for name, value in reply.bindings
+        ]
+        at = given.shown(reply.at)
+        line = {"bindings": {name: names.json(value) for name, value in values}} if is_open else {"holds": True}
+        print(_told(values, at, names) if readable else json.dumps({**line, "at": at}, ensure_ascii=False))
     if not found and not is_open and given.at is not None:
-        line = {"holds": False, "at": given.at}
-        print(f"does not hold at {given.at}" if readable else json.dumps(line))
+        at = given.shown(given.at)
+        print(f"does not hold at {at}" if readable else json.dumps({"holds": False, "at": at}))
     elif not found and readable:
         print("no answers")
     return FINE
 
 
-def _line(reply: Reply, is_open: bool, names: NullNames) -> dict[str, object]:
-    if not is_open:
-        return {"holds": True, "at": reply.at}
-    return {"bindings": {name: names.json(value) for name, value in reply.bindings}, "at": reply.at}
-
-
-def _told(reply: Reply, names: NullNames) -> str:
-    values = ", ".join(f"{name} = {names.text(value)}" for name, value in reply.bindings)
-    return f"{values}  at {reply.at}" if values else f"holds at {reply.at}"
+def _told(values: Sequence[tuple[str, Any]], at: int | str, names: NullNames) -> str:
+    shown = ", ".join(f"{name} = {names.text(value)}" for name, value in values)
+    return f"{shown}  at {at}" if shown else f"holds at {at}"

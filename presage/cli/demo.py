@@ -37,7 +37,7 @@ cool(X)@T+1 :- flag(X)@T, flag(X)@T+1.
 shdn(X)@T+1 :- cool(X)@T, flag(X)@T+1.
 malf(X)@T-2 :- shdn(X)@T.
 
-query malf(X).
+query malf(X) bad.
 """
 PIPELINE = """\
 program = "turbines.psg"

@@ -21,6 +21,7 @@ example:
   presage examples turbines"""
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+_SHORT = 60
 _COMMANDS_SHOWN = 3
 
 
@@ -42,10 +43,11 @@ def title(name: str) -> str:
 
 
 def opening(name: str) -> str:
-    """The first sentence of an example's page."""
+    """The first sentence of an example's page; where that is a short one, the second too."""
     page = (EXAMPLES / name / "README.md").read_text(encoding="utf-8")
-    first = page.split("\n\n")[1].replace("\n", " ")
-    return first.partition(". ")[0].rstrip(".") + "."
+    first, _, rest = page.split("\n\n")[1].replace("\n", " ").partition(". ")
+    second = f" {rest.partition('. ')[0].rstrip('.')}." if rest and len(first) < _SHORT else ""
+    return f"{first.rstrip('.')}.{second}"
 
 
 def program_of(name: str) -> Path:

@@ -15,7 +15,9 @@ from presage.cli.options import (
     in_the_call,
     program_argument,
     read_as_asked,
+    shown_times,
     tell_what_was_passed_over,
+    times_arguments,
     unknown_argument,
 )
 from presage.errors import PresageError
@@ -46,12 +48,14 @@ def arguments(command: argparse.ArgumentParser) -> None:
     output = command.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="one JSON object (the default when piped)")
     output.add_argument("--text", action="store_true", help="a tree for people (the default on a terminal)")
+    times_arguments(command)
     parse = command.parse_known_args
     command.parse_known_args = lambda args=None, namespace=None: parse(_answer_first(list(args or ())), namespace)  # type: ignore[method-assign, assignment]
     command.add_argument("--svg", type=Path, metavar="FILE", help="draw it too: the reasons as a tree over a time axis")
 
 
 def run(options: argparse.Namespace) -> int:
+    from presage.explanations.by_the_clock import by_the_clock
     from presage.explanations.explain import Explainer
     from presage.explanations.room import with_room
     from presage.io.files import read_facts
@@ -68,6 +72,9 @@ def run(options: argparse.Namespace) -> int:
     facts += read_facts(options.facts, explainer.checker)
     tell_what_was_passed_over(explainer.checker)
     found = explainer.explain(options.answer, facts, at)
+    moments = shown_times(explainer.findings.subject, explainer.checker, options)()
+    if moments is not None:
+        found = by_the_clock(found, moments)
     if found.late:
         print(f"{found.late} facts arrived too late and are left out", file=sys.stderr)
     if options.svg is not None:

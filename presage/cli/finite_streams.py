@@ -13,7 +13,9 @@ from presage.cli.options import (
     in_the_call,
     program_argument,
     read_as_asked,
+    shown_times,
     tell_what_was_passed_over,
+    times_arguments,
     unknown_argument,
 )
 from presage.errors import PresageError
@@ -21,6 +23,7 @@ from presage.errors import PresageError
 if TYPE_CHECKING:
     from presage.checking import Findings, Report
     from presage.io.facts import Checker, Fact
+    from presage.io.moments import Moments
     from presage.model.program import Program
 
 
@@ -37,6 +40,7 @@ def stream_arguments(command: argparse.ArgumentParser, at: str) -> None:
         "the program's `horizon` after T; without one, as far as rules derive something)",
     )
     command.add_argument("--json", action="store_true", help="JSON lines (the default when piped)")
+    times_arguments(command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,11 @@ class GivenStream:
     facts: tuple[Fact, ...]
     at: int | None
     timeline: tuple[int, int] | None
+    moments: Moments | None
+    """How times are shown, where they are no numbers."""
+
+    def shown(self, time: int) -> int | str:
+        return time if self.moments is None else self.moments.moment(time)
 
 
 def refuse_own_meaning(report: Report, command: str) -> None:
@@ -110,7 +119,7 @@ def given_stream(options: argparse.Namespace, command: str, question: str = "") 
     with in_the_call():
         at = None if options.at == "any" else _time(options.at, "--at", checker)
         timeline = _timeline(options.timeline, checker)
-    return GivenStream(report.findings, facts, at, timeline)
+    return GivenStream(report.findings, facts, at, timeline, shown_times(subject, checker, options)())
 
 
 def _time(text: str, option: str, checker: Checker) -> int:

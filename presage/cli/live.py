@@ -8,7 +8,8 @@ import bisect
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from presage.cli.progress import REFRESH, SOON
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from presage.answers import Answer
     from presage.io.facts import Fact
+    from presage.io.moments import Moments
     from presage.model.statements import Query
     from presage.model.terms import Number
 
@@ -38,13 +40,16 @@ def show_table(
     facts: Sequence[Fact],
     now: Callable[[], Number | None],
     queries: Sequence[Query] = (),
+    shown: Callable[[], Moments | None] = lambda: None,
 ) -> None:
-    """The queries say what is good and what is bad, and so in which colours it is shown."""
+    """The queries say what is good and what is bad, and so in which colours it is shown; `shown`, how times are, once
+    there is something to show."""
     from rich.console import Console
     from rich.live import Live
 
     console = Console(highlight=False)
-    progress = _Progress(facts, now)
+    words = _Words(queries, shown)
+    progress = _Progress(facts, now, words)
     opened: dict[str, Answer] = {}
     settled: list[Answer] = []
     due = time.monotonic() + SOON
@@ -58,49 +63,58 @@ def show_table(
                     opened[answer.answer] = answer
             # Whatever is printed draws the table again, so it is done now and then, and all at once.
             if time.monotonic() >= due:
-                _print(console, settled, queries)
-                live.update(_table(opened, console, str(progress), queries), refresh=True)
+                _print(console, settled, words)
+                live.update(_table(opened, console, progress.on_the_way(), words), refresh=True)
                 due = time.monotonic() + REFRESH
-    _print(console, settled, queries)
+    _print(console, settled, words)
     if opened:
-        console.print(_table(opened, console, f"still open at the end, {progress}", queries))
+        console.print(_table(opened, console, f"still open at the end, {progress.reached()}", words))
 
 
-def _print(console: Console, settled: list[Answer], queries: Sequence[Query]) -> None:
+def _print(console: Console, settled: list[Answer], words: _Words) -> None:
     from rich.text import Text
 
     if settled:
-        console.print(Text("\n").join(_line(answer, queries) for answer in settled))
+        console.print(Text("\n").join(map(words.line, settled)))
         settled.clear()
 
 
 class _Progress:
     """How far a run is, in words."""
 
-    def __init__(self, facts: Sequence[Fact], now: Callable[[], Number | None]) -> None:
-        self.arrivals, self.now = sorted(fact.arrival for fact in facts), now
+    def __init__(self, facts: Sequence[Fact], now: Callable[[], Number | None], words: _Words) -> None:
+        self.arrivals, self.now, self.words = sorted(fact.arrival for fact in facts), now, words
         self.begin = time.monotonic()
 
-    def __str__(self) -> str:
-        from presage.model.printer import show_number
-
+    def reached(self) -> str:
         reached = self.now()
         if reached is None:
             return ""
-        done, total = bisect.bisect_right(self.arrivals, reached), len(self.arrivals)
+        return f"time {self.words.time(reached)}, {self._done(reached):,} of {len(self.arrivals):,} facts"
+
+    def on_the_way(self) -> str:
+        """The same, with how fast it goes and how long it takes still."""
+        reached = self.now()
+        if reached is None:
+            return ""
+        done, total = self._done(reached), len(self.arrivals)
         rate = done / max(time.monotonic() - self.begin, 0.001)
         left = f", {(total - done) / rate:,.0f} s left" if 0 < done < total else ""
-        return f"time {show_number(reached)}, {done:,} of {total:,} facts, {rate:,.0f}/s{left}"
+        return f"{self.reached()}, {rate:,.0f}/s{left}"
+
+    def _done(self, reached: Number) -> int:
+        return bisect.bisect_right(self.arrivals, reached)
 
 
-def _table(opened: dict[str, Answer], console: Console, title: str, queries: Sequence[Query]) -> Table:
+def _table(opened: dict[str, Answer], console: Console, title: str, words: _Words) -> Table:
     from rich import box
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", title_style="dim", box=box.SIMPLE, pad_edge=False)
     for name in ("status", "answer", "because", "needs"):
         table.add_column(name, overflow="fold")
-    for name in ("due", "confidence"):
+    likely = any(answer.confidence is not None for answer in opened.values())
+    for name in ("due", "confidence") if likely else ("due",):
         table.add_column(name, justify="right", no_wrap=True)
     room = max(3, console.height - LINES_AROUND)
     # The soonest decided first; what has no deadline last.
@@ -113,40 +127,59 @@ def _table(opened: dict[str, Answer], console: Console, title: str, queries: Seq
             break
         room -= height
         left -= 1
-        table.add_row(*_cells(answer, queries))
+        table.add_row(*islice(words.cells(answer), len(table.columns)))
     if left:
         table.caption = f"and {left:,} more"
     return table
 
 
-def _cells(answer: Answer, queries: Sequence[Query]) -> Iterator[Text]:
-    from presage.model.printer import show_number
+class _Words:
+    """Answers as a person reads them: with the times that facts came with, in the colours of what is asked."""
 
-    yield _plain(f"{SIGNS.get(answer.status, '')} {answer.status}".lstrip(), _style(answer, queries))
-    yield _plain(answer.answer)
-    yield _plain("\n".join(map(printable, answer.because)))
-    yield _plain("\n".join(map(printable, answer.needs)))
-    yield _plain("" if answer.decided_by is None else show_number(answer.decided_by))
-    yield _plain("" if answer.confidence is None else f"{answer.confidence:.3g}")
+    def __init__(self, queries: Sequence[Query], shown: Callable[[], Moments | None]) -> None:
+        self.queries, self.shown, self.is_known = queries, shown, False
+        self.moments: Moments | None = None
 
+    def _look(self) -> Moments | None:
+        if not self.is_known:
+            self.moments, self.is_known = self.shown(), True
+        return self.moments
 
-def _style(answer: Answer, queries: Sequence[Query]) -> str:
-    from presage.colours import terminal_style, tone_for
+    def time(self, time: Number) -> str:
+        from presage.model.printer import show_number
 
-    return terminal_style(answer.status, tone_for(queries, answer))
+        moments = self._look()
+        return show_number(time) if moments is None else moments.moment(time)
 
+    def _told(self, answer: Answer) -> dict[str, Any]:
+        line = answer.to_json()
+        moments = self._look()
+        return line if moments is None else moments.line(line)
 
-def _line(answer: Answer, queries: Sequence[Query]) -> Text:
-    from presage.model.printer import show_number
+    def cells(self, answer: Answer) -> Iterator[Text]:
+        told = self._told(answer)
+        yield _plain(f"{SIGNS.get(answer.status, '')} {answer.status}".lstrip(), self._style(answer))
+        yield _plain(told["answer"])
+        yield _plain("\n".join(map(printable, told["because"])))
+        yield _plain("\n".join(map(printable, told["needs"])))
+        yield _plain("" if answer.decided_by is None else self.time(answer.decided_by))
+        yield _plain("" if answer.confidence is None else f"{answer.confidence:.3g}")
 
-    text = _plain("")
-    text.append(f"{show_number(answer.now)}: ", "dim")
-    text.append(f"{SIGNS.get(answer.status, '')} {answer.status} ".lstrip(), _style(answer, queries))
-    # What is refuted fades as a whole.
-    text.append(printable(answer.answer), "dim" if answer.status == "refuted" else "")
-    if answer.because:
-        text.append(f"  because {', '.join(map(printable, answer.because))}", "dim")
-    return text
+    def line(self, answer: Answer) -> Text:
+        told = self._told(answer)
+        text = _plain("")
+        text.append(f"{self.time(answer.now)}: ", "dim")
+        text.append(f"{SIGNS.get(answer.status, '')} {answer.status} ".lstrip(), self._style(answer))
+        # What is refuted fades as a whole.
+        text.append(printable(told["answer"]), "dim" if answer.status == "refuted" else "")
+        if answer.because:
+            text.append(f"  because {', '.join(map(printable, told['because']))}", "dim")
+        return text
+
+    def _style(self, answer: Answer) -> str:
+        from presage.colours import terminal_style, tone_for
+
+        return terminal_style(answer.status, tone_for(self.queries, answer))
 
 
 def _plain(text: str, style: str = "") -> Text:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from presage.cli import FINE
-from presage.cli.finite_streams import given_stream, stream_arguments
+from presage.cli.finite_streams import GivenStream, given_stream, stream_arguments
 from presage.cli.options import positive_count
 from presage.errors import PresageError
 
@@ -52,12 +52,12 @@ def run(options: argparse.Namespace) -> int:
     else:
         found = [_told(model.derived, NullNames()) for model in evaluation.answer_streams(given.at, options.limit)]
     if not found:
-        print(f"there is no answer stream at {given.at}", file=sys.stderr)
+        print(f"there is no answer stream at {given.shown(given.at)}", file=sys.stderr)
     for number, facts in enumerate(sorted(found), 1):
         if options.cautious or options.brave:
-            _show("models", "all" if options.cautious else "some", given.at, facts, readable)
+            _show("models", "all" if options.cautious else "some", given, facts, readable)
         else:
-            _show("model", number, given.at, facts, readable)
+            _show("model", number, given, facts, readable)
     return FINE
 
 
@@ -69,8 +69,10 @@ def _told(facts: Sequence[Candidate], names: NullNames) -> list[Told]:
     return sorted((time, names.fact(ground, time)) for ground, time in facts)
 
 
-def _show(name: str, value: object, at: int, facts: list[Told], readable: bool) -> None:
-    texts = [text for _, text in facts]
+def _show(name: str, value: object, given: GivenStream, facts: list[Told], readable: bool) -> None:
+    assert given.at is not None
+    at = given.shown(given.at)
+    texts = [text if given.moments is None else given.moments.text(text) for _, text in facts]
     if readable:
         print(f"{name} {value} at {at}:", *(f"  {text}" for text in texts), sep="\n")
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import sys
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from presage.cli import FINE
-from presage.cli.options import checked_program, read_as_asked, tell_what_was_passed_over
+from presage.cli.options import checked_program, read_as_asked, shown_times, tell_what_was_passed_over
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def run_on_spark(options: argparse.Namespace) -> int:
         raise PresageError("--every is for the embedded engine: on Spark answers are given at the steps they belong to")
     if options.because:
         raise PresageError("--because is for the embedded engine: on Spark ask `presage explain` for single answers")
-    from presage.cli.run import choice_of, shown_times
+    from presage.cli.run import choice_of
     from presage.io.facts import TICKS, Checker
     from presage.io.files import read_facts
     from presage.io.output import open_output
@@ -54,6 +55,7 @@ def run_on_spark(options: argparse.Namespace) -> int:
     from presage.spark.pipeline.running import quiet_session
     from presage.spark.pipeline.sinks import lines_of
     from presage.spark.pipeline.sources import when_name
+    from presage.spark.session import while_java_lives
 
     report = checked_program(options).or_raise()
     assert report.findings is not None
@@ -71,22 +73,24 @@ def run_on_spark(options: argparse.Namespace) -> int:
     arrivals = {name: when_name("arrives", predicates[name]) for name in tables}
     spark = quiet_session(f"local[{CORES}]", SHARDS, "presage run", {})
     try:
-        frames = {name: spark.createDataFrame(table) for name, table in tables.items()}
-        found = answers(
-            report.program,
-            {name: frame for name, frame in frames.items() if not predicates[name].is_static},
-            time=times,
-            arrives=arrivals,
-            static={name: frame for name, frame in frames.items() if predicates[name].is_static},
-            emit=_emit(options.emit, report),
-            shards=SHARDS,
-            until=options.until,
-            choice=choice_of(options),
-            times=TICKS,
-        )
-        lines = list(lines_of(found))
+        with while_java_lives():
+            frames = {name: spark.createDataFrame(table) for name, table in tables.items()}
+            found = answers(
+                report.program,
+                {name: frame for name, frame in frames.items() if not predicates[name].is_static},
+                time=times,
+                arrives=arrivals,
+                static={name: frame for name, frame in frames.items() if predicates[name].is_static},
+                emit=_emit(options.emit, report),
+                shards=SHARDS,
+                until=options.until,
+                choice=choice_of(options),
+                times=TICKS,
+            )
+            lines = list(lines_of(found))
     finally:
-        spark.stop()
+        with contextlib.suppress(Exception):  # Java may be gone.
+            spark.stop()
     with open_output(options.out, subject.discrete, (), shown) as out:
         for line in lines:
             out.write_line(_as_embedded(line, subject.queries))

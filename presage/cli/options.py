@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,9 +14,11 @@ from presage.errors import PresageError, WrongParameter
 from presage.io.unknown import IGNORE, REFUSE, Unknown
 
 if TYPE_CHECKING:
+    from presage.analysis.subject import Subject
     from presage.checking import Report
     from presage.io.facts import Checker
     from presage.io.files import FactsFile
+    from presage.io.moments import Moments
 
 DEFAULT_HORIZON = 16
 
@@ -186,3 +188,31 @@ def output_path(text: str) -> Path:
     except PresageError as found:
         raise argparse.ArgumentTypeError(str(found)) from None
     return Path(text)
+
+
+def times_arguments(command: argparse.ArgumentParser) -> None:
+    """How times are shown."""
+    command.add_argument(
+        "--times",
+        choices=("ticks", "iso"),
+        help="how times are shown: as numbers, or as timestamps (default: as the first fact says its time)",
+    )
+    command.add_argument("--zone", metavar="Z", help="the zone of timestamps, such as Europe/Vienna (default: UTC)")
+
+
+def shown_times(subject: Subject, checker: Checker, options: argparse.Namespace) -> Callable[[], Moments | None]:
+    """How times are shown, asked when the first line is written: what comes from standard input is read by then."""
+    from presage.io.facts import ISO
+    from presage.io.moments import Moments, zone_called
+
+    with in_the_call():
+        zone = zone_called(options.zone or "UTC")
+        if (options.times == ISO or options.zone) and checker.units.tick is None:
+            raise PresageError(
+                f"--{'times iso' if options.times == ISO else 'zone'}: times are numbers without a `tick`"
+            )
+
+    def shown() -> Moments | None:
+        return Moments(subject, checker.units, zone) if (options.times or checker.times) == ISO else None
+
+    return shown

@@ -33,6 +33,7 @@ example:
 
 def arguments(command: argparse.ArgumentParser) -> None:
     pipeline_arguments(command, "say what is wrong with the file, and do not start Spark")
+    backfill_argument(command)
 
 
 def pipeline_arguments(command: argparse.ArgumentParser, check: str) -> None:
@@ -42,11 +43,19 @@ def pipeline_arguments(command: argparse.ArgumentParser, check: str) -> None:
     command.add_argument("--json", action="store_true", help="JSON lines on a terminal too (the default when piped)")
 
 
+def backfill_argument(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--backfill",
+        action="store_true",
+        help="where rules have changed, queries that are new begin with the history that the checkpoint has",
+    )
+
+
 def run(options: argparse.Namespace) -> int:
     checked = checked_pipeline(options)
     if not checked.ok:
         return WRONG_INPUT
-    return FINE if options.check else run_checked(checked, as_json=options.json)
+    return FINE if options.check else run_checked(checked, options.json, options.backfill)
 
 
 def checked_pipeline(options: argparse.Namespace, live: bool = False) -> Checked:
@@ -70,7 +79,7 @@ def _tell_checked(checked: Checked, as_json: bool) -> None:
         print(f"{pipeline.path} is fine: {sources} → {pipeline.values['program']} → {sinks}")
 
 
-def run_checked(checked: Checked, as_json: bool) -> int:
+def run_checked(checked: Checked, as_json: bool, backfill: bool = False) -> int:
     """Runs a pipeline that is known to be right, and shows how it fares on a terminal."""
     from presage.cli.pulse import Pulse
     from presage.spark.pipeline.running import RunningPipeline
@@ -81,7 +90,10 @@ def run_checked(checked: Checked, as_json: bool) -> int:
     def show(part: Part, lines: list[dict[str, Any]]) -> None:
         pulse.above(lambda: show_lines(lines, readable))
 
-    running = RunningPipeline(checked, show, lambda: pulse.show(running.measures))
+    def say(said: str) -> None:
+        pulse.above(lambda: print(said, file=sys.stderr, flush=True))
+
+    running = RunningPipeline(checked, show, lambda: pulse.show(running.measures), say=say, backfill=backfill)
     stop = threading.Event()
     with Stopped(stop), pulse:
         running.run(stop)

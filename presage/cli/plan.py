@@ -14,8 +14,8 @@ from presage.cli.options import checked_program, positive_count, program_argumen
 
 if TYPE_CHECKING:
     from presage.checking import Findings, Report
-    from presage.hypothesis.listing import AskedQuery, ListedPattern
     from presage.model.statements import Rule
+    from presage.patterns.listing import AskedQuery, ListedPattern
     from presage.plan.nodes import Node, Plan
 
 SUMMARY = "show what must arrive for each query, and how the program is evaluated"
@@ -119,9 +119,9 @@ def clauses(report: Report, end: int, ground: bool) -> Iterator[str]:
 
 def lines(found: Findings) -> Iterator[QueryPlan]:
     """A line for each query, then for the auxiliary ones until nothing is new ([HA] 6.3)."""
-    from presage.hypothesis.finish import NoPatterns
-    from presage.hypothesis.listing import asked_by, below, listed, patterns_of
-    from presage.hypothesis.unfold import Unfolded
+    from presage.patterns.finish import NoPatterns
+    from presage.patterns.listing import asked_by, below, listed, patterns_of
+    from presage.patterns.unfold import Unfolded
 
     subject = found.subject
     unfolded = Unfolded(subject)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +17,20 @@ from presage.cli.options import (
     output_path,
     program_argument,
     read_as_asked,
+    shown_times,
     tell_what_was_passed_over,
+    times_arguments,
     wrong_call,
 )
 from presage.cli.silence import tell_what_is_only_confirmed, tell_what_may_be_slow, tell_why_nothing
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
-    from presage.analysis.subject import Subject
     from presage.answers import Answer
     from presage.checking import Report
     from presage.io.arriving import GatheredFacts
-    from presage.io.facts import Checker, Fact
+    from presage.io.facts import Fact
     from presage.io.files import FactsFile
-    from presage.io.moments import Moments
     from presage.model.terms import Number
     from presage.run.choice import Choice
     from presage.run.reasoner import Reasoner
@@ -121,12 +121,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
         'then: lines with "supposed": true; files as for --facts, several are supposed together',
     )
     command.add_argument("--json", action="store_true", help="JSON lines on a terminal too (the default when piped)")
-    command.add_argument(
-        "--times",
-        choices=("ticks", "iso"),
-        help="how times are shown: as numbers, or as timestamps (default: as the first fact says its time)",
-    )
-    command.add_argument("--zone", metavar="Z", help="the zone of timestamps, such as Europe/Vienna (default: UTC)")
+    times_arguments(command)
     command.add_argument(
         "--chase-limit", type=_count, metavar="N", help="run existential rules that may invent values without end"
     )
@@ -243,14 +238,15 @@ def run(options: argparse.Namespace) -> int:
         if options.emit == "states":
             yield reasoner.end()
 
+    shown = shown_times(reasoner.subject, reasoner.checker, options)
     if wants_table(options):
-        show_table(told(), facts, lambda: reasoner.now, reasoner.subject.queries)
+        show_table(told(), facts, lambda: reasoner.now, reasoner.subject.queries, shown)
+        moments = shown()
         for line in _what_would_be(reasoner, supposed, bool(options.suppose)):
-            print(f"supposed: {line['status']} {line['answer']}")
+            print(f"supposed: {line['status']} {line['answer'] if moments is None else moments.text(line['answer'])}")
         _tell_what_was_left_out(reasoner)
         return FINE
     more = () if report.program.meaning is None else report.program.meaning.fields
-    shown = shown_times(reasoner.subject, reasoner.checker, options)
     with open_output(options.out, reasoner.subject.discrete, more, shown) as out:
         for answers in watched(told(), facts, lambda: reasoner.now):
             if snapshot:
@@ -262,24 +258,6 @@ def run(options: argparse.Namespace) -> int:
             out.write_line(line)
     _tell_what_was_left_out(reasoner)
     return FINE
-
-
-def shown_times(subject: Subject, checker: Checker, options: argparse.Namespace) -> Callable[[], Moments | None]:
-    """How times are shown, asked when the first line is written: what comes from standard input is read by then."""
-    from presage.io.facts import ISO
-    from presage.io.moments import Moments, zone_called
-
-    with in_the_call():
-        zone = zone_called(options.zone or "UTC")
-        if (options.times == ISO or options.zone) and checker.units.tick is None:
-            raise PresageError(
-                f"--{'times iso' if options.times == ISO else 'zone'}: times are numbers without a `tick`"
-            )
-
-    def shown() -> Moments | None:
-        return Moments(subject, checker.units, zone) if (options.times or checker.times) == ISO else None
-
-    return shown
 
 
 def _check_supposing(options: argparse.Namespace) -> None:

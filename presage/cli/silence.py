@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from presage.analysis.subject import Subject
     from presage.checking import Report
     from presage.io.facts import Fact
+    from presage.model.values import Value
 
+FEW = 3
 MANY = 10_000
 """Facts up to here are no matter, however a program is written."""
 
@@ -52,8 +55,29 @@ def tell_why_nothing(subject: Subject, facts: Sequence[Fact], files: Sequence[ob
     if missing:
         said += f", and none of {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} asked for"
     else:
-        said += "; no rule made an answer of them"
+        said += "; no rule made an answer of them" + _never_met(subject, facts, below)
     print(f"note: no answers: {said}", file=sys.stderr)
+
+
+def _never_met(subject: Subject, facts: Sequence[Fact], below: set[str]) -> str:
+    """A constant that a rule asks for and no fact has, such as `open` where facts say `Open`."""
+    from presage.analysis.asked_constants import asked_constants
+    from presage.model.printer import show_atom, show_term
+    from presage.model.terms import Constant
+
+    met: dict[tuple[str, int], dict[Value, None]] = {}
+    for fact in facts:
+        for place, value in enumerate(fact.arguments):
+            met.setdefault((fact.predicate, place), {})[value] = None
+    for rule, atom, place, asked in asked_constants(subject, below):
+        values = met.get((atom.predicate, place))
+        if values and asked.value not in values:
+            have = ", ".join(show_term(Constant(each)) for each in islice(values, FEW))
+            return (
+                f": {subject.place(rule)} asks for {show_term(asked)} in `{show_atom(atom)}`, "
+                f"and no fact has it there (they have {have}{', …' if len(values) > FEW else ''})"
+            )
+    return ""
 
 
 def tell_what_is_only_confirmed(report: Report) -> None:

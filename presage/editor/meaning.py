@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from presage.analysis.horizon import Horizons
-from presage.analysis.patterns import Unfolding
 from presage.checking import Findings
+from presage.checking.needs import in_time
 from presage.editor.document import KEYWORD, PARAMETER, PREDICATE, Document, Word
-from presage.hypothesis.finish import NoPatterns
-from presage.hypothesis.listing import asked_by, listed, patterns_of
-from presage.hypothesis.unfold import Unfolded
 from presage.model.formulas import Atom
-from presage.model.printer import show_number, show_statement
+from presage.model.printer import show_statement
 from presage.model.statements import Param, Query
 from presage.model.terms import Variable
+from presage.patterns.finish import NoPatterns
+from presage.patterns.horizon import Horizons
+from presage.patterns.listing import asked_by, listed, patterns_of
+from presage.patterns.unfold import Unfolded
 
 MOST_SHOWN = 6
 
@@ -75,7 +75,8 @@ def _predicate(document: Document, name: str) -> Iterator[str]:
     said = f"**{name}**/{known.arity}: {kind}"
     if known.is_input:
         said += "" if known.is_declared else ", not declared"
-        said += f", may arrive {show_number(known.delay)} late" if known.delay else ", arrives at its time"
+        late = known.delay and in_time(document.report.program, known.delay)
+        said += f", may arrive {late} late" if late else ", arrives at its time"
     yield said
     shown = list(document.statements_of(name))
     if shown:
@@ -103,11 +104,11 @@ def _asked(found: Findings, name: str) -> Query:
 
 
 def _settled(found: Findings, name: str) -> Iterator[str]:
-    reach = Horizons(Unfolding(found.subject)).reach(_asked(found, name))
+    reach = Horizons(found.unfolded.with_open_times).reach(_asked(found, name))
     if reach.delay is None:
         yield "Settled: never for sure."
     elif reach.delay:
-        yield f"Settled {show_number(reach.delay)} after its time, when facts arrive on time."
+        yield f"Settled {in_time(found.subject.program, reach.delay)} after its time, when facts arrive on time."
     else:
         yield "Settled at its time, when facts arrive on time."
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from presage.engine.texts import TextColumn, TextSymbols
+from presage.engine.whole_numbers import WholeNumberSymbols
 
 Value = str | int | Fraction
 Ints = npt.NDArray[np.int32]
@@ -45,7 +46,7 @@ class Symbols:
         self.nulls = 0
         self.shown = 0
         self.names = np.zeros(16, np.int64)
-        self.texts = TextSymbols()
+        self.texts, self.wholes = TextSymbols(), WholeNumberSymbols()
         self.held: Callable[[], list[Ints]] = list
         """The numbers that are referred to beyond the engine."""
         # For comparisons by columns: the value as a float where that is exact, otherwise not a number.
@@ -114,12 +115,16 @@ class Symbols:
         missing = np.flatnonzero(found < 0)
         if len(missing):
             unknown = given if len(missing) == len(given) else [given[place] for place in missing.tolist()]
-            self._add_all(list(dict.fromkeys(unknown)))
-            found[missing] = np.fromiter(map(self.numbers.__getitem__, unknown), np.int32, len(unknown))
+            new = list(dict.fromkeys(unknown))
+            added = self._add_all(new)
+            if len(new) < len(unknown):
+                added = np.fromiter(map(self.numbers.__getitem__, unknown), np.int32, len(unknown))
+            found[missing] = added
         return found
 
-    def _add_all(self, values: list[Value]) -> None:
+    def _add_all(self, values: list[Value]) -> Ints:
         """Gives new values numbers, those that were given back first."""
+        found = np.empty(len(values), np.int32)
         again = min(len(self.unused), len(values))
         if again:
             numbers = self.unused[: -again - 1 : -1]
@@ -128,13 +133,16 @@ class Symbols:
             for number, value in zip(numbers, values, strict=False):
                 known[number] = value
             self.numbers.update(zip(values[:again], numbers, strict=True))
-            self.floats[numbers] = _exact_floats(values[:again])
-        rest = values[again:]
+            found[:again] = numbers
+            self.floats[found[:again]] = _exact_floats(values[:again])
+        rest = values[again:] if again else values
         begin, end = len(self.values), len(self.values) + len(rest)
         self.values.extend(rest)
         self.numbers.update(zip(rest, range(begin, end), strict=True))
         self._make_room(end)
         self.floats[begin:end] = _exact_floats(rest)
+        found[again:] = np.arange(begin, end)
+        return found
 
     def _make_room(self, size: int) -> None:
         while size > len(self.floats):
@@ -146,6 +154,7 @@ class Symbols:
         """Takes over what was saved. Who holds the list of values keeps it as it was."""
         self.values, self.numbers = values, {value: place for place, value in enumerate(values) if value is not None}
         self.texts.clear()
+        self.wholes.clear()
         self._make_room(len(values))
         self.floats[: len(values)] = [np.nan if value is None else exact_float(value) for value in values]
         self.names[:] = NO_NULL
@@ -158,6 +167,10 @@ class Symbols:
     def number_texts(self, column: TextColumn) -> Ints:
         """The numbers of a column of texts."""
         return self.texts.find(column, self.number_all)
+
+    def number_wholes(self, column: npt.NDArray[np.int64]) -> Ints:
+        """The numbers of a column of whole numbers."""
+        return self.wholes.find(column, self.number_all)
 
     def value(self, number: int) -> Value:
         found = self.values[number]
@@ -172,6 +185,7 @@ class Symbols:
         """Frees the numbers that are not used; gives how many. Who holds the list of values keeps it as it was."""
         self.values = self.values.copy()
         self.texts.clear()
+        self.wholes.clear()
         keep = np.zeros(len(self.values), bool)
         keep[used] = True
         nulls = np.flatnonzero(~keep & (self.names[: len(keep)] != NO_NULL))

@@ -19,6 +19,7 @@ from presage.engine.relation import Delta, Relation, Symbols32
 from presage.engine.symbols import Symbols
 from presage.kernels import tallies
 from presage.kernels.fields import FAR
+from presage.kernels.numbering import distinct
 from presage.model.terms import number
 from presage.plan.nodes import Collect
 
@@ -55,7 +56,11 @@ class Millionths:
         found = self.known[constants]
         new = found == UNKNOWN
         if new.any():
-            for constant in np.unique(constants[new]).tolist():
+            unknown = np.unique(constants[new])
+            floats = self.symbols.floats[unknown]
+            whole = (np.abs(floats) < MOST // SCALE) & (floats == np.floor(floats))
+            self.known[unknown[whole]] = floats[whole].astype(np.int64) * SCALE
+            for constant in unknown[~whole].tolist():
                 self.known[constant] = _millionths(values[constant])
             found = self.known[constants]
         if (found == UNFIT).any():
@@ -171,11 +176,11 @@ class Tallies:
             if b"" not in self.by_name:
                 self.by_name[b""] = int(self._new_places(np.zeros((1, 0), np.int32))[0])
             return np.full(len(keys), self.by_name[b""], np.int64)
-        distinct, which = np.unique(keys, axis=0, return_inverse=True)
-        names = [row.tobytes() for row in distinct]
+        groups, which = np.unique(keys, axis=0, return_inverse=True)
+        names = [row.tobytes() for row in groups]
         new = np.array([place for place, name in enumerate(names) if name not in self.by_name], np.int64)
         if len(new):
-            made = self._new_places(distinct[new])
+            made = self._new_places(groups[new])
             self.by_name.update(zip((names[each] for each in new.tolist()), made.tolist(), strict=True))
         found = np.array([self.by_name[name] for name in names], np.int64)
         return found[which.ravel()]
@@ -244,7 +249,7 @@ class Tallies:
         self.free_nodes = self._count_free() if self.kind == tallies.STAIRS else 0
         places = events[:, tallies.PLACE]
         np.subtract.at(self.coming, places, 1)
-        there = np.unique(places)
+        there = distinct(places)[0]
         sizes = self.places[there, tallies.SIZE]
         alive = there[sizes > 0]
         total = self.places[alive, tallies.TOTAL]
@@ -275,11 +280,10 @@ class Tallies:
             case "first" | "last":
                 return constant
             case "count":
-                used, which = np.unique(size, return_inverse=True)
-                values: list[Any] = used.tolist()
+                return self.symbols.number_wholes(size)
             case "avg":
                 pairs, which = np.unique(np.column_stack([total, size]), axis=0, return_inverse=True)
-                values = [number(Fraction(each, SCALE * count)) for each, count in pairs.tolist()]
+                values: list[Any] = [number(Fraction(each, SCALE * count)) for each, count in pairs.tolist()]
             case _:
                 used, which = np.unique(total * ORDERS.get(self.node.function, 1), return_inverse=True)
                 whole = used % SCALE == 0

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from presage.explanations.outline import Outline, walk
-from presage.model.printer import show_number
 from presage.model.terms import Number, number
 from presage.model.time import TimeSpan
+
+FAR, LITTLE = 3, 12
+"""Now is long after what is spoken of when that would have less than a quarter of the axis, and more than a little lies
+between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +23,13 @@ class Axis:
 
     @staticmethod
     def around(outline: Outline, now: Number) -> Axis:
-        """From the first to the last time that an outline speaks of, now among them."""
-        times: list[Number] = [now]
+        """From the first to the last time that an outline speaks of; now among them, if it is not long after."""
+        times: list[Number] = []
         for _, each in walk(outline):
             ends = () if each.when is None else (each.when.low, each.when.high)
             times += [time for time in (*ends, each.until) if time is not None]
+        if not times or now - max(times) <= max(FAR * (max(times) - min(times)), LITTLE):
+            times.append(now)
         return Axis(min(times), max(times))
 
     @property
@@ -62,5 +67,5 @@ def _round_step(least: Fraction) -> Fraction:
     return step * 50
 
 
-def widest(times: Iterable[Number]) -> int:
-    return max((len(show_number(time)) for time in times), default=1)
+def widest(times: Iterable[Number], label: Callable[[Number], str]) -> int:
+    return max((len(label(time)) for time in times), default=1)

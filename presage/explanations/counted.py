@@ -41,9 +41,10 @@ SAID = {
 
 def explain_counted(subject: Subject, record: Record, atom: Atom, time: Number) -> Explanation | None:
     """`None` where the engine of open times does not tell answers of the predicate."""
-    from presage.hypothesis.finish import NoPatterns
-    from presage.hypothesis.ranges.building import Entangled, label, range_engine, ranges_of
-    from presage.hypothesis.unfold import Unfolder
+    from presage.hypothesis.ranges.building import range_engine
+    from presage.patterns.finish import NoPatterns
+    from presage.patterns.of_queries import Entangled, label, ranges_of
+    from presage.patterns.unfold import Unfolder
 
     place = next((at for at, query in enumerate(subject.queries) if query.atom.predicate == atom.predicate), None)
     if place is None:
@@ -116,7 +117,7 @@ class _Course:
 
     def _run(self) -> None:
         from presage.evidence.tabling import SeenStream
-        from presage.hypothesis.literals import show
+        from presage.patterns.literals import show
 
         line = self.engine.line
         coming: dict[Number, list[tuple[str, Any, Stretch]]] = {}

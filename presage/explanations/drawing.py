@@ -8,7 +8,7 @@ now               ↑
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from presage.explanations.axis import Axis, widest
 from presage.explanations.outline import ANSWERS, MEANINGS, Outline, Sign, walk
@@ -25,7 +25,7 @@ NOTHING, STRETCH, ENDLESS, NOW = "·", "─", "→", "↑"
 Lane = list[tuple[TimeSpan, Sign]]
 
 
-def draw(outline: Outline, now: Number) -> list[str]:
+def draw(outline: Outline, now: Number, label: Callable[[Number], str] = show_number) -> list[str]:
     """The lines of the drawing; none where nothing has a time."""
     lanes: dict[str, Lane] = {}
     settled: set[Number] = set()
@@ -37,10 +37,12 @@ def draw(outline: Outline, now: Number) -> list[str]:
     axis = Axis.around(outline, now)
     if not lanes or not axis.length:
         return []
-    scale = _Scale(axis, {time for lane in lanes.values() for span, _ in lane for time in (span.low, span.high)}, now)
+    times = {time for lane in lanes.values() for span, _ in lane for time in (span.low, span.high)}
+    scale = _Scale(axis, times, label)
     ordered = sorted(lanes.items(), key=lambda lane: not any(sign in ANSWERS for _, sign in lane[1]))
     rows = [(name, scale.lane(lane)) for name, lane in ordered[:MOST_LANES]]
-    rows.append(("now", scale.arrow(now)))
+    if now <= axis.last:
+        rows.append(("now", scale.arrow(now)))
     if settled:
         rows.append(("decided", scale.arrow(max(settled))))
     names = max(len(_short(name)) for name, _ in rows)
@@ -62,10 +64,10 @@ def _legend(signs: Iterable[Sign]) -> str:
 class _Scale:
     """Which column a time has: each whole number one of its own where there is room, else the nearest."""
 
-    def __init__(self, axis: Axis, times: set[Number | None], now: Number) -> None:
-        self.axis = axis
-        whole = all(time is None or isinstance(time, int) for time in (*times, now, axis.first, axis.last))
-        cell = widest((axis.first, axis.last)) + 1
+    def __init__(self, axis: Axis, times: set[Number | None], label: Callable[[Number], str]) -> None:
+        self.axis, self.label = axis, label
+        whole = all(time is None or isinstance(time, int) for time in (*times, axis.first, axis.last))
+        cell = widest((axis.first, axis.last), label) + 1
         self.cell = cell if whole and int(axis.length) * cell < WIDTH else 0
         self.columns = int(axis.length) * self.cell + 1 if self.cell else WIDTH
 
@@ -75,12 +77,12 @@ class _Scale:
     def header(self) -> str:
         if self.cell:
             return "".join(
-                f"{show_number(self.axis.first + place):{self.cell}}" for place in range(int(self.axis.length) + 1)
+                f"{self.label(self.axis.first + place):{self.cell}}" for place in range(int(self.axis.length) + 1)
             )
         line = [" "] * (self.columns + 12)
         free = 0
         for time in self.axis.ticks(6):
-            text, start = show_number(time), self.column(time)
+            text, start = self.label(time), self.column(time)
             if start >= free:
                 line[start : start + len(text)] = text
                 free = start + len(text) + 1
@@ -99,4 +101,4 @@ class _Scale:
         return "".join(line)
 
     def arrow(self, time: Number) -> str:
-        return " " * self.column(time) + f"{NOW} {show_number(time)}"
+        return " " * self.column(time) + f"{NOW} {self.label(time)}"

@@ -18,6 +18,7 @@ from presage.evidence.prove import prove_during
 from presage.evidence.solve import NotExplained
 from presage.evidence.supported import refuse_unknown
 from presage.evidence.tabling import SeenStream, Worlds
+from presage.explanations.gathered import explain_gathered
 from presage.explanations.outline import outline_of
 from presage.explanations.own import explain_by_run
 from presage.explanations.question import read_question
@@ -119,7 +120,14 @@ class Explainer:
             at,
         )
         tone = next((tone_of(query) for query in subject.queries if query.atom.predicate == atom.predicate), "")
-        return replace(with_room(lambda: explain_answer(subject, record, atom, span)), tone=tone, late=late)
+        try:
+            found = with_room(lambda: explain_answer(subject, record, atom, span))
+        except NotExplained:
+            gathered = explain_gathered(self.report, record, atom, span)
+            if gathered is None:
+                raise
+            found = gathered
+        return replace(found, tone=tone, late=late)
 
 
 def explain_answer(subject: Subject, record: Record, atom: Atom, span: TimeSpan) -> Explanation:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from presage.explanations.outline import Outline
+from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.showing import html_of
 
@@ -27,6 +29,8 @@ class Explanation:
     """What the answer means to people: `good`, `bad` or nothing."""
     late: int = 0
     """So many facts had arrived too late and were left out."""
+    label: Callable[[Number], str] = show_number
+    """How times are written on the axis of a drawing."""
 
     @property
     def answer(self) -> str:
@@ -90,7 +94,7 @@ class Explanation:
                 console.print(tree(self.outline))
             return captured.get().rstrip("\n")
 
-        drawing = draw(self.outline, self.at)
+        drawing = draw(self.outline, self.at, self.label)
         # The console would wrap the lines of a drawing.
         return "\n".join([with_room(printed), *(("", *drawing) if drawing else ())])
 
@@ -101,4 +105,4 @@ class Explanation:
         """The reasons as a tree over a time axis."""
         from presage.explanations.svg import picture
 
-        return picture(self.outline, self.at, self.tone)
+        return picture(self.outline, self.at, self.tone, self.label)

@@ -7,7 +7,7 @@ shapes say the same as colours. Whatever comes from the data is escaped, and the
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import escape as escaped
 
@@ -74,7 +74,7 @@ class _Row:
         return self.top + _LINE / 2
 
 
-def picture(outline: Outline, now: Number, tone: str = "") -> str:
+def picture(outline: Outline, now: Number, tone: str = "", label: Callable[[Number], str] = show_number) -> str:
     """The whole SVG document; `bad` and `good` colour what the explanation is about."""
     rows, left_out = _rows(outline)
     axis = Axis.around(outline, now)
@@ -83,7 +83,7 @@ def picture(outline: Outline, now: Number, tone: str = "") -> str:
     width, bottom = start + _AXIS + 2 * _MARGIN, rows[-1].top + rows[-1].height
     legend = _legend(rows)
     height = bottom + 24 + (_LINE if left_out else 0) + len(legend) * 20 + _MARGIN
-    scale = _Scale(axis, start)
+    scale = _Scale(axis, start, label)
     title, look = _clean(outline.text), f"explanation {tone}".rstrip()
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{look}" role="img" aria-labelledby="title desc" '
@@ -153,8 +153,8 @@ def _row(row: _Row, rows: list[_Row], scale: _Scale) -> Iterator[str]:
 class _Scale:
     """The axis at the right, in pixels."""
 
-    def __init__(self, axis: Axis, start: int) -> None:
-        self.axis, self.start = axis, start
+    def __init__(self, axis: Axis, start: int, label: Callable[[Number], str]) -> None:
+        self.axis, self.start, self.label = axis, start, label
 
     def x(self, share: float) -> float:
         return round(self.start + share * _AXIS, 1)
@@ -162,14 +162,16 @@ class _Scale:
     def grid(self, bottom: int, now: Number) -> Iterator[str]:
         free = -1.0
         for time in self.axis.ticks(_TICKS):
-            x, text = self.x(self.axis.share(time)), show_number(time)
+            x, text = self.x(self.axis.share(time)), self.label(time)
             yield f'<path class="grid" d="M{x} 46V{bottom}"/>'
             if x - len(text) * _LETTER / 2 >= free:
                 yield _text(x, 40, text, "quiet", "middle")
                 free = x + len(text) * _LETTER / 2 + 6
+        if now > self.axis.last:
+            return
         x = self.x(self.axis.share(now))
         yield f'<path class="now" d="M{x} 46V{bottom}"/>'
-        yield _text(x, 20, f"now {show_number(now)}", "", "middle")
+        yield _text(x, 20, f"now {self.label(now)}", "", "middle")
 
     def lane(self, outline: Outline, when: TimeSpan, y: float) -> Iterator[str]:
         low, high = (self.x(share) for share in self.axis.shares(when))

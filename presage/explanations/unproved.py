@@ -24,11 +24,11 @@ from presage.model.time import Pin
 if TYPE_CHECKING:
     from presage.analysis.subject import Subject
     from presage.evidence.proof import Proof, Record
-    from presage.hypothesis.finish import NoPatterns
-    from presage.hypothesis.literals import Lit
     from presage.hypothesis.why import AnswerCourse, ArrivedFact, OpenPremise, OpenWay
     from presage.model.formulas import Atom
     from presage.model.statements import Rule
+    from presage.patterns.finish import NoPatterns
+    from presage.patterns.literals import Lit
 
 MOST_SHOWN = 8
 """So many ways, or instances, are laid out for people; JSON has them all."""
@@ -46,9 +46,9 @@ def explain_unproved(
     subject: Subject, record: Record, atom: Atom, time: Number, unknown: PresageError | None = None
 ) -> Explanation:
     """Says why an atom, which may have variables, is not entailed; `unknown` is why there can be no proof of it."""
-    from presage.hypothesis.finish import NoPatterns
-    from presage.hypothesis.literals import Open
     from presage.hypothesis.why import Why
+    from presage.patterns.finish import NoPatterns
+    from presage.patterns.literals import Open
 
     arguments = tuple(
         Open(term.name) if isinstance(term, Variable) else term.value
@@ -79,8 +79,8 @@ def explain_unproved(
 def _arrivals(record: Record) -> Iterator[ArrivedFact]:
     """The facts that were seen by then and were not too late."""
     from presage.evidence.tabling import SeenStream
-    from presage.hypothesis.finish import NoPatterns
     from presage.hypothesis.why import ArrivedFact
+    from presage.patterns.finish import NoPatterns
 
     for facts in SeenStream(record).by_name.values():
         for fact in facts:
@@ -353,7 +353,7 @@ class _Telling:
 
 def _about(lit: Lit) -> str:
     """What a literal speaks of, without its time."""
-    from presage.hypothesis.literals import show
+    from presage.patterns.literals import show
 
     return ("" if lit.positive else "not ") + _named(show(lit.predicate, lit.arguments))
 

@@ -14,8 +14,7 @@ from math import ceil, floor
 from presage.hypothesis.pieces import Piece, Same, equated
 from presage.model.terms import Number
 from presage.model.values import Value
-
-MOST_CHOICES = 1_000
+from presage.patterns.finite import MOST_CHOICES
 
 
 def by_delay(piece: Piece) -> Iterator[Piece]:

@@ -13,10 +13,10 @@ from itertools import product
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.judge import Judge
 from presage.hypothesis.learning import Learned
-from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.ways import Way
 from presage.model.statements import Distribution, Input
 from presage.model.terms import Number
+from presage.patterns.literals import Lit, Open
 
 MOST_FACTS = 12
 Atom = tuple[object, ...]

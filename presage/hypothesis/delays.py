@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from presage.analysis.predicates import Predicate
-from presage.hypothesis.literals import Open
 from presage.model.delays import Excluded, conditions_of, declarations_for, delay_of, longest_delay
 from presage.model.statements import Input
 from presage.model.terms import Number
+from presage.patterns.literals import Open
 
 
 class Delays:

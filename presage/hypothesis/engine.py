@@ -18,19 +18,19 @@ from math import ceil, floor
 from presage.analysis.subject import Subject
 from presage.hypothesis.choices import collapsed
 from presage.hypothesis.delays import Delays
-from presage.hypothesis.finite import all_patterns
 from presage.hypothesis.judge import Asker, Covered, Judge
 from presage.hypothesis.lifetimes import Spans
-from presage.hypothesis.literals import Argument, Open
 from presage.hypothesis.pieces import Piece
 from presage.hypothesis.records import PartialMatch
 from presage.hypothesis.sight import Sight
 from presage.hypothesis.standing import StandingRecords, Values
 from presage.hypothesis.statics import StaticRows
-from presage.hypothesis.unfold import Unfolder
 from presage.hypothesis.ways import Way, as_way, minimal_ways
 from presage.model.formulas import Atom
 from presage.model.terms import Number
+from presage.patterns.finite import all_patterns
+from presage.patterns.literals import Argument, Open
+from presage.patterns.unfold import Unfolder
 
 Answered = tuple[tuple[Argument, ...], Number | Open]
 
@@ -69,7 +69,7 @@ class Hypotheses:
         self.discrete = subject.discrete
         self.delays = Delays(subject.predicates)
         self.queries = {atom.predicate for atom in atoms}
-        self.patterns = all_patterns(self.queries, unfolder or Unfolder(subject))
+        self.patterns = all_patterns(self.queries, unfolder or Unfolder(subject), asked=atoms)
         self.spans = Spans(self.patterns, self.delays)
         self.statics = StaticRows()
         self.standings = {

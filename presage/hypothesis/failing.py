@@ -13,17 +13,18 @@ from dataclasses import dataclass, replace
 
 from presage.hypothesis.choices import by_delay, chosen
 from presage.hypothesis.engine import Hypotheses
-from presage.hypothesis.literals import Lit, Open, show, show_time
-from presage.hypothesis.patterns import START, Premise
 from presage.hypothesis.pieces import Piece
 from presage.hypothesis.records import Matcher
 from presage.hypothesis.standing import Values, bind_answer
 from presage.hypothesis.ways import Way, texts
-from presage.hypothesis.words import OPPOSITES, condition_clause, show_clause
+from presage.hypothesis.words import condition_clause, show_clause
+from presage.model.formulas import OPPOSITES
 from presage.model.printer import show_number
 from presage.model.statements import Rule
 from presage.model.terms import Number, number
 from presage.model.values import Value
+from presage.patterns.literals import Lit, Open, show, show_time
+from presage.patterns.premises import START, Premise
 
 MOST_TRIALS = 20_000
 """So many partial matches are looked at for the closest."""

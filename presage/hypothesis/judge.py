@@ -19,12 +19,12 @@ from itertools import groupby
 from typing import NamedTuple
 
 from presage.hypothesis.choices import by_delay, chosen
-from presage.hypothesis.literals import Argument, Lit, Open, Someone
-from presage.hypothesis.patterns import Premise
 from presage.hypothesis.pieces import Family, Piece, Same, equated, inside, meet, outside, singled_out
 from presage.hypothesis.records import PartialMatch
 from presage.hypothesis.standing import StandingRecords, Values, bind_piece
 from presage.model.terms import Constant, Number, Variable
+from presage.patterns.literals import Argument, Lit, Open, Someone
+from presage.patterns.premises import Premise
 
 
 class Asker(NamedTuple):

@@ -6,8 +6,8 @@ All bounds are distances from the time concerned; `None` is without end.
 from __future__ import annotations
 
 from presage.hypothesis.delays import Delays
-from presage.hypothesis.patterns import Fixed, Pattern, Premise
 from presage.model.terms import Number
+from presage.patterns.premises import Fixed, Pattern, Premise
 
 ROUNDS = 64
 Span = Number | None

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from presage.hypothesis.literals import Argument, Lit, Open
-from presage.hypothesis.patterns import Fixed, Premise
 from presage.hypothesis.records import Matcher, Slots, Times
 from presage.hypothesis.words import Clause, condition_clause, exclusion_clause, range_clauses, show_clause
 from presage.model.delays import Excluded
 from presage.model.terms import Number
 from presage.model.values import Value
+from presage.patterns.literals import Argument, Lit, Open
+from presage.patterns.premises import Fixed, Premise
 
 
 class Same(NamedTuple):

@@ -14,11 +14,11 @@ from math import ceil, floor
 
 from presage.analysis.differences import linear
 from presage.hypothesis.delays import Delays
-from presage.hypothesis.literals import Lit, Open
-from presage.hypothesis.patterns import START, Argument, Fixed, Pattern, PatternCondition, Premise, Time, fill
 from presage.model.delays import Excluded
 from presage.model.terms import Number, Variable, number
 from presage.model.values import Value, is_hopeless, is_true, value_of
+from presage.patterns.literals import Lit, Open
+from presage.patterns.premises import START, Argument, Fixed, Pattern, PatternCondition, Premise, Time, fill
 
 Slots = tuple[Value | None, ...]
 Times = tuple[Number | None, ...]

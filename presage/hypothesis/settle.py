@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.lifetimes import Spans
-from presage.hypothesis.literals import Lit, Open
-from presage.hypothesis.patterns import START, Fixed, Pattern, Premise
 from presage.model.terms import Number
+from presage.patterns.literals import Lit, Open
+from presage.patterns.premises import START, Fixed, Pattern, Premise
 
 DEPTH = 8
 

@@ -12,8 +12,8 @@ from math import ceil, floor
 
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.lifetimes import Spans
-from presage.hypothesis.patterns import START, Pattern
 from presage.model.terms import Number, number
+from presage.patterns.premises import START, Pattern
 
 TURNS = 4
 """Through how many negations one looks at least where they go in a circle; where they do not, through all."""

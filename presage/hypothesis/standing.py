@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from presage.hypothesis.delays import Delays
-from presage.hypothesis.literals import Argument, Open, Someone
-from presage.hypothesis.patterns import START, Pattern, fill
 from presage.hypothesis.pieces import Piece
 from presage.hypothesis.records import Matcher, PartialMatch, Statics
 from presage.model.terms import Number, number
 from presage.model.values import Value
+from presage.patterns.literals import Argument, Open, Someone
+from presage.patterns.premises import START, Pattern, fill
 
 Values = tuple[Value, ...]
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.pieces import Piece
 from presage.hypothesis.words import Clause, show_clause
 from presage.model.terms import Number
 from presage.model.values import Value, is_true, value_of
+from presage.patterns.literals import Lit, Open
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,17 +17,17 @@ from presage.errors import PresageError
 from presage.hypothesis.confidence import Confidence
 from presage.hypothesis.engine import Hypotheses
 from presage.hypothesis.failing import FailedPremise, Failing
-from presage.hypothesis.finish import NoPatterns
-from presage.hypothesis.finite import uses_stretches
 from presage.hypothesis.judge import Asker
-from presage.hypothesis.literals import Argument, Lit, Open
 from presage.hypothesis.settle import Settle
 from presage.hypothesis.standing import Values
-from presage.hypothesis.unfold import Unfolder
 from presage.hypothesis.ways import Way, as_way, minimal_ways
 from presage.model.formulas import Atom
 from presage.model.statements import Rule
 from presage.model.terms import Number, Variable
+from presage.patterns.finish import NoPatterns
+from presage.patterns.finite import uses_stretches
+from presage.patterns.literals import Argument, Lit, Open
+from presage.patterns.unfold import Unfolder
 
 MOST_POINTS = 1_000_000
 

@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from presage.hypothesis.literals import Open
-from presage.hypothesis.patterns import PatternCondition, Time
 from presage.hypothesis.records import Matcher
-from presage.model.formulas import Comparison
+from presage.model.formulas import MIRRORED, OPPOSITES, Comparison
 from presage.model.printer import show_term
 from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, term_variables
 from presage.model.values import Value, value_of
-
-OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-
-MIRRORED = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+from presage.patterns.literals import Open
+from presage.patterns.premises import PatternCondition, Time
 
 Clause = tuple[Comparison, ...]
 

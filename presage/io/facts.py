@@ -200,7 +200,11 @@ class Checker:
         bounds = entry.get("bounds", "[]" if high is not None else "[)")
         if bounds not in ("[]", "[)", "(]", "()"):
             raise FactError(f"{where}: `bounds` is one of [] [) (] ()")
-        return (*self.interval(low, high, bounds, where), arrives)
+        found = self.interval(low, high, bounds, where)
+        if known.at_points and high != low:
+            reason = "its times are values of a rule, of which there must be finitely many"
+            raise FactError(f"{where}: `{known.name}` holds at single points here, not over an interval: {reason}")
+        return (*found, arrives)
 
     def interval(
         self, low: Number, high: Number | None, bounds: str, where: str

@@ -16,10 +16,10 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from presage.analysis.subject import Subject
-from presage.analysis.timeline import pin_variables
+from presage.analysis.timeline import pin_variables, pins_of
 from presage.answers import binding_places, shown_name
 from presage.errors import PresageError
-from presage.model.formulas import atoms
+from presage.model.formulas import Formula, atoms
 from presage.model.printer import show_number
 from presage.model.terms import Number, Variable, number
 from presage.rewrite.units import Units
@@ -29,6 +29,11 @@ _NUMBER = r"-?\d+(?:\.\d+|/\d+)?"
 _POINT = re.compile(_NUMBER)
 _OPEN = re.compile(rf"([A-Za-z_]\w*)(?:([+-])({_NUMBER}))?")
 _BOUND = re.compile(rf"([A-Za-z_]\w*) (=|!=|<=|>=|<|>) (?:([A-Za-z_]\w*)(?: ([+-]) ({_NUMBER}))?|({_NUMBER}))")
+_END = rf"(?:{_NUMBER}|[A-Za-z_]\w*(?:[+-]{_NUMBER})?)?"
+_SAID = re.compile(
+    rf'"(?:[^"\\\\]|\\\\.)*"|@(?P<pin>[\[(]{_END},{_END}[\])]|{_NUMBER}|[A-Za-z_]\w*[+-]{_NUMBER})(?!\w)'
+    rf"|(?P<word>\b(?:by|at|since|before|after|until|from|to|time) )(?P<time>{_NUMBER})(?![\w.]*\w)"
+)
 _TIMES = ("now", "time", "from", "to")
 
 
@@ -75,6 +80,16 @@ class Moments:
             times = (title for title, place in binding_places(query) if place in self.places.get(name, ()))
             self.bound.setdefault(name, set()).update(times)
 
+    def times_in(self, formula: Formula) -> frozenset[str]:
+        """The variables of a formula that are times: those it pins to, and those of columns of times."""
+        found = pins_of([formula])
+        for atom in atoms(formula):
+            for place in self.places.get(shown_name(atom.predicate), ()):
+                term = atom.arguments[place]
+                if isinstance(term, Variable):
+                    found.add(term.name)
+        return frozenset(found)
+
     def moment(self, time: Number, zone: tzinfo | None = None) -> str:
         """A time as a timestamp; seconds without finite decimals as a fraction behind it."""
         zone = self.zone if zone is None else zone
@@ -102,11 +117,11 @@ class Moments:
             shown["answers"] = [self.line(each) for each in shown["answers"]]
         for name in _TIMES:
             if shown.get(name) is not None:
-                shown[name] = self.moment(_exact(shown[name]))
+                shown[name] = self.moment(exact(shown[name]))
         if "bindings" in shown:
             times = self.bound.get(re.split(r"[(@]", str(shown.get("answer", "")), maxsplit=1)[0], set())
             shown["bindings"] = {
-                name: self.moment(_exact(value)) if name in times and _is_number(value) else value
+                name: self.moment(exact(value)) if name in times and _is_number(value) else value
                 for name, value in shown["bindings"].items()
             }
         for name in ("answer", "fact"):
@@ -126,7 +141,7 @@ class Moments:
         for name in ("because", "needs"):
             way[name] = [self.text(each) for each in way[name]]
         if way.get("decided_by") is not None and _is_number(way["decided_by"]):
-            way["decided_by"] = self.moment(_exact(way["decided_by"]))
+            way["decided_by"] = self.moment(exact(way["decided_by"]))
         return way
 
     def _open_names(self, texts: Iterable[str]) -> Iterable[str]:
@@ -144,9 +159,9 @@ class Moments:
         if found is None or found[1] not in names:
             return text
         if found[6] is not None:
-            return f"{found[1]} {found[2]} {self.moment(_exact(found[6]))}"
+            return f"{found[1]} {found[2]} {self.moment(exact(found[6]))}"
         return (
-            text if found[4] is None else f"{found[1]} {found[2]} {found[3]} {found[4]} {self.length(_exact(found[5]))}"
+            text if found[4] is None else f"{found[1]} {found[2]} {found[3]} {found[4]} {self.length(exact(found[5]))}"
         )
 
     def text(self, text: str, zone: tzinfo | None = None) -> str:
@@ -156,11 +171,21 @@ class Moments:
         times = self.places.get(head.split(" ")[-1], frozenset())
         if times and arguments:
             shown = (
-                self.moment(_exact(each), zone) if place in times and _POINT.fullmatch(each) else each
+                self.moment(exact(each), zone) if place in times and _POINT.fullmatch(each) else each
                 for place, each in enumerate(arguments)
             )
             atom = f"{head}({', '.join(shown)})"
         return f"{atom}@{self._when(when, zone)}" if when else atom
+
+    def sentence(self, text: str) -> str:
+        """Words about facts and times; what stands in quotes is data."""
+
+        def shown(found: re.Match[str]) -> str:
+            if found["pin"] is not None:
+                return f"@{self._when(found['pin'], None)}"
+            return found[0] if found["time"] is None else found["word"] + self.moment(exact(found["time"]))
+
+        return _SAID.sub(shown, text)
 
     def _when(self, when: str, zone: tzinfo | None) -> str:
         opening = when[0] if when[0] in "[(" else ""
@@ -170,11 +195,11 @@ class Moments:
 
     def _bound(self, text: str, zone: tzinfo | None) -> str:
         if _POINT.fullmatch(text):
-            return self.moment(_exact(text), zone)
+            return self.moment(exact(text), zone)
         found = _OPEN.fullmatch(text)
         if found is None or found[3] is None:
             return text
-        return f"{found[1]}{found[2]}{self.length(_exact(found[3]))}"
+        return f"{found[1]}{found[2]}{self.length(exact(found[3]))}"
 
 
 def moment_text(at: datetime, zone: tzinfo) -> str:
@@ -193,10 +218,11 @@ def in_order(time: Any) -> Fraction:
         at = datetime.fromisoformat(moment + ("Z" if plus else ""))
         seconds = (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
         return Fraction(seconds, 1_000_000) + (Fraction(rest.rstrip("s")) if rest else 0)
-    return Fraction(_exact(time))
+    return Fraction(exact(time))
 
 
-def _exact(value: Any) -> Number:
+def exact(value: Any) -> Number:
+    """A number of a line, be it written as a decimal or as a fraction."""
     return number(Fraction(repr(value) if isinstance(value, float) else str(value)))
 
 

@@ -67,6 +67,9 @@ def expected_columns(known: Predicate, header: Sequence[str], where: str, checke
         if known.is_static and name in WHEN:
             raise FactError(f"{where}: `{known.name}` is static: its facts have no `{name}`")
         near = nearest(name, [each for each in expected if each not in header])
+        if not near and not known.is_static and not set(when_names(known)).intersection(header):
+            map_it = f'if that is `{name}`, rename it, or give --map F.toml with `time = "{name}"` in it'
+            raise FactError(f"{where}: there is no column `time`, with the time of each fact: {map_it}")
         hint = f"; did you mean `{near}`?" if near else f" (they are {', '.join(column_names(known)) or 'none'})"
         raise FactError(f"{where}: `{known.name}` has no column `{name}`{hint}{checker.hint_of_unknown}")
     return [name for name in header if name in expected]

@@ -62,6 +62,29 @@ class Texts:
 
 
 @dataclass(slots=True)
+class Wholes:
+    """A column of whole numbers as they are."""
+
+    numbers: Ints
+
+    def encoded(self) -> tuple[Sequence[Value], Ints]:
+        values, first, places = np.unique(self.numbers, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # values in the order in which they come
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        return values[order].tolist(), rank[places]
+
+    def chosen(self, wanted: Wanted) -> Wholes:
+        return Wholes(self.numbers[wanted])
+
+    def taken(self, rows: Ints) -> Wholes:
+        return Wholes(self.numbers[rows])
+
+    def between(self, begin: int, end: int) -> Wholes:
+        return Wholes(self.numbers[begin:end])
+
+
+@dataclass(slots=True)
 class Coded:
     """A column as distinct values, and the place of each row's value among them."""
 
@@ -100,7 +123,7 @@ class Listed:
         return Listed(self.values[begin:end])
 
 
-Column = Texts | Coded | Listed
+Column = Texts | Wholes | Coded | Listed
 
 
 @dataclass(slots=True)
@@ -180,6 +203,8 @@ def together(tables: Sequence[Columns]) -> Columns:
 def _joined(columns: Sequence[Column]) -> Column:
     if all(isinstance(each, Texts) for each in columns):
         return Texts(pyarrow().concat_arrays([each.array for each in columns if isinstance(each, Texts)]))
+    if all(isinstance(each, Wholes) for each in columns):
+        return Wholes(np.concatenate([each.numbers for each in columns if isinstance(each, Wholes)]))
     values: list[Value] = []
     for each in columns:
         distinct, places = each.encoded()
@@ -322,6 +347,11 @@ class TableReader:
             if texts:
                 found.append(Texts(array))
                 continue
+            if pyarrow().types.is_integer(array.type) and _kind(shape.known, index) in WHOLE_KINDS:
+                whole = integers(array)
+                if whole.dtype != np.uint64:
+                    found.append(Wholes(whole.astype(np.int64, copy=False)))
+                    continue
             values, places = _encoded(array, where)
             if not (pyarrow().types.is_integer(array.type) and _kind(shape.known, index) in WHOLE_KINDS):
                 values = [self.checker.value(each, shape.known, index, f"table {name}") for each in values]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,34 @@ class TupleReader:
         }
 
     def read(self, given: Iterable[Given]) -> tuple[list[Columns], list[Fact]]:
+        given = given if isinstance(given, list) else list(given)
+        others: list[tuple[int, Any]] = []
+        groups = self._of_one_predicate(given)
+        if groups is None:
+            groups, others = self._grouped(given)
+        tables = []
+        for name, group in groups.items():
+            if group.numbers:
+                columns = _columns(name, group)
+                if columns is None:
+                    facts = zip(group.arguments, group.times, strict=True)
+                    others += zip(group.numbers, ((name, *fact) for fact in facts), strict=True)
+                else:
+                    tables.append(columns)
+        others.sort(key=lambda other: other[0])
+        return tables, [self._fact(each, number) for number, each in others]
+
+    def _of_one_predicate(self, given: list[Given]) -> dict[str, _Group] | None:
+        """The commonest of all: one predicate, and whole numbers as times. No loop of ours looks at each fact."""
+        if set(map(type, given)) != {tuple} or set(map(len, given)) != {3}:
+            return None
+        name, times = given[0][0], list(map(itemgetter(2), given))
+        known = self.plain.get(name) if type(name) is str else None
+        if known is None or set(map(type, times)) != {int} or list(map(itemgetter(0), given)).count(name) != len(given):
+            return None
+        return {name: _Group(known, list(range(len(given))), list(map(itemgetter(1), given)), times)}
+
+    def _grouped(self, given: Iterable[Given]) -> tuple[dict[str, _Group], list[tuple[int, Any]]]:
         groups = {name: _Group(known, [], [], []) for name, known in self.plain.items()}
         others: list[tuple[int, Any]] = []
         for number, each in enumerate(given):
@@ -54,17 +83,7 @@ class TupleReader:
                 group.times.append(when)
             else:
                 others.append((number, each))
-        tables = []
-        for name, group in groups.items():
-            if group.numbers:
-                columns = _columns(name, group)
-                if columns is None:
-                    facts = zip(group.arguments, group.times, strict=True)
-                    others += zip(group.numbers, ((name, *fact) for fact in facts), strict=True)
-                else:
-                    tables.append(columns)
-        others.sort(key=lambda other: other[0])
-        return tables, [self._fact(each, number) for number, each in others]
+        return groups, others
 
     def sort(self, facts: Sequence[Fact]) -> tuple[list[Columns], Sequence[Fact]]:
         """The same for facts that are checked already."""
@@ -112,7 +131,9 @@ def _columns(name: str, group: _Group) -> Columns | None:
     if set(map(type, group.arguments)) - {tuple, list} or set(map(len, group.arguments)) != {known.arity}:
         return None
     columns: list[Any] = []
-    for place, values in enumerate(zip(*group.arguments, strict=True)):
+    for place in range(known.arity):
+        # Not by `zip`: so many iterators at once would have Python look for garbage among all facts there are.
+        values = list(map(itemgetter(place), group.arguments))
         kind = known.columns[place].type if place < len(known.columns) else "any"
         if place < len(known.columns) and known.columns[place].bound is not None:
             return None

@@ -1,6 +1,7 @@
 """Event logs in XES, a trace for each case: `event(case, activity)`, `data(case, name, value)`, `complete(case)`.
 
-Each trace is complete with its last event. A program that has no `data` or no `complete` is given none.
+Each trace is complete with its last event. A program that has no `data` or no `complete` is given none. Of events of a
+trace that have one activity and one time, all but the first are told apart by a datum, their place in the trace.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from xml.etree import ElementTree
 
 from presage.io.facts import Checker, Fact, FactError, exact
 
-NAME, TIME = "concept:name", "time:timestamp"
+NAME, TIME, PLACE = "concept:name", "time:timestamp", "trace:place"
 VALUES = ("string", "date", "int", "float", "boolean", "id")
 
 
@@ -52,6 +53,7 @@ def _trace(trace: ElementTree.Element, where: str, number: str, checker: Checker
     case = _attributes(trace).get(NAME, number)
     known = checker.predicates
     last: Any = None
+    seen: set[tuple[str, Any]] = set()
     events = [each for each in trace if _tag(each) == "event"]
     for place, event in enumerate(events, 1):
         at = f"{where} ({case}), event {place}"
@@ -64,7 +66,11 @@ def _trace(trace: ElementTree.Element, where: str, number: str, checker: Checker
         fact = checker.fact_if_named({"pred": "event", "args": [case, activity], "time": time}, at)
         if fact is not None:
             yield fact
-        last = time if last is None or checker.time(time, at) >= checker.time(last, at) else last
+        moment = checker.time(time, at)
+        if (activity, moment) in seen:
+            said[PLACE] = place
+        seen.add((activity, moment))
+        last = time if last is None or moment >= checker.time(last, at) else last
         for name, value in said.items() if "data" in known and known["data"].arity == 3 else ():
             yield checker.fact({"pred": "data", "args": [case, name, value], "time": time}, at)
     if last is not None and "complete" in known:

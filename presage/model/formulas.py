@@ -30,6 +30,12 @@ class Top:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
+OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+"""What a comparison that is not so is."""
+MIRRORED = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+"""The same comparison with its sides exchanged."""
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     operator: str

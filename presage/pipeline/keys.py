@@ -102,6 +102,10 @@ KEYS: dict[str, tuple[Key, ...]] = {
             "clock", TEXT, "what moves the clock: the times of `facts`; this machine's clock (`wall`); or facts and, "
             "when none has come for a time such as `30s`, the time that goes by", "facts", example='"wall"',
         ),
+        Key(
+            "most_per_key", WHOLE, "a budget for hot keys: of the facts of one key that arrive at one time, so many "
+            "are taken at most; others are skipped, and counted", "no limit", example="1000",
+        ),
     ),
     "sources": (
         Key("format", TEXT, "what it is", "", (), True, SOURCES, example='"parquet"'),
@@ -206,7 +210,8 @@ KEYS: dict[str, tuple[Key, ...]] = {
         Key("token_env", TEXT, "the variable of the environment with the token that requests must bear", "no token",
             example='"PRESAGE_TOKEN"'),
         Key("history_bytes", WHOLE, "bytes of log that are kept though nobody needs them to go on: the history that "
-            "new rules are given with `--backfill`", "268435456", example="1000000000"),
+            "new rules are given with `--backfill`", "268435456; on Spark 33554432, all shards together",
+            example="1000000000"),
         Key("log_bytes", WHOLE, "bytes of log, at least, after which what is remembered is written down anew",
             "4194304", example="4194304"),
     ),

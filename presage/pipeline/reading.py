@@ -251,6 +251,8 @@ class Reader:
 
     def _unknown(self, section: str, path: toml.Path, known: list[str], chosen: Any) -> None:
         name = str(path[-1])
+        # Whatever somebody misspelled may have been a secret.
+        self.pipeline.document = self.pipeline.document.hiding(path)
         elsewhere = key_of(section, name)
         if elsewhere is not None:
             formats = " or ".join(f"`{each}`" for each in elsewhere.formats)

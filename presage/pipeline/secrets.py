@@ -13,7 +13,7 @@ from difflib import get_close_matches
 
 _WORD = (
     r"pass(?:word|wd|phrase)|(?<![a-z])pass(?![a-z])|pwd|secret|token|credential|jaas|(?<![a-z])auth(?![a-z])"
-    r"|(?:private|api|access|account)[-_.]?key"
+    r"|(?:private|api|access|account|ssl|shared)[-_.]?key"
 )
 _NAME = re.compile(_WORD, re.IGNORECASE)
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -26,7 +26,9 @@ _ASSIGNED = re.compile(
     r"|'[^'\n]*'?|\[[^\]\n]*\]?|[^\s,;&}#\"']+)",
     re.IGNORECASE | re.DOTALL,
 )
-_LINE = re.compile(r"^\s*[\"']?(?P<key>[\w.-]+)[\"']?\s*=\s*(?P<value>\"[^\"\n]*\"?|'[^'\n]*'?)", re.MULTILINE)
+_LINE = re.compile(
+    r"^\s*[\"']?(?P<key>[\w.-]+)[\"']?\s*=\s*(?P<value>\"[^\"\n]*\"?|'[^'\n]*'?|[^\s\[{\"'#][^\s#]*)", re.MULTILINE
+)
 _SPELLED = ("password", "passwd", "passphrase", "secret", "token", "credential", "password_env", "token_env")
 _IN_ADDRESS = re.compile(r"://[^/@\s:\"']*:(?P<value>[^/@\s\"']+)@")
 STARS = "***"

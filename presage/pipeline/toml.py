@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from presage.errors import Diagnostic, ProgramError, Source, Span
@@ -46,6 +46,15 @@ class TomlDocument:
 
     def value(self, path: Path) -> Span:
         return self.places[path].value if path in self.places else self.key(path)
+
+    def hiding(self, path: Path) -> TomlDocument:
+        """The document, whose messages do not show a value."""
+        if path not in self.places:
+            return self
+        text, span = self.source.text, self.places[path].value
+        stars = re.sub(r"[^\s\"',=\[\]{}]", "*", text[span.start : span.end])
+        shown = text[: span.start] + stars + text[span.end :]
+        return replace(self, source=Source.of(shown, self.source.name))
 
 
 def read_document(text: str, source: Source) -> TomlDocument:

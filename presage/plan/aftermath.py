@@ -1,10 +1,9 @@
-"""How long after the last fact an answer may lie that rests on facts: `always[5,10] h(X) :- p(X).` speaks of ten more.
+"""How long after a fact an answer may lie that rests on it: `always[5,10] h(X) :- p(X).` speaks of ten more.
 
-A run that nobody ends goes on so long, so that its last answers are told as well. The figure is the program's, not the
-data's: every shard of a run on Spark, and every way of telling answers, ends at the same time without asking others.
-An answer lies at most as far after its last fact as after any fact that it cannot do without. What absence alone speaks
-for has no last fact; of what goes on for ever, the beginning counts; and what a rule makes of its own conclusions,
-later and later, is left to the time that is.
+A run that nobody ends goes on so long, so that its last answers are told as well, and nothing stays possible. It is
+a figure of the program, not of the data: every shard of a run on Spark, and every way of telling answers, ends at the
+same time without asking others. What absence alone speaks for has no last fact; of what goes on for ever, the beginning
+counts; and what a rule makes of its own conclusions, later and later, is left to the time that is.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from presage.core.formulas import (
     Some,
     children,
 )
-from presage.core.reach import Reach
+from presage.core.reach import EVERYWHERE, Reach
 from presage.core.rules import Conclusion, CoreRule
 from presage.model.formulas import Atom, Comparison, aggregates
 from presage.model.formulas import Formula as Written
@@ -40,7 +39,7 @@ from presage.rewrite import core_of
 
 @dataclass(frozen=True, slots=True)
 class _After:
-    """How far something can lie after the last fact that it rests on; `free` if it may also rest on none."""
+    """How far something can lie after a fact that it rests on; `free` if it may also rest on none."""
 
     distance: Bound = -INF
     free: bool = False
@@ -50,7 +49,8 @@ class _After:
             return _After(max(self.distance, other.distance), True)
         if self.free or other.free:
             return other if self.free else self
-        return _After(min(self.distance, other.distance))
+        known = [each.distance for each in (self, other) if each.distance != INF]
+        return _After(max(known, default=INF))
 
     def either(self, other: _After) -> _After:
         return _After(max(self.distance, other.distance), self.free or other.free)
@@ -170,17 +170,14 @@ class _Rule:
                 return self._of(part, self._ahead + self._behind(base) - offset)
             case Shift(distance=distance, part=part):
                 return self._of(part, late - distance)
+            case Some(reach=reach, part=part) | Every(reach=reach, part=part) if reach == EVERYWHERE:
+                return self._of(part, INF)
             case Some(reach=reach, part=part):
                 return self._of(part, late - _first(reach))
             case Every(reach=reach, part=part):
-                return self._of(part, late - _finite(reach.far if reach.far is not None else reach.near))
-            case Lasts(reach=reach, left=left, right=right, is_past=True):
-                step = 1 if self.discrete else 0
-                soon = self._of(right, late + max(step, _finite(None if reach.far is None else -reach.far)))
-                later = self._of(right, late - _first(reach)).both(self._of(left, late + step))
-                return soon.either(later)
-            case Lasts(reach=reach, right=right):
-                return self._of(right, late - _first(reach))
+                return self._of(part, late - _first(reach))
+            case Lasts(reach=reach, left=left, right=right):
+                return self._of(right, late - _first(reach)).either(self._of(left, late - _first(reach)))
             case Seen(reach=reach, part=part, hop=hop):
                 found = self._of(part, late)
                 if reach.near is None:

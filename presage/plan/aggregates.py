@@ -246,7 +246,7 @@ class _Lowering:
         """The relation of the set: shared variables, then terms."""
         key = _key(aggregate)
         if key not in self.known:
-            shared = _columns(aggregate)
+            shared = self.columns(aggregate)
             name = self.known[key] = self.relation("set", len(shared) + len(aggregate.terms))
             arguments: list[Term] = [Variable(each) for each in shared]
             equations: list[Formula] = []
@@ -279,10 +279,31 @@ class _Lowering:
 
     def time_of(self, *named: Gathered) -> Variable | None:
         """The time that aggregates share with their rule, if they do."""
-        times = {each for aggregate in named for each in _shared_times(aggregate)}
+        times = {each for aggregate in named for each in self.shared_times(aggregate)}
         if len(times) > 1:
             raise NotLowered("an aggregate that shares several times", self.rule.span)
         return Variable(times.pop()) if times else None
+
+    def shared_times(self, aggregate: Gathered) -> set[str]:
+        """The time variables that an aggregate shares with its rule: what it pins to them, or, where all of it is
+        pinned, compares with them."""
+        found = set[str]().union(*map(times_named, aggregate.body))
+        if all(self.is_pinned(each) for each in aggregate.body):
+            arguments = {each for part in aggregate.body for node in walk(part) if isinstance(node, Atom)
+                         for each in names(node)}  # fmt: skip
+            found |= {pin.base.name for pin in self.rule.pins if isinstance(pin.base, Variable)} - arguments
+        return {*aggregate.shared} & found
+
+    def is_pinned(self, part: Formula) -> bool:
+        """Whether it does not matter when a part is looked at."""
+        if isinstance(part, Not):
+            return self.is_pinned(part.part)
+        is_static = isinstance(part, Atom) and part.predicate in self.statics
+        return is_static or (isinstance(part, (At, Comparison)) and not uses_now(part))
+
+    def columns(self, aggregate: Gathered) -> tuple[str, ...]:
+        times = self.shared_times(aggregate)
+        return tuple(name for name in aggregate.shared if name not in times)
 
     def timed(self, atom: Atom, *named: Gathered) -> Formula:
         """The atom at the time that the aggregates share with their rule, if they do."""
@@ -301,12 +322,14 @@ class _Lowering:
         """A tuple of the set with a variable for its first term."""
         self.fresh += 1
         rest = (Variable(f"#m{self.fresh}.{place}") for place in range(1, len(aggregate.terms)))
-        atom = Atom(self.set_of(aggregate), (*map(Variable, _columns(aggregate)), first, *rest), span=aggregate.span)
+        atom = Atom(
+            self.set_of(aggregate), (*map(Variable, self.columns(aggregate)), first, *rest), span=aggregate.span
+        )
         return self.timed(atom, aggregate)
 
     def value(self, aggregate: Gathered, value: Variable) -> Formula:
         key = f"{aggregate.function} of {_key(aggregate)}"
-        columns = _columns(aggregate)
+        columns = self.columns(aggregate)
         if key not in self.known:
             name = self.known[key] = self.relation(aggregate.function, len(columns) + 1)
             source = self.set_of(aggregate)
@@ -318,7 +341,7 @@ class _Lowering:
         if least <= 0:
             return TRUE
         key = f"at least {least} of {_key(aggregate)}"
-        columns = _columns(aggregate)
+        columns = self.columns(aggregate)
         if key not in self.known:
             name = self.known[key] = self.relation("atleast", len(columns))
             source = self.set_of(aggregate)
@@ -364,18 +387,8 @@ def _is_never(comparison: Comparison) -> bool:
     return not uses_now(comparison) and not is_true(comparison.operator, left, right)
 
 
-def _shared_times(aggregate: Gathered) -> set[str]:
-    """The time variables that an aggregate shares with its rule."""
-    return {*aggregate.shared} & set[str]().union(*map(times_named, aggregate.body))
-
-
 def _hop(formula: Formula) -> int | None:
     return formula.hop if isinstance(formula, Seen) and isinstance(formula.hop, int) else None
-
-
-def _columns(aggregate: Gathered) -> tuple[str, ...]:
-    times = _shared_times(aggregate)
-    return tuple(name for name in aggregate.shared if name not in times)
 
 
 def _key(aggregate: Gathered) -> str:

@@ -59,6 +59,7 @@ def _plan(subject: Subject, core: Core) -> Plan:
         raise Unsupported(refused.what, refused.span, subject.program) from None
     kinds.update({name: (arity, "derived") for name, arity in found.arities.items()})
     builder = Builder(found.core, kinds, bool(mixed))
+    builder.plan.at_points = frozenset(name for name, each in subject.predicates.items() if each.at_points)
     builder.collect(found)
     plan = builder.build()
     fuse(plan)

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 
 from presage.analysis.differences import NOW, START, difference
 from presage.core.reach import Reach
-from presage.model.formulas import Comparison
+from presage.model.formulas import MIRRORED, Comparison
 from presage.model.terms import Number, number
-
-FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +42,12 @@ class Relative:
 def relative(comparison: Comparison) -> Relative | None:
     """A comparison as a bound on a difference, if it is one."""
     found = difference(comparison)
-    if comparison.operator not in FLIPPED or found is None or len(found[0]) not in (1, 2):
+    if comparison.operator == "!=" or found is None or len(found[0]) not in (1, 2):
         return None
     (first, share), (second, other) = [*found[0].items(), (START, -next(iter(found[0].values())))][:2]
     if other != -share:
         return None
-    operator = comparison.operator if share > 0 else FLIPPED[comparison.operator]
+    operator = comparison.operator if share > 0 else MIRRORED[comparison.operator]
     return Relative(first, second, operator, number(-found[1] / share))
 
 

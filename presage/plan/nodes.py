@@ -204,6 +204,8 @@ class Plan:
     sources: dict[str, PlanRelation] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
     known: list[KnownFact] = field(default_factory=list)
+    at_points: frozenset[str] = frozenset()
+    """The relations that hold at single points alone, on dense time."""
     looks_back: dict[str, Number | float] = field(default_factory=dict)
     """For relations of the values that others are asked for: how long before a value comes they are asked for it."""
 

@@ -270,8 +270,10 @@ class _InTime:
 
     def _stamped(self, name: str, body: Body) -> Body:
         """A body with its time as a value."""
-        if not self.plan.plan.discrete:
+        plan = self.plan.plan
+        if not plan.discrete and not any(each.relation in plan.at_points for each in body.literals):
             raise self.plan._refuse("a time as a value on the dense timeline", self.rule.span)
+        """A body with its time as a value."""
         columns = tuple(sorted(self._bound(body) & {*self._needed(name), *self.moved.get(name, ())}))
         source = self.plan._joined_body(body, columns)
         made = self.plan._fresh(len(columns) + 1)

@@ -9,17 +9,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from presage.answers import Answer
 from presage.engine.waking import first_step
-from presage.io.facts import Fact
+from presage.io.facts import Fact, FactError
 from presage.io.tables import Columns
 from presage.model.terms import Number, number
+from presage.run.hot_keys import KeyBudget
 from presage.run.reasoner import Reasoner
 from presage.run.schedule import Arrival, Pulled, walk
+from presage.time.cells import Grid
+
+
+def can_be_counted(discrete: bool, farthest: Number, parts: int = 1) -> bool:
+    """Whether engines count times up to one, in so many parts of a unit."""
+    return Grid(discrete, parts).holds(farthest)
 
 
 class Incoming:
@@ -38,6 +46,11 @@ class Incoming:
         """The latest time at which a fact arrives, or its interval ends."""
         self.waiting: dict[Number, tuple[list[Fact], list[Columns]]] = {}
         """What has come and whose step has not, by the time at which it arrives."""
+        self.uncounted: list[Fact] | None = None
+        """If facts whose times are too fine for what came before are to be left aside, these; otherwise they end the
+        run."""
+        self.budget: KeyBudget | None = None
+        """How many facts of one key may arrive at one time, where somebody says so."""
 
     @property
     def over(self) -> bool:
@@ -136,9 +149,29 @@ class Incoming:
             time, through = self.until, True
         return self._steps(time, closed=False, through=through)
 
+    def _countable(self, arrival: Arrival) -> Arrival:
+        """What arrives without what the engine cannot count, and within the budget."""
+        reasoner = self.reasoner
+        if self.budget is not None:
+            arrival = self.budget.within(arrival)
+        if self.uncounted is None or reasoner.subject.discrete:
+            return arrival
+        try:
+            reasoner.check_times(arrival.facts, arrival.tables, arrival.time)
+        except FactError:
+            kept = []
+            for fact in arrival.facts:
+                try:
+                    reasoner.check_times([fact], [], arrival.time)
+                    kept.append(fact)
+                except FactError:
+                    self.uncounted.append(fact)
+            return replace(arrival, facts=kept)
+        return arrival
+
     def _steps(self, end: Number, closed: bool, through: bool) -> Iterator[Sequence[Answer]]:
         due = sorted(time for time in self.waiting if time < end or (through and time == end))
-        arrivals = (Arrival(time, *self.waiting.pop(time)) for time in due)
+        arrivals = (self._countable(Arrival(time, *self.waiting.pop(time))) for time in due)
         if self.pulled is None:
             return walk(self.reasoner, arrivals, end, closed=closed, through=through, every=self.every)
         pull = self.pulled.pull

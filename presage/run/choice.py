@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from presage.errors import PresageError
+
 MOST_WAYS = 20
 """So many ways of an answer are listed where nothing else is asked for."""
 
@@ -23,3 +25,12 @@ class Choice:
 
 
 ALL = Choice()
+
+
+def most_ways(given: object) -> int | None:
+    """How many ways are listed, as one may say it: a number, `"all"` or `None`."""
+    if given is None or given == "all":
+        return None
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise PresageError(f'ways is a whole number from 1 on, or "all", not {given!r}')
+    return given

@@ -47,12 +47,17 @@ class Confirming:
         """Made when something is to be worked out."""
         return make_engine(self.subject, self.planned, chase_limit=self._chase_limit)
 
-    def add_static(self, fact: Fact) -> None:
-        row = self.engine.symbols.number_all(fact.arguments).reshape(1, -1)
-        everywhere = np.array([ENDLESS], np.int64)
-        self.engine.insert(
-            fact.predicate, row if fact.arguments else np.zeros((1, 1), np.int32), -everywhere, everywhere
-        )
+    def add_static(self, facts: Sequence[Fact]) -> None:
+        by_name: dict[str, list[Fact]] = {}
+        for fact in dict.fromkeys(facts):
+            by_name.setdefault(fact.predicate, []).append(fact)
+        for name, group in by_name.items():
+            columns = [
+                self.engine.symbols.number_all(each) for each in zip(*(fact.arguments for fact in group), strict=True)
+            ]
+            rows = np.column_stack(columns) if columns else np.zeros((1, 1), np.int32)
+            everywhere = np.full(len(rows), ENDLESS, np.int64)
+            self.engine.insert(name, rows, -everywhere, everywhere)
 
     def finer(self, times: Sequence[Number]) -> Grid:
         """The grid that these times need."""

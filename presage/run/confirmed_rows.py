@@ -101,12 +101,14 @@ class ConfirmedRows:
     @cached_property
     def _times(self) -> tuple[list[Answer], Any]:
         """What is said of each distinct time, and which it is for each row."""
-        spans = np.column_stack(
-            [np.concatenate([getattr(part, name) for part in self.parts]) for name in ("low", "high")]
-        )
-        used, places = np.unique(spans, axis=0, return_inverse=True) if len(spans) else (spans, np.zeros(0, np.int64))
-        like = [self._made("p", (), {}, low, high, 0) for low, high in used.tolist()]
-        return like, places.reshape(-1)
+        low, high = (np.concatenate([getattr(part, name) for part in self.parts]) for name in ("low", "high"))
+        begins, places = np.unique(low, return_inverse=True)
+        used = list(zip(begins.tolist(), begins.tolist(), strict=True))
+        if not np.array_equal(low, high):
+            ends, others = np.unique(high, return_inverse=True)
+            pairs, places = np.unique(places * len(ends) + others, return_inverse=True)
+            used = [(begins[pair // len(ends)].item(), ends[pair % len(ends)].item()) for pair in pairs.tolist()]
+        return [self._made("p", (), {}, *span, 0) for span in used], places
 
     @cached_property
     def _keys(self) -> Any:

@@ -148,3 +148,12 @@ def make_engine(
     from presage.answer_streams.stepping_one import OneModelSteps
 
     return OneModelSteps(report, chase_limit)
+
+
+def add_statics(engine: Engine, facts: Sequence[Fact]) -> None:
+    """What is known before the stream, by the column where an engine takes it so."""
+    if isinstance(engine, StratifiedEngine):
+        engine.add_statics(facts)
+        return
+    for fact in facts:
+        engine.add_static(fact)

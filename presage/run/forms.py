@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from presage.hypothesis.bulk.fitting import PatternShape, PremisePart, QueryShape
 from presage.hypothesis.bulk.table import STATUS, AnswerRows, Ints
-from presage.hypothesis.patterns import Fixed
 from presage.kernels import lines
 from presage.kernels.numbering import distinct
 from presage.model.printer import show_term
 from presage.model.terms import Constant
 from presage.model.values import Value
+from presage.patterns.premises import Fixed
 from presage.run.names import PLAIN, SHOWN, ConstantNames, others, quoted
 
 Piece = tuple[int, int, int]

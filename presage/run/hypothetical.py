@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from presage.answers import Answer, Answers, bindings_of, shown_name
 from presage.hypothesis import saving
@@ -12,24 +12,25 @@ from presage.hypothesis.bulk.fitting import shapes
 from presage.hypothesis.bulk.table import AnswerRows
 from presage.hypothesis.confidence import Confidence
 from presage.hypothesis.engine import AnswerChange, AnswerState, Hypotheses
-from presage.hypothesis.finish import NoPatterns
-from presage.hypothesis.grid import saving as grid_saving
-from presage.hypothesis.grid.engine import GridChanges, Grids
-from presage.hypothesis.grid.world import layouts
-from presage.hypothesis.literals import Open, are_asked
-from presage.hypothesis.patterns import Pattern
 from presage.hypothesis.settle import Settle
-from presage.hypothesis.unfold import Unfolder
 from presage.hypothesis.ways import Way, texts
 from presage.io.facts import Fact, FactError
 from presage.io.tables import Columns
 from presage.model.statements import Query
 from presage.model.terms import Number, Variable
 from presage.model.values import Value
+from presage.patterns.finish import NoPatterns
+from presage.patterns.finite import narrowed, plain_name
+from presage.patterns.literals import Open, are_asked
+from presage.patterns.premises import Pattern
+from presage.patterns.unfold import Unfolder
 from presage.run.choice import ALL, Choice
 from presage.run.no_hypotheses import no_patterns
 from presage.run.packed import PackedAnswers, Teller
 from presage.run.passages import Passage, numbers_of
+
+if TYPE_CHECKING:
+    from presage.hypothesis.grid.engine import GridChanges, Grids
 
 MOST_POINTS = 1_000_000
 AT_ONCE = 10_000
@@ -43,17 +44,24 @@ class Supposing:
 
     def __init__(self, subject: Any, unfolder: Unfolder, choice: Choice = ALL) -> None:
         self.subject, self._unfolder = subject, unfolder
+        self._asked = [query.atom for query in subject.queries]
         try:
-            self.engine = Hypotheses(subject, [query.atom for query in subject.queries], unfolder)
+            self.engine = Hypotheses(subject, self._asked, unfolder)
+            simple = shapes(self.engine) if choice == ALL else None
+            if simple is None and (narrow := narrowed(self._asked)) != self._asked:
+                self._asked = narrow
+                self.engine = Hypotheses(subject, narrow, unfolder)
         except NoPatterns as found:
             raise no_patterns(subject, found) from None
         self.choice = choice
-        simple = shapes(self.engine) if choice == ALL else None
         self.bulk = None if simple is None else Bulk(simple)
         """Works off the steps by columns, where the program allows it; then the engine has the patterns only."""
-        alike = layouts(self.engine) if simple is None and choice == ALL and self._asks_for_all() else None
-        self.grid = None if alike is None else Grids(alike, choice.everybody)
+        self.grid: Grids | None = None
         """The same for programs with negation whose individuals have nothing to do with each other."""
+        if simple is None and choice == ALL and self._asks_for_all():
+            from presage.hypothesis.grid.engine import grids_of
+
+            self.grid = grids_of(self.engine, choice.everybody)
         self.last: list[AnswerRows] | list[GridChanges] = []
         self.teller = None if self.bulk is None else Teller(self.bulk, subject.queries, self.answer)
         self.confidence = Confidence(self.engine.delays, self.engine.judge)
@@ -76,7 +84,7 @@ class Supposing:
 
     def patterns_of(self, predicate: str) -> Sequence[Pattern]:
         """What must arrive for the answers of a predicate."""
-        return self.engine.patterns.get(predicate, ())
+        return next((found for name, found in self.engine.patterns.items() if plain_name(name) == predicate), ())
 
     @property
     def columns(self) -> Bulk | None:
@@ -188,7 +196,7 @@ class Supposing:
             return Answers(sum(map(len, rows)), lambda: sorted(told.answers(), key=_told_order), told)
 
         def make() -> list[Answer]:
-            changes = (change for part in parts if isinstance(part, GridChanges) for change in part.changes(values))
+            changes = (change for part in parts if not isinstance(part, AnswerRows) for change in part.changes(values))
             found = (self.answer(change, now) for change in changes)
             return sorted((answer for answer in found if answer is not None), key=_order)
 
@@ -242,7 +250,7 @@ class Supposing:
             values, arrays = self.grid.intake.contents()
             intake = {"intake": [saving.written(each) for each in values]}
             engine = self._new_engine()
-            grid_saving.pour_out(self.grid, engine)
+            self.grid.pour_out(engine)
         return {
             **intake,
             "engine": saving.save(engine),
@@ -272,7 +280,7 @@ class Supposing:
         else:
             engine = self._new_engine()
             saving.load(engine, saved["engine"])
-            grid_saving.take_in(self.grid, engine)
+            self.grid.take_in(engine)
         if self.selects and saved["told"] is not None:
             self.told = {
                 (name, (tuple(map(saving.read, row)), saving.read(time))): confidence
@@ -289,7 +297,7 @@ class Supposing:
 
     def _new_engine(self) -> Hypotheses:
         """The general engine, to bring what is known into the form it is saved in."""
-        engine = Hypotheses(self.subject, [query.atom for query in self.subject.queries], self._unfolder)
+        engine = Hypotheses(self.subject, self._asked, self._unfolder)
         for name, rows in self.engine.statics.given.items():
             for row in rows:
                 engine.statics.add(name, row)
@@ -408,7 +416,7 @@ class Supposing:
 
 
 def asks(query: Query, change: AnswerChange) -> bool:
-    return query.atom.predicate == change.query and _matches(query, *change.answer)
+    return query.atom.predicate == plain_name(change.query) and _matches(query, *change.answer)
 
 
 def asked_by(query: Query, answer: Answer) -> bool:

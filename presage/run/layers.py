@@ -38,9 +38,11 @@ class Layer:
     begin: Number | None = None
     """From when on it tells; before that it did not see everything."""
 
-    def step(self, facts: Sequence[Fact], now: Number) -> Iterator[Answer]:
+    def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns]) -> Iterator[Answer]:
         taken = [fact for fact in facts if fact.predicate in self.reads]
-        yield from self.told(self.reasoner.step(taken, now))
+        yield from self.told(
+            self.reasoner.step(taken, now, [table for table in tables if table.predicate in self.reads])
+        )
 
     def told(self, answers: Sequence[Answer]) -> Iterator[Answer]:
         for answer in answers:
@@ -124,16 +126,15 @@ class Layers:
         return next(each for each in self.layers if name in each.reads).reasoner.holds(name)
 
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> list[Answer]:
-        facts = [*facts, *(fact for table in tables for fact in table.facts())]
-        late = [fact for fact in facts if self.checker.is_late(fact, now)]
-        in_time = [fact for fact in facts if not self.checker.is_late(fact, now)] if late else facts
-        self.late.extend(late)
         found = [
             answer
             for place, layer in enumerate(self.layers)
-            for answer in layer.step(in_time, now)
+            for answer in layer.step(facts, now, tables)
             if not any(older.asks(answer) for older in self.layers[:place])
         ]
+        # A fact that several layers read is late for all of them, since its declaration is the same.
+        late = dict.fromkeys(fact for layer in self.layers for fact in layer.reasoner.late)
+        self.late.extend(late)
         for layer in self.layers:
             layer.reasoner.late.clear()
         self.now = now

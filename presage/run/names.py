@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from json.encoder import encode_basestring
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from presage.answers import json_value
 from presage.kernels import lines
 from presage.kernels.numbering import distinct
-from presage.model.printer import show_number, show_term
+from presage.model.printer import show_name, show_number, show_term
 from presage.model.terms import Constant
 from presage.model.values import Value
 
@@ -47,7 +48,11 @@ class ConstantNames:
         self.at = np.zeros((KINDS, 16, 2), np.int64)
         self.bytes = np.zeros(256, np.uint8)
         self.used = 0
-        self.order: Ints | None = None
+        self.texts: dict[int, bytes] = {}
+        """How each is shown, in the order of the texts but for those that came last."""
+        self.placed = 0
+        """So many of them have a place in that order."""
+        self.order: Ints = np.zeros(0, np.int64)
 
     def make(self, numbers: Any) -> None:
         if len(self.values) > len(self.known):
@@ -61,15 +66,28 @@ class ConstantNames:
             return
         missing, _ = distinct(missing)
         self.known[missing] = True
-        self.order = None
         given: list[Any] = [self.values[each] for each in missing.tolist()]
+        bare = np.fromiter((isinstance(each, str) and show_name(each) is each for each in given), bool, len(given))
+        if bare.any():
+            self._add_bare(missing[bare], [each for each, is_bare in zip(given, bare, strict=True) if is_bare])
+        if bare.all():
+            return
+        missing, given = missing[~bare], [each for each, is_bare in zip(given, bare, strict=True) if not is_bare]
         shown = [show_term(Constant(value)) for value in given]
-        self._add(SHOWN, missing, shown)
+        self.texts.update(zip(missing.tolist(), self._add(SHOWN, missing, shown), strict=True))
         self._add(PLAIN, missing, [value if isinstance(value, str) else show_number(value) for value in given])
         self._add(QUOTED, missing, [quoted(text) for text in shown])
         self._add(IN_JSON, missing, [in_json(value) for value in given])
 
-    def _add(self, kind: int, numbers: Ints, texts: list[str]) -> None:
+    def _add_bare(self, numbers: Ints, texts: list[str]) -> None:
+        """Names that are written as they are everywhere, within quotes as values in JSON: most are, and their bytes
+        are there once."""
+        coded = self._add(IN_JSON, numbers, [f'"{text}"' for text in texts])
+        for kind in (SHOWN, PLAIN, QUOTED):
+            self.at[kind - lines.NAMES, numbers] = self.at[IN_JSON - lines.NAMES, numbers] + (1, -1)
+        self.texts.update(zip(numbers.tolist(), (each[1:-1] for each in coded), strict=True))
+
+    def _add(self, kind: int, numbers: Ints, texts: list[str]) -> list[bytes]:
         coded = [text.encode("utf-8", "surrogatepass") for text in texts]
         ends = self.used + np.cumsum([len(each) for each in coded])
         begin, end = self.used, int(ends[-1])
@@ -79,18 +97,20 @@ class ConstantNames:
         self.at[kind - lines.NAMES, numbers, 0] = [begin, *ends[:-1].tolist()]
         self.at[kind - lines.NAMES, numbers, 1] = ends
         self.used = end
+        return coded
 
     def ranks(self, numbers: Any) -> Any:
         """Numbers by which names are in the order of their texts. What follows a name in a text, a comma or a
         parenthesis, comes before whatever a longer name goes on with: texts of several names go by these too."""
         self.make(numbers.reshape(-1))
-        if self.order is None:
-            known = np.flatnonzero(self.known)
-            begins, ends = self.at[SHOWN - lines.NAMES, known].T.tolist()
-            data = self.bytes[: self.used].tobytes()
-            texts = [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
+        if self.placed < len(self.texts):
+            # Whoever comes next is mostly somebody who is here already: as many more are put in order now.
+            ahead = np.flatnonzero(~self.known[: len(self.values)])[: len(self.texts)]
+            self.make(np.array([each for each in ahead.tolist() if self.values[each] is not None], np.int64))
+            self.texts = dict(sorted(self.texts.items(), key=itemgetter(1)))
+            self.placed = len(self.texts)
             self.order = np.zeros(len(self.known), np.int64)
-            self.order[known[sorted(range(len(texts)), key=texts.__getitem__)]] = np.arange(len(known))
+            self.order[list(self.texts)] = np.arange(self.placed)
         return self.order[numbers]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from presage.errors import PresageError
-from presage.hypothesis.finish import NoPatterns
+from presage.patterns.finish import NoPatterns
 
 
 class NoHypotheses(PresageError):

@@ -8,58 +8,26 @@ from typing import Any
 from presage.answers import Answer, Answers, bindings_of, show_answer_atom, shown_name
 from presage.errors import PresageError
 from presage.hypothesis.confidence import Confidence
-from presage.hypothesis.courses.fitting import grouping as individuals
-from presage.hypothesis.delays import Delays
-from presage.hypothesis.finish import NoPatterns
-from presage.hypothesis.literals import Open, are_asked
-from presage.hypothesis.ranges.building import Entangled, have_fixed_times, label, range_engine, ranges_of
 from presage.hypothesis.ranges.confidence import confidence_of
 from presage.hypothesis.ranges.engine import Ranges
-from presage.hypothesis.ranges.patterns import RangePattern
 from presage.hypothesis.ranges.pieces import ZonePiece, extent
 from presage.hypothesis.ranges.told import Change, Standing, Told, is_open
 from presage.hypothesis.ranges.words import Words
 from presage.hypothesis.saving import read, written
-from presage.hypothesis.unfold import Unfolded, Unfolder
 from presage.io.facts import Fact
 from presage.io.tables import Columns
 from presage.model.statements import Query
 from presage.model.terms import Number, Variable
+from presage.patterns.literals import Open, are_asked
+from presage.patterns.of_queries import label
+from presage.patterns.unfold import Unfolder
+from presage.patterns.zoned import RangePattern
 from presage.run.choice import ALL, Choice
 from presage.run.hypothetical import Supposing, likeliest
-from presage.run.no_hypotheses import NoHypotheses, no_patterns
 from presage.time.stretches import BEGINNING, ENDLESS, Stretch
 
 MOST_POINTS = 1_000
 """A fact over more time points than these is one piece of evidence."""
-
-
-def suppose(subject: Any, unfolded: Unfolded, choice: Choice = ALL) -> Supposing | RangeSupposing:
-    """The hypothetical side of a reasoner; refuses what has no premise patterns. Where every time is at a fixed
-    distance from the answer's, or answers hang on the facts of one individual each, many are worked off at once."""
-    try:
-        patterns = ranges_of(subject, unfolded.with_open_times, choice.everybody)
-    except Entangled:
-        return Supposing(subject, unfolded.by_points, choice)
-    except NoPatterns as found:
-        try:
-            return Supposing(subject, unfolded.by_points, choice)
-        except NoHypotheses:
-            raise no_patterns(subject, found) from None
-    if subject.discrete and len(patterns) > len(subject.queries) and Confidence(Delays(subject.predicates)).given:
-        # How likely it is that something derived stays away is known evolution by evolution.
-        return Supposing(subject, unfolded.by_points, choice)
-    if subject.discrete and choice == ALL and have_fixed_times(patterns):
-        fast = Supposing(subject, unfolded.by_points, choice)
-        if fast.bulk is not None or fast.grid is not None:
-            return fast
-    engine = range_engine(subject, patterns)
-    learns = any(each.learned for known in subject.predicates.values() for each in known.inputs)
-    if choice == ALL and not learns and (alike := individuals(engine)) is not None:
-        from presage.run.courses import CourseSupposing
-
-        return CourseSupposing(subject, engine, alike)
-    return RangeSupposing(subject, engine, choice)
 
 
 class RangeSupposing:

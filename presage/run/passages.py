@@ -17,7 +17,7 @@ from presage.answers import Answers
 from presage.engine.many_steps import Coming
 from presage.engine.symbols import Symbols
 from presage.io.arriving import ArrivingColumns
-from presage.io.tables import Coded, Column, Columns, Ints, Texts
+from presage.io.tables import Coded, Column, Columns, Ints, Texts, Wholes
 from presage.kernels.numbering import distinct
 from presage.model.terms import Number
 
@@ -29,6 +29,8 @@ def numbers_of(column: Column, symbols: Symbols) -> Any:
     """The constants of a column as numbers."""
     if isinstance(column, Texts):
         return symbols.number_texts(column)
+    if isinstance(column, Wholes):
+        return symbols.number_wholes(column.numbers)
     if isinstance(column, Coded):
         if len(column.values) <= 2 * len(column.places):
             return symbols.number_all(column.values)[column.places]

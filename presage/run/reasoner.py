@@ -13,7 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from presage.answers import NONE, Answer, Answers
 from presage.checking import Report, check_program
@@ -30,17 +30,19 @@ from presage.model.printer import show_atom
 from presage.model.program import Program
 from presage.model.terms import Constant, Number
 from presage.run.changed_queries import QueryChange
-from presage.run.choice import ALL, MOST_WAYS, Choice
-from presage.run.engines import ANSWER_STREAMS, OWN, Engine, engine_kind, make_engine, needs_answer_streams
+from presage.run.choice import ALL, MOST_WAYS, Choice, most_ways
+from presage.run.engines import ANSWER_STREAMS, OWN, Engine, add_statics, engine_kind, make_engine, needs_answer_streams
 from presage.run.hypothetical import Supposing
 from presage.run.layers import Layer, Layers
-from presage.run.open_times import RangeSupposing
 from presage.run.replacing import ReplacedRules, from_history
-from presage.run.saving import WHAT, fingerprint_of, packed, program_in, unpacked
+from presage.run.saving import WHAT, packed, program_in, unpacked
 from presage.run.states import States
 from presage.run.stratified import StratifiedEngine
 from presage.sealed import reading
 from presage.showing import html_of
+
+if TYPE_CHECKING:
+    from presage.run.open_times import RangeSupposing
 
 
 def what_is_told(report: Report, emit: str) -> str:
@@ -80,7 +82,7 @@ class Reasoner:
         report: Report | None = None,
         chase_limit: int | None = None,
         everybody: bool = False,
-        ways: int | None = MOST_WAYS,
+        ways: int | str | None = MOST_WAYS,
         brave: bool = False,
     ) -> None:
         """With `emit="confirmed"` only what is entailed is worked out, which is faster; so it is anyway for programs
@@ -92,8 +94,9 @@ class Reasoner:
             raise PresageError("a reasoner is made of a program: presage.load(path), or presage.parse(text)")
         if emit not in (None, "changes", "confirmed", "states"):
             raise PresageError(f'emit is "changes", "confirmed" or "states", not {emit!r}')
+        most = most_ways(ways)
         choice = replace(
-            choice, everybody=choice.everybody or everybody, ways=ways if ways != MOST_WAYS else choice.ways
+            choice, everybody=choice.everybody or everybody, ways=most if most != MOST_WAYS else choice.ways
         )
         if report is None:
             report = check_program(program, chase_limit=chase_limit)
@@ -109,8 +112,8 @@ class Reasoner:
         """What is known before the stream, for rules that come later."""
         self.replaced: list[QueryChange] = []
         """What the last `replace` changed, query by query."""
-        for fact in self.given.statics(static or {}):
-            self.add_static(fact)
+        self._statics += self.given.statics(static or {})
+        add_statics(engine, self._statics)
 
     def _begin(self, program: Program, report: Report, engine: Engine) -> None:
         """From now on facts and answers are those of this program, and the engine takes the steps."""
@@ -216,17 +219,18 @@ class Reasoner:
             if due is None or due >= now:
                 break
             if not parts:
-                self._check_times(facts, tables, now)
+                self.check_times(facts, tables, now)
             parts.append(self.step([], due))
         parts.append(self.step(facts, now, tables))
         if len(parts) == 1:
             return parts[0]
         return Answers(sum(map(len, parts)), lambda: [answer for part in parts for answer in part])
 
-    def _check_times(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> None:
+    def check_times(self, facts: Sequence[Fact], tables: Sequence[Columns], now: Number) -> None:
         """Refuses times that are too large or too fine before anything changes."""
-        if isinstance(self.engine, StratifiedEngine):
-            self.engine.refine_for(facts, tables, now)
+        for each in self._members:
+            if isinstance(each.engine, StratifiedEngine):
+                each.engine.refine_for(facts, tables, now)
 
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
         """One step, and no other, for facts that are checked already."""
@@ -307,11 +311,6 @@ class Reasoner:
         """How many intervals of facts are in memory; by columns, how many facts and answers."""
         return self.engine.remembered
 
-    @property
-    def fingerprint(self) -> str:
-        """Tells programs apart by what they say, not by how they are laid out."""
-        return fingerprint_of(self.program)
-
     def _repr_html_(self) -> str:
         return html_of(self)
 
@@ -391,12 +390,12 @@ class Reasoner:
         return inner
 
     def beginning(self, program: Program, static: Mapping[str, Any] | None) -> Reasoner:
-        """A reasoner that is asked the same way, and begins; with the static facts of this one, unless there are
-        others."""
-        made = type(self)(program, static, emit=self.emit, choice=self._choice, chase_limit=self.chase_limit)
-        known = made.subject.predicates
-        for fact in self._statics if static is None else ():
-            if fact.predicate in known and known[fact.predicate].is_static:
+        """A reasoner that is asked the same way, and begins: with this one's static facts, or others, that it reads."""
+        made = type(self)(program, emit=self.emit, choice=self._choice, chase_limit=self.chase_limit)
+        known = {name for name, each in made.subject.predicates.items() if each.is_static}
+        given = {name: rows for name, rows in (static or {}).items() if name in known}
+        for fact in self._statics if static is None else made.given.statics(given):
+            if fact.predicate in known:
                 made.add_static(fact)
         return made
 
@@ -414,8 +413,11 @@ class Reasoner:
     @property
     def open_count(self) -> int:
         """How many answers are possible now, as far as it is counted."""
-        members = [each.reasoner for each in self.engine.layers] if isinstance(self.engine, Layers) else [self]
-        return sum(0 if each.supposing is None else each.supposing.open_count for each in members)
+        return sum(0 if each.supposing is None else each.supposing.open_count for each in self._members)
+
+    @property
+    def _members(self) -> list[Reasoner]:
+        return [each.reasoner for each in self.engine.layers] if isinstance(self.engine, Layers) else [self]
 
     # -- what if -----------------------------------------------------------------------------------------
 

@@ -44,6 +44,11 @@ class ReplacedRules:
                     "make a reasoner of the new text"
                 )
         self.report = check_program(program, chase_limit=reasoner.chase_limit).or_raise()
+        assert self.report.findings is not None
+        known = self.report.findings.subject.predicates
+        for name in static or ():
+            if name not in known or not known[name].is_static:
+                raise PresageError(f"{program.source.name}: the program has no static `{name}`")
         before = Slices(check_program(reasoner.program, chase_limit=reasoner.chase_limit))
         after = Slices(self.report)
         self.queries = compared(before, after)

@@ -32,7 +32,7 @@ from presage.plan.aftermath import aftermath, last_fixed
 from presage.plan.subformulas import Unsupported
 from presage.run.choice import ALL, Choice
 from presage.run.confirmed import Confirming
-from presage.run.open_times import suppose
+from presage.run.possible import suppose
 from presage.sealed import Arrays
 from presage.time.cells import Grid
 
@@ -118,10 +118,15 @@ class StratifiedEngine:
             engine.advance(self.now, {})
 
     def add_static(self, fact: Fact) -> None:
+        self.add_statics([fact])
+
+    def add_statics(self, facts: Sequence[Fact]) -> None:
+        """The same for many, by the column."""
         if self.supposing is not None:
-            self.supposing.engine.statics.add(fact.predicate, fact.arguments)
-        if self._confirming is not None:
-            self.confirming.add_static(fact)
+            for fact in facts:
+                self.supposing.engine.statics.add(fact.predicate, fact.arguments)
+        if facts and self._confirming is not None:
+            self.confirming.add_static(facts)
 
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
         """Takes what arrives at `now`; gives the answers that change by it."""

@@ -6,19 +6,22 @@ not take as it is meant is read line by line, which says what is wrong and where
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from presage.errors import brief
 from presage.io.facts import ISO, TICKS, Checker, Fact, FactError
 from presage.io.files import read_line
 from presage.io.tables import Columns, Texts, pyarrow
+from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.rewrite.units import EPOCH, milliseconds_between
+from presage.run.arrivals import can_be_counted
 
 _TEXT_KINDS = {"any", "text"}
-_MOST = 1 << 62
 FEW = 8
 """Lines up to which reading them one by one is quicker than asking Arrow."""
 
@@ -79,6 +82,7 @@ class MessageReader:
         """Adds what a line says to a message."""
         if isinstance(entry, dict) and entry.keys() == {"now"}:
             moment = self.checker.point(entry["now"], place)
+            self._countable(place, moment)
             found.complete = moment if found.complete is None else max(moment, found.complete)
             return
         fact = self.checker.fact_if_named(entry, place)
@@ -86,7 +90,18 @@ class MessageReader:
             return
         if fact.low is None:
             raise FactError(f"{place}: `{fact.predicate}` is static: its facts are known before the stream")
+        self._countable(place, *(time for time in (fact.low, fact.high, fact.arrival) if time is not None))
         found.facts.append(fact)
+
+    def _countable(self, place: str, *times: Number) -> None:
+        """Refuses times that no engine counts: once they are in the log, nobody gets past them."""
+        parts = math.lcm(*(time.denominator for time in times))
+        if not can_be_counted(self.checker.discrete, max(times), parts):
+            unit = f" in steps of 1/{parts}" if parts > 1 else ""
+            raise FactError(f"{place}: times up to {brief(show_number(max(times)))}{unit} are more than can be counted")
+
+    def _holds(self, time: Number) -> bool:
+        return can_be_counted(self.checker.discrete, time)
 
     def _by_columns(self, data: bytes) -> Message | None:
         """A message by the column, if all of it is as it mostly is, with numbers for times or with timestamps."""
@@ -149,7 +164,7 @@ class MessageReader:
             if any(said.column(name).null_count != said.num_rows for name in ("pred", "args", "time")):
                 return None
             found.complete = compute.max(told).as_py()
-            if compute.min(told).as_py() < 0:
+            if compute.min(told).as_py() < 0 or not self._holds(found.complete):
                 return None
             rows = rows.filter(compute.invert(others))
         if any(rows.column(name).null_count for name in ("pred", "args", "time")):
@@ -173,7 +188,11 @@ class MessageReader:
         times = rows.column("time").chunk(0).to_numpy()
         lists = rows.column("args").chunk(0)
         lengths = compute.list_value_length(lists)
-        if times.min() < 0 or times.max() > _MOST or compute.min_max(lengths).as_py() != {"min": arity, "max": arity}:
+        if (
+            times.min() < 0
+            or not self._holds(int(times.max()))
+            or compute.min_max(lengths).as_py() != {"min": arity, "max": arity}
+        ):
             return None
         values = lists.flatten()
         if values.null_count:

@@ -23,6 +23,7 @@ from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.run.arrivals import Incoming
 from presage.run.changed_queries import QueryChange
+from presage.run.hot_keys import KeyBudget, key_places
 from presage.run.layers import Layer
 from presage.run.reasoner import Reasoner, what_is_told
 from presage.run.saving import program_of
@@ -72,11 +73,12 @@ class Reasoning:
         alerts: Mapping[str, Mapping[str, Any]] | None = None,
         times: str | None = None,
         zone: str = "UTC",
+        most_per_key: int | None = None,
     ) -> None:
         """`by_wall`: facts do not move the clock. `alerts`: what is said of them, by query. `times` says how times are
         shown, `ticks` or `iso`; otherwise as the first fact says its own."""
         self.report, self.by_wall, self.asked, self.zone = report, by_wall, times, zone
-        self.statics = statics
+        self.statics, self.most_per_key = statics, most_per_key
         self.reasoner = Reasoner(report.program, emit=what_is_told(report, emit), report=report)
         for fact in statics:
             self.reasoner.add_static(fact)
@@ -88,7 +90,7 @@ class Reasoning:
         self.alerts = Alerts(
             AlertRule.of(query, said, checker, tones.get(query, "")) for query, said in (alerts or {}).items()
         )
-        self.incoming = Incoming(self.reasoner)
+        self.incoming = self._incoming(self.reasoner)
         self.messages = MessageReader(self.reasoner.checker)
         self.entry = 0
         """The number of the last entry that was taken."""
@@ -106,6 +108,13 @@ class Reasoning:
         """What times are shown as; `None`: as the numbers that they are."""
         self.times: str | None = None
         self._show_times(self.asked)
+
+    def _incoming(self, reasoner: Reasoner) -> Incoming:
+        found = Incoming(reasoner)
+        found.uncounted = []
+        if self.most_per_key is not None:
+            found.budget = KeyBudget(self.most_per_key, key_places(self.report))
+        return found
 
     def _show_times(self, times: str | None) -> None:
         """Decides how times are shown, as soon as somebody says it."""
@@ -166,7 +175,7 @@ class Reasoning:
             layer.begin = None
             checker = Checker(report.program, known, layer.reasoner.subject.discrete)
             checker.unknown = Unknown(ignored=True)
-            reader, incoming = MessageReader(checker), Incoming(layer.reasoner)
+            reader, incoming = MessageReader(checker), self._incoming(layer.reasoner)
             for _, entry in self.history(since, number):
                 message = reader.again(entry.payload) if entry.payload else Message()
                 message.facts = [fact for fact in message.facts if fact.predicate in layer.reads]
@@ -176,6 +185,7 @@ class Reasoning:
 
         answers = self.reasoner.become(program, static, fed)
         self.report, self.changes = report, self.reasoner.replaced
+        self.incoming.budget = self._incoming(self.reasoner).budget
         self.reasoner.checker.times = times
         self.messages = MessageReader(self.reasoner.checker)
         for time, (facts, tables) in list(self.incoming.waiting.items()):
@@ -242,6 +252,15 @@ class Reasoning:
         self.told += len(found)
         return found
 
+    def uncounted(self) -> list[Fact]:
+        """The facts that were left aside since somebody asked, since no engine counts their times."""
+        found, self.incoming.uncounted = self.incoming.uncounted or [], []
+        return found
+
+    def beyond_budget(self) -> list[Fact]:
+        """The facts that were left aside since somebody asked, since their keys had too many."""
+        return [] if self.incoming.budget is None else self.incoming.budget.taken_aside()
+
     # -- what is known about it -------------------------------------------------------------------
 
     @property
@@ -284,10 +303,11 @@ class Reasoning:
         number: int,
         head: dict[str, Any],
         body: bytes,
+        most_per_key: int | None = None,
     ) -> Reasoning:
         found = cls.__new__(cls)
         found.report, found.by_wall, found.asked, found.zone = report, by_wall, times, zone
-        found.statics = statics
+        found.statics, found.most_per_key = statics, most_per_key
         found.reasoner = Reasoner.restore(report.program, body)
         found._begin(alerts)
         found.alerts.restore(head["alerts"])
@@ -307,7 +327,7 @@ class Reasoning:
 
 def _fits(name: str, arity: int, known: Mapping[str, Predicate]) -> bool:
     """Whether what waits is a fact of the program's inputs."""
-    return name in known and known[name].is_input and known[name].arity == arity
+    return name in known and known[name].takes(arity)
 
 
 def _order(answer: Answer) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from typing import Any
 from presage.checking import Report, check_program
 from presage.errors import PresageError
 from presage.io.clock import WallClock
-from presage.io.facts import Fact
+from presage.io.facts import Fact, show_fact
 from presage.model.terms import Number
 from presage.pipeline.checking import Checked
 from presage.pipeline.metrics import LOCAL, Measures, ShownMeasures
@@ -122,6 +122,7 @@ class Serving:
             "emit": self.pipeline.emit,
             "static": _fingerprints(statics),
             "clock": "wall" if self._by_wall else "facts",
+            "most_per_key": self.pipeline.values.get("most_per_key"),
         }
         found = self.folder.identity()
         if found is None:
@@ -130,7 +131,7 @@ class Serving:
                     f"{self.folder.path}: the checkpoint has lost its presage.json: restore it from a copy"
                 )
             return self.folder.begin({**about, "rules": self.report.program.plain()})
-        words = {"emit": "`emit`", "clock": "`clock`"}
+        words = {"emit": "`emit`", "clock": "`clock`", "most_per_key": "`most_per_key`"}
         changed = [word for name, word in words.items() if found.get(name) != about[name]]
         known = found.get("static")
         if not isinstance(known, dict):  # as it was written before tables were told apart
@@ -153,12 +154,13 @@ class Serving:
         found = self.folder.newest(least)
         before = self._rules_before(None if found is None else found[2])
         (times, zone), alerts = self._shown_times, self.pipeline.alerts
+        most = self.pipeline.values.get("most_per_key")
         if found is None:
             own = [fact for fact in statics if _takes(before, fact)]
-            self.reasoning = Reasoning(before, self.pipeline.emit, self._by_wall, own, alerts, times, zone)
+            self.reasoning = Reasoning(before, self.pipeline.emit, self._by_wall, own, alerts, times, zone, most)
             self.reasoning.statics = statics
         else:
-            self.reasoning = Reasoning.restore(before, self._by_wall, alerts, statics, times, zone, *found)
+            self.reasoning = Reasoning.restore(before, self._by_wall, alerts, statics, times, zone, *found, most)
         self.reasoning.history = self._history
         self._log_bytes, self._size = 0, 0
         self.clock = self._clock()
@@ -254,6 +256,10 @@ class Serving:
         measures = self.measures
         with self.at_work:
             self._step(number, entry, message)
+        for fact in self.reasoning.uncounted():
+            self.skipped(f"{show_fact(fact)}: its time is too fine, beside those that came before")
+        for fact in self.reasoning.beyond_budget():
+            self.skipped(f"{show_fact(fact)}: more facts of one key than `most_per_key` at one time")
         measures.batches += 1
         measures.late, measures.open = self.reasoning.late, self.reasoning.open
         self._tell_clock()

@@ -6,7 +6,7 @@ Here a call is checked, facts are divided among shards, and the work is given to
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -140,8 +140,11 @@ def all_rows(
     late: bool = True,
     times: str | None = None,
     zone: str | None = None,
+    most_per_key: int | None = None,
+    going_on: Callable[[Job], Job] | None = None,
 ) -> tuple[bool, DataFrame]:
-    """Whether times are whole numbers, and all that leaves the reasoners: answers and, with `late`, late facts."""
+    """Whether times are whole numbers, and all that leaves the reasoners: answers and, with `late`, late facts.
+    `going_on` gives what a stream runs that goes on from a checkpoint."""
     if not isinstance(program, Program):
         raise PresageError(
             f"a {type(program).__name__} is not a program: take presage.load(path) or presage.parse(text)"
@@ -187,6 +190,7 @@ def all_rows(
         state=None if state is None else as_uri(state),
         changing=bool(changing),
         zone=_zone(job, frames, times, zone),
+        most_per_key=most_per_key,
     )
     job.reasoner()  # Says what it does not run, before Spark does anything.
     if not streaming:
@@ -206,6 +210,7 @@ def all_rows(
     elif until is not None:
         raise PresageError("`until` is for batch runs: a stream has no last step")
     else:
+        job = job if going_on is None else going_on(job)
         rows = stream_rows(job, given, clock=None if clock is None else frames.clock(clock), tables=changing)
     return job.discrete, rows
 

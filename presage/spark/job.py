@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from presage.answers import Answer, Value
@@ -48,6 +48,21 @@ class FrameSource:
 
 
 @dataclass(frozen=True)
+class EarlierRules:
+    """The rules that a stream had from one of its micro-batches on, before it got others."""
+
+    program: Program
+    sources: tuple[FrameSource, ...]
+    everywhere: frozenset[str]
+    of: tuple[tuple[str, str], ...]
+    """What state was kept under: the fingerprints of then."""
+    begin: int
+    """The first micro-batch under these rules."""
+    backfill: bool
+    """Whether queries that were new then were given history."""
+
+
+@dataclass(frozen=True)
 class Job:
     program: Program
     emit: str
@@ -67,6 +82,18 @@ class Job:
     """Whether tables are read again at each micro-batch."""
     zone: str | None = None
     """The zone of the moments that times are shown as; none where they are shown as numbers."""
+    earlier: tuple[EarlierRules, ...] = ()
+    """The rules before these, where a stream goes on with other rules."""
+    begin: int = 0
+    """The first micro-batch under these rules."""
+    backfill: bool = False
+    """Whether queries that are new are given the history that is kept."""
+    history: int = 0
+    """Bytes of deliveries that a shard keeps, though it needs them no longer to go on."""
+    most_per_key: int | None = None
+    """How many facts of one key that arrive at one time are taken at most."""
+    clock_place: int | None = None
+    """How many sources come before the stream of the clock; all, unless others were added later."""
 
     @property
     def report(self) -> Report:
@@ -108,6 +135,17 @@ class Job:
             "static facts": hashlib.sha256(json.dumps(static).encode()).hexdigest(),
         }
 
+    def as_of(self, place: int) -> Job:
+        """The job under the rules of before, counted from the first."""
+        if place >= len(self.earlier):
+            return self
+        then = self.earlier[place]
+        return replace(
+            self, program=then.program, sources=then.sources, everywhere=then.everywhere, begin=then.begin,
+            backfill=then.backfill, earlier=self.earlier[:place],
+            static=tuple(row for row in self.static if row[0] in static_predicates(then.program)),
+        )  # fmt: skip
+
     def must_be_same(self, of: dict[str, str], what: str) -> None:
         """Refuses state of a run that would give other answers."""
         changed = [name for name, value in self.fingerprints.items() if of.get(name) != value]
@@ -119,6 +157,12 @@ class Job:
                 f"{what} belongs to another run: {' and '.join(changed)} changed since it was written. What "
                 f"is remembered there would give wrong answers: go on as before, or start with a new one{hint}"
             )
+
+
+def static_predicates(program: Program) -> frozenset[str]:
+    """What a program has rows of that are always so."""
+    known = _checker(program.source, program).predicates
+    return frozenset(name for name, each in known.items() if each.is_static)
 
 
 @lru_cache(maxsize=16)

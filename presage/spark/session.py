@@ -11,11 +11,12 @@ import contextlib
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,40 @@ def local_session(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return builder.getOrCreate()
+
+
+@contextlib.contextmanager
+def while_java_lives() -> Iterator[None]:
+    """Says in a sentence that the Java that Spark was started in is gone, whatever its end made others say."""
+    try:
+        yield
+    except Exception:
+        if _java_has_ended():
+            raise PresageError(
+                "the Java that Spark runs in has ended: it was killed, or ran out of memory (spark.driver.memory gives "
+                "it more). A stream goes on from its checkpoint when it is started again"
+            ) from None
+        raise
+
+
+def _java_has_ended() -> bool:
+    from pyspark import SparkContext
+
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is None:
+        return False
+    try:
+        process.wait(1.0)  # Who speaks to it may notice first.
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def tell_no_ends(spark: Any) -> None:
+    """When Java dies, a thread of PySpark would print where it was reading."""
+    server = getattr(spark.sparkContext, "_accumulatorServer", None)
+    if server is not None:
+        server.handle_error = lambda *_: None
 
 
 _PREFIX = "presage-spark-"

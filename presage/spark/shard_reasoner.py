@@ -13,16 +13,20 @@ far a kept reasoner is, and whether it is one at all.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from presage.analysis.predicates import Predicate
 from presage.answers import Answer
 from presage.io.facts import Fact
 from presage.io.reading_back import fact_again, fact_saved
 from presage.model.printer import show_number
 from presage.model.terms import Number
+from presage.run.hot_keys import KeyBudget, key_places
+from presage.run.layers import Layer
 from presage.run.reasoner import Reasoner
-from presage.run.schedule import strides, told_late
+from presage.run.saving import fingerprint_of
+from presage.run.schedule import Arrival, strides, told_late
 from presage.spark.facts import Part, arrival_of, by_arrival
 from presage.spark.job import Job
 from presage.spark.packs import Delivery, from_bytes, kept_as, taken_from, time_of, to_bytes
@@ -33,6 +37,9 @@ MOST_KEPT = 64
 
 class Live:
     """A reasoner, the facts that wait for the clock to pass them, and the delivery it has taken last."""
+
+    aside = 0
+    """How many facts of hot keys were left aside since somebody looked."""
 
     def __init__(self, job: Job, shard: int) -> None:
         self.job, self.shard = job, shard
@@ -49,19 +56,64 @@ class Live:
         for _ in self.steps(delivery):
             pass
 
-    def steps(self, delivery: Delivery) -> Iterator[tuple[Sequence[Answer], list[tuple[Fact, Number]]]]:
-        """For each step its answers, and the facts that came too late. To be used up."""
+    def steps(
+        self, delivery: Delivery, chosen: Callable[[Fact], bool] | None = None
+    ) -> Iterator[tuple[Sequence[Answer], list[tuple[Fact, Number]]]]:
+        """For each step its answers, and the facts that came too late. To be used up. If facts are `chosen`, others are
+        passed over."""
         job, reasoner = self.job, self.reasoner
         tables = [(source, from_bytes(payload)) for source, payload in delivery.payloads]
         for time, part in by_arrival(job, tables, delivery.before if delivery.before is not None else 0):
+            if chosen is not None:
+                part = [fact for fact in _one_by_one(job, time, [part]) if chosen(fact)]
             self.waiting.setdefault(time, []).append(part)
         times = {time for time in self.waiting if time < delivery.clock}
         if delivery.before is None and delivery.first < delivery.clock:
             times.add(delivery.first)
         arrivals = (arrival_of(job, time, self.waiting.pop(time, ())) for time in sorted(times))
+        if job.most_per_key is not None:
+            budget = KeyBudget(job.most_per_key, key_places(job.report))
+            arrivals = (self._within(budget, arrival) for arrival in arrivals)
         for answers in strides(reasoner, arrivals, delivery.clock, closed=False):
             yield answers, told_late(reasoner)
         self.token = delivery.token
+
+    def _within(self, budget: KeyBudget, arrival: Arrival) -> Arrival:
+        found = budget.within(arrival)
+        self.aside += len(budget.taken_aside())
+        return found
+
+    def become(self, job: Job, history: Iterable[tuple[Job, Delivery]]) -> Sequence[Answer]:
+        """Goes on with the rules of another job; gives the last lines of what is gone, and what new queries say of
+        history: deliveries, each with the job of then."""
+        known = job.checker.predicates
+
+        def fed(layer: Layer, now: Number | None) -> Iterator[Answer]:
+            def wanted(fact: Fact) -> bool:
+                return fact.predicate in layer.reads and _fits(fact, known)
+
+            past = Live.__new__(Live)
+            past.job, past.shard, past.reasoner, past.waiting, past.token = job, self.shard, layer.reasoner, {}, ""
+            for then, delivery in history:
+                layer.begin = None
+                past.job = then
+                for answers, _ in past.steps(delivery, wanted):
+                    yield from layer.told(answers)
+
+        static: dict[str, list[tuple[Any, ...]]] = {}
+        for predicate, arguments in job.static:
+            static.setdefault(predicate, []).append(arguments)
+        if fingerprint_of(self.reasoner.program) == fingerprint_of(job.report.program):
+            answers: Sequence[Answer] = []
+        else:
+            answers = self.reasoner.become(job.report.program, static, fed)
+        # Sources may have other columns now.
+        self.waiting = {
+            time: [[fact for fact in _one_by_one(self.job, time, parts) if _fits(fact, known)]]
+            for time, parts in self.waiting.items()
+        }
+        self.job = job
+        return answers
 
     def save(self) -> bytes:
         facts: list[Any] = []
@@ -91,6 +143,18 @@ class Live:
             at += size
         live.reasoner = Reasoner.restore(job.report.program, body[at:], job.choice)
         return live
+
+
+def _one_by_one(job: Job, time: Number, parts: Sequence[Part]) -> Iterator[Fact]:
+    arrival = arrival_of(job, time, parts)
+    yield from arrival.facts
+    for table in arrival.tables:
+        yield from table.facts()
+
+
+def _fits(fact: Fact, known: Mapping[str, Predicate]) -> bool:
+    """Whether it is a fact of an input of these predicates."""
+    return fact.predicate in known and known[fact.predicate].takes(len(fact.arguments))
 
 
 _kept: OrderedDict[tuple[Any, ...], Live] = OrderedDict()

@@ -18,6 +18,7 @@ from functools import reduce
 from time import perf_counter
 from typing import Any
 
+from pyspark import TaskContext
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
@@ -29,7 +30,7 @@ from presage.spark.garbage import after_a_task
 from presage.spark.history import left
 from presage.spark.job import FrameSource, Job
 from presage.spark.packs import PACK, Delivery, clock_packer, packer, time_of
-from presage.spark.rows import spark_schema, unpacked
+from presage.spark.rows import packed, spark_schema, unpacked
 from presage.spark.shard_reasoner import Live, drop, keep, kept
 from presage.spark.shown import told, told_schema
 from presage.spark.tables import beside_tables, held_over
@@ -40,8 +41,8 @@ BEFORE = 2
 CHUNK = 1 << 20
 LEAST_LOG = 1 << 20
 """Bytes of log below which no snapshot is worth its writing."""
-PULSE = "open bigint, state bigint, seconds double, clock string, ticks double"
-"""How a shard fares: its open answers, the bytes it remembers, how long it worked, its clock."""
+PULSE = "open bigint, state bigint, seconds double, clock string, ticks double, aside bigint"
+"""How a shard fares: its open answers, the bytes it remembers, how long it worked, its clock, facts left aside."""
 OBSERVED = "presage_shards"
 """The name under which Spark's progress tells how the shards fare."""
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -61,7 +62,8 @@ def stream_rows(
     _prepare(spark, job.shards)
     parts = [frame.mapInArrow(packer(job, index, source), PACK) for index, (source, frame) in enumerate(frames)]
     if clock is not None:
-        parts.append(clock.mapInArrow(clock_packer(job), PACK))
+        place = len(parts) if job.clock_place is None else job.clock_place
+        parts.insert(place, clock.mapInArrow(clock_packer(job), PACK))
     packs = reduce(DataFrame.union, parts)
     if tables:
         packs = beside_tables(job, packs, tables)
@@ -72,6 +74,7 @@ def stream_rows(
         timeMode="None",
     )
     fares = [F.sum("open").alias("open"), F.sum("state").alias("state"), F.max("seconds").alias("seconds")]
+    fares.append(F.sum("aside").alias("aside"))
     observed = found.observe(OBSERVED, *fares, F.max_by("clock", "ticks").alias("clock"))
     payloads = observed.where("payload is not null").select("payload")
     return payloads.mapInArrow(_unpack(job), spark_schema(told_schema(job)))
@@ -117,6 +120,7 @@ class Shard(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
         shard = int(key[0])
         meta = self._meta()
+        place = self._rules_of_batch()
         before = None if meta["clock"] is None else time_of(meta["clock"])
         live = None
         if self.job.state is not None and not meta["version"]:
@@ -137,26 +141,31 @@ class Shard(StatefulProcessor):
                 return
         begin = perf_counter()
         live = live or self._live(shard, meta)
+        live.aside = 0
         drop(live)
-        delivery = Delivery(before, clock, first, payloads, uuid.uuid4().hex)
+        changes = meta["rules"] < place
+        while meta["rules"] < place:
+            for payload in self._change_rules(live, meta):
+                yield _row(payload=payload)
+        delivery = Delivery(before, clock, first, self._numbered_for(live.job, payloads), uuid.uuid4().hex)
         for payload in live.take(delivery):
             yield _row(payload=payload)
-        supposing = live.reasoner.supposing
-        meta["open"] = 0 if supposing is None else supposing.open_count
-        self._write(meta, live, delivery)
+        meta["open"] = live.reasoner.open_count
+        self._write(meta, live, delivery, anew=changes)
         keep(live)
         after_a_task()
-        yield self._pulse(meta, perf_counter() - begin)
+        yield self._pulse(meta, perf_counter() - begin, live.aside)
 
-    def _pulse(self, meta: dict[str, Any], seconds: float) -> Row:
+    def _pulse(self, meta: dict[str, Any], seconds: float, aside: int = 0) -> Row:
         clock, remembered = meta["clock"], meta["log"] + meta["size"]
-        return _row(open=meta["open"], state=remembered, seconds=seconds, clock=clock, ticks=float(time_of(clock)))
+        ticks = float(time_of(clock))
+        return _row(open=meta["open"], state=remembered, seconds=seconds, clock=clock, ticks=ticks, aside=aside)
 
     def _meta(self) -> dict[str, Any]:
-        now = self.job.fingerprints
         if not self.meta.exists():
+            place = self._rules_of_batch()
             empty = {"version": 0, "clock": None, "since": 0, "log": 0, "size": 0, "parts": 0, "token": "", "open": 0}
-            return {"format": FORMAT, "of": now, **empty}
+            return {"format": FORMAT, "of": self.job.as_of(place).fingerprints, "rules": place, **empty}
         with _damage_told():
             meta = _unsigned(_only(self.meta.get()))
             format = meta["format"]
@@ -167,13 +176,57 @@ class Shard(StatefulProcessor):
             )
         if format == BEFORE:
             meta |= {"format": FORMAT, "unsealed": True}
-        self.job.must_be_same(meta["of"], "the checkpoint")
+        # A checkpoint whose rules were never changed says nothing about which they are.
+        if (place := meta.setdefault("rules", 0)) < len(self.job.earlier):
+            with _damage_told():
+                if dict(self.job.earlier[place].of) != meta["of"]:
+                    raise ValueError("it was kept under other rules than the checkpoint says")
+        else:
+            self.job.must_be_same(meta["of"], "the checkpoint")
         return meta
+
+    # -- rules that change ------------------------------------------------------------------------
+
+    def _rules_of_batch(self) -> int:
+        """Which rules this micro-batch is under. One that was begun under the rules of before, and may have been told
+        to some sinks, comes again under them."""
+        if not self.job.earlier:
+            return 0
+        begins = [*(each.begin for each in self.job.earlier), self.job.begin]
+        return max(place for place, begin in enumerate(begins) if begin <= _batch_number())
+
+    def _numbered_for(self, job: Job, payloads: tuple[tuple[int, bytes], ...]) -> tuple[tuple[int, bytes], ...]:
+        """Payloads with the numbers that their sources have under the rules of a job."""
+        if job.sources == self.job.sources:
+            return payloads
+        numbers = {source.predicate: number for number, source in enumerate(job.sources)}
+        names = [source.predicate for source in self.job.sources]
+        return tuple((numbers[names[source]], data) for source, data in payloads if names[source] in numbers)
+
+    def _change_rules(self, live: Live, meta: dict[str, Any]) -> Iterator[bytes]:
+        """Goes on with the rules that came next; what is told of that."""
+        place = meta["rules"] + 1
+        job = self.job.as_of(place)
+        answers = live.become(job, self._history(meta) if job.backfill else ())
+        now = live.reasoner.now
+        meta |= {"rules": place, "of": job.fingerprints}
+        meta["turns"] = [*meta.get("turns", []), [place, meta["version"]]]
+        if now is not None and answers:
+            yield from packed(job, live.shard, [(answers, [])])
+
+    def _history(self, meta: dict[str, Any]) -> Iterator[tuple[Job, Delivery]]:
+        """The deliveries that are kept, each with the job that it was made for."""
+        turns = meta.get("turns", [])
+        for version in range(_first_kept(meta), meta["version"] + 1):
+            place = max((rules for rules, last in turns if last < version), default=0)
+            with _damage_told():
+                yield self.job.as_of(place), Delivery.from_bytes(_only(self.log.getValue((version,))))
 
     def _live(self, shard: int, meta: dict[str, Any]) -> Live:
         """The shard's reasoner after the last delivery."""
         versions = range(meta["since"] + 1, meta["version"] + 1)
-        live = kept(self.job, shard)
+        job = self.job.as_of(meta["rules"])
+        live = kept(job, shard)
         if live is not None and live.token == meta["token"] and meta["version"]:
             return live
         with _damage_told():
@@ -185,32 +238,63 @@ class Shard(StatefulProcessor):
                 drop(live)
             elif meta["parts"]:
                 parts = [_only(self.snapshot.getValue((part,))) for part in range(meta["parts"])]
-                live = Live.restore(self.job, shard, b"".join(parts), unsealed)
+                live = Live.restore(job, shard, b"".join(parts), unsealed)
             else:
-                live = self.live(self.job, shard)
+                live = self.live(job, shard)
             for delivery in log:
                 live.catch_up(delivery)
         return live
 
-    def _write(self, meta: dict[str, Any], live: Live, delivery: Delivery) -> None:
+    def _write(self, meta: dict[str, Any], live: Live, delivery: Delivery, anew: bool = False) -> None:
+        """Writes down what is remembered; `anew`: as a snapshot, whatever it costs."""
         data = delivery.to_bytes()
         meta |= {"version": meta["version"] + 1, "clock": show_number(delivery.clock), "token": delivery.token}
         meta["log"] += len(data)
         # What history left is part of the first snapshot: from then on the checkpoint has everything.
         continues = self.job.state is not None and meta["version"] == 1
-        if continues or meta["log"] > max(LEAST_LOG, 2 * meta["size"]):
+        keeps = self.job.history > 0
+        is_due = anew or continues or meta["log"] > max(LEAST_LOG, 2 * meta["size"])
+        if keeps or not is_due:
+            self.log.updateValue((meta["version"],), (data,))
+        if is_due:
             blob = live.save()
             parts = [blob[at : at + CHUNK] for at in range(0, len(blob), CHUNK)]
             for part in range(len(parts), meta["parts"]):
                 self.snapshot.removeKey((part,))
             for part, piece in enumerate(parts):
                 self.snapshot.updateValue((part,), (piece,))
-            for version in range(meta["since"] + 1, meta["version"]):
-                self.log.removeKey((version,))
+            self._forget(meta)
             meta |= {"since": meta["version"], "log": 0, "size": len(blob), "parts": len(parts), "unsealed": False}
-        else:
-            self.log.updateValue((meta["version"],), (data,))
         self.meta.update((_signed(meta),))
+
+    def _forget(self, meta: dict[str, Any]) -> None:
+        """Removes the deliveries that the snapshot makes superfluous, but for those that are history: the logs between
+        earlier snapshots, each as its first version, the last and its bytes."""
+        past = [*meta.get("past", []), [meta["since"] + 1, meta["version"], meta["log"]]]
+        # Without a seal, as version 0.1 wrote it, nothing is kept.
+        most = 0 if meta.get("unsealed") else self.job.history
+        while past and sum(size for _, _, size in past) > most:
+            first, last, _ = past.pop(0)
+            for version in range(first, last + 1):
+                if self.log.containsKey((version,)):
+                    self.log.removeKey((version,))
+        meta["past"] = past
+
+
+def _first_kept(meta: dict[str, Any]) -> int:
+    """The oldest version whose delivery is there."""
+    return int(meta["past"][0][0] if meta.get("past") else meta["since"] + 1)
+
+
+def _batch_number() -> int:
+    """The number of the micro-batch at work."""
+    context = TaskContext.get()
+    said = None if context is None else context.getLocalProperty("streaming.sql.batchId")
+    if said is None:
+        raise PresageError(
+            "Spark does not say which micro-batch this is: start with a new checkpoint, or go on as before"
+        )
+    return int(said)
 
 
 def _signed(meta: dict[str, Any]) -> str:
@@ -247,7 +331,7 @@ def _damage_told() -> Iterator[None]:
 
 def _row(**given: Any) -> Row:
     """What leaves for the next operator: a payload, or how the shard fares."""
-    nothing = dict.fromkeys(("payload", "open", "state", "seconds", "clock", "ticks"))
+    nothing = dict.fromkeys(("payload", "open", "state", "seconds", "clock", "ticks", "aside"))
     return Row(**{**nothing, **given})
 
 

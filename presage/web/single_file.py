@@ -10,6 +10,8 @@ import base64
 import hashlib
 import json
 import re
+import time
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,9 @@ PAGE = Path(__file__).parent / "page"
 MOST_CHANGES = 20_000
 """Of longer runs, the end is shared."""
 MOST_PROVED = 300
-"""Of so many answers, the ways and proofs are in the file."""
+"""Of so many answers at most, the ways and proofs are in the file."""
+SECONDS_OF_PROOFS = 5
+"""So long they are looked for while somebody waits: why an answer was refuted may take the run again."""
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:const|let|function|class) )", re.MULTILINE)
@@ -91,11 +95,13 @@ def recorded(board: Board, details: Describing, about: dict[str, Any], state: di
         if number == 0:
             first = lines
         steps.append({"state": summary.to_json(), "rows": [] if number == 0 else lines, "gone": gone})
-    newest = sorted(board.rows.values(), key=lambda entry: -entry.told)[:MOST_PROVED]
+    ranked = sorted(board.rows.values(), key=lambda entry: (entry.answer.status == "refuted", -entry.told))
+    end = time.monotonic() + SECONDS_OF_PROOFS
+    told = takewhile(lambda _: time.monotonic() < end, ranked[:MOST_PROVED])
     return {
-        "about": {**about, "editable": False, "again": True, "home": "", "recorded": True},
+        "about": {**about, "editable": False, "can_suppose": False, "again": True, "home": "", "recorded": True},
         "first": first,
         "steps": steps,
         "speed": state["speed"],
-        "answers": {name_of(entry.answer): details.of(entry) for entry in newest},
+        "answers": {name_of(entry.answer): details.of(entry) for entry in told},
     }

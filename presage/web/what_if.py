@@ -5,13 +5,14 @@ differ. The run on the page is not touched.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from presage.answers import Answer, json_value
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.model.printer import show_number
-from presage.model.terms import Number
+from presage.model.terms import Number, Variable
 from presage.run.reasoner import Reasoner
 from presage.run.schedule import steps
 from presage.web.board import name_of
@@ -20,6 +21,7 @@ from presage.web.details import ground
 MOST_FACTS = 50_000
 """A run of more is not gone through while somebody waits."""
 MOST_SUPPOSED = 100
+OPEN = ("possible", "unsupported")
 
 
 def what_would_be(
@@ -35,7 +37,10 @@ def what_would_be(
     given = [_fact(reasoner, text, now) for text in texts]
     with_them = _stands(reasoner, [*arrived, *given], now)
     without = _stands(make(), arrived, now)
-    return [answer for key, answer in with_them.items() if key not in without or _says(answer) != _says(without[key])]
+    changed = [answer for key, answer in with_them.items() if key not in without or _differ(answer, without[key])]
+    # What they rule out from the beginning is never told as possible beside them.
+    gone = [answer for key, answer in without.items() if key not in with_them and _is_open(answer)]
+    return changed + [_refuted(answer, now) for answer in gone]
 
 
 def _fact(reasoner: Reasoner, text: str, now: Number) -> Fact:
@@ -53,6 +58,20 @@ def _fact(reasoner: Reasoner, text: str, now: Number) -> Fact:
 
 def _stands(reasoner: Reasoner, facts: list[Fact], now: Number) -> dict[str, Answer]:
     return {name_of(answer): answer for step in steps(reasoner, facts, now) for answer in step}
+
+
+def _is_open(answer: Answer) -> bool:
+    """Whether it may still come true; what has variables says nothing that could be refuted as a whole."""
+    return answer.status in OPEN and not any(isinstance(each, Variable) for each in answer.arguments)
+
+
+def _refuted(answer: Answer, now: Number) -> Answer:
+    nothing: dict[str, Any] = dict.fromkeys(("because", "needs", "unless", "ways"), ())
+    return replace(answer, now=now, status="refuted", decided_by=None, confidence=None, **nothing)
+
+
+def _differ(one: Answer, other: Answer) -> bool:
+    return _says(one) != _says(other)
 
 
 def _says(answer: Answer) -> dict[str, Any]:

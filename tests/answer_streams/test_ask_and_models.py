@@ -145,7 +145,16 @@ def test_ask_with_units(program: Any) -> None:
     text = "tick 1m. start 2026-01-01T00:00:00Z. input up(x). seen(X) :- up(X)."
     given_facts = program(text, ("up", ["a"], "2026-01-01T00:10:00Z"))
     assert lines("ask", *given_facts, "--at", "2026-01-01T00:20:00Z", "window(10m) some seen(X)") == [
-        {"bindings": {"X": "a"}, "at": 20}
+        {"bindings": {"X": "a"}, "at": "2026-01-01T00:20:00Z"}
+    ]
+    assert lines("ask", *given_facts, "--at", "20", "--times", "ticks", "window(10m) seen(X)@T") == [
+        {"bindings": {"X": "a", "T": 10}, "at": 20}
+    ]
+    assert lines("ask", *given_facts, "--at", "any", "--zone", "Europe/Vienna", "seen(X)") == [
+        {"bindings": {"X": "a"}, "at": "2026-01-01T01:10:00+01:00"}
+    ]
+    assert lines("models", *given_facts, "--at", "10") == [
+        {"model": 1, "at": "2026-01-01T00:10:00Z", "facts": ["seen(a)@2026-01-01T00:10:00Z"]}
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Any
 import pyarrow.parquet as parquet
 import pytest
 
+from presage import Reasoner, parse
 from presage.checking import check_text
+from presage.cli.live import show_table
 from presage.io.facts import Checker
 from presage.io.moments import Moments, zone_called
 from tests.commands.test_cli import presage
@@ -127,3 +130,32 @@ def test_conditions() -> None:
     assert shown["unless"] == expected == shown["ways"][0]["unless"]
     assert shown["decided_by"] == shown["ways"][0]["decided_by"] == "2026-03-02T07:04:00Z"
     assert shown["key"] == "alarm(x)@T" and shown["time"] is None
+
+
+def test_a_person_at_a_terminal_reads_them_too(capsys: pytest.CaptureFixture[str]) -> None:
+    reasoner = Reasoner(parse(PROGRAM))
+    facts = [("temp", ("x", "high"), time) for time in (0, 1, 2, 5)]
+    told = [reasoner.push([fact], now=fact[2]) for fact in facts]
+    show_table(told, [], lambda: reasoner.now, reasoner.subject.queries, lambda: moments(PROGRAM))
+    shown = re.sub(r"\s+", "", capsys.readouterr().out)
+    assert "2026-03-02T07:02:00Z:◆confirmedmalf(x)@2026-03-02T07:00:00Z" in shown
+    assert "stillopenattheend,time2026-03-02T07:05:00Z" in shown
+    assert "temp(x,high)@5" not in shown and "confidence" not in shown
+
+
+def test_explanations_have_them_too(tmp_path: Path) -> None:
+    facts = "".join(MOMENT.replace("07:36", f"07:{36 + minute}") for minute in (0, 1, 5))
+    (tmp_path / "p.psg").write_text(PROGRAM)
+    (tmp_path / "f.jsonl").write_text(facts.replace("b@1", "at 3, until 4"))
+    asked = ("explain", tmp_path / "p.psg", "--facts", tmp_path / "f.jsonl")
+    answer = 'malf("at 3, until 4")@2026-03-02T07:36:00Z'
+    line = json.loads(presage(*asked, answer).stdout)
+    assert line["answer"] == answer and line["history"][-1] == {"at": "2026-03-02T07:41:00Z", "status": "refuted"}
+    needed = 'temp("at 3, until 4", high)@2026-03-02T07:38:00Z'
+    since = "2026-03-02T07:41:00Z"
+    assert line["says"].endswith(f"is refuted since {since}: {needed} did not arrive by {since}")
+    shown = presage(*asked, "--text", "--zone", "Europe/Vienna", answer).stdout
+    assert "malf(X)@T :- temp(X, high)@T, temp(X, high)@T+1, temp(X, high)@T+2." in shown, "rules stay as they are"
+    assert "↑ 08:46" in shown and "2026-03-02T08:41:00+01:00" in shown
+    assert "@39" not in presage(*asked, "--text", answer).stdout
+    assert json.loads(presage(*asked, "--times", "ticks", answer).stdout)["answer"] == 'malf("at 3, until 4")@36'

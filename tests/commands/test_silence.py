@@ -33,7 +33,12 @@ def test_runs_without_answers_say_so(tmp_path: Path) -> None:
     program = "input temp(d, l).\nalarm(X) :- temp(X, high).\nquery alarm(X).\n"
     assert _run(tmp_path, program, "").stderr == "note: no answers: there are no facts in facts.jsonl\n"
     low = _run(tmp_path, program, FACTS.replace("high", "low"))
-    assert low.stderr == "note: no answers: there were 1 of `temp`; no rule made an answer of them\n"
+    assert low.stderr == (
+        "note: no answers: there were 1 of `temp`; no rule made an answer of them: line 2 asks for high in "
+        "`temp(X, high)`, and no fact has it there (they have low)\n"
+    )
+    other = _run(tmp_path, program.replace("high)", "V), V = 3"), FACTS)
+    assert other.stderr == "note: no answers: there were 1 of `temp`; no rule made an answer of them\n"
     assert _run(tmp_path, program).stderr == ""
 
 
@@ -77,3 +82,13 @@ def test_parts_without_a_common_value_may_be_slow(rule: str, slow: bool) -> None
     if slow:
         assert any(line.startswith("line 1: `a(X)") for line in dict(needs(report))["may be slow"])
         assert report.to_json()["slow"][0]["line"] == 1
+
+
+def test_a_command_has_a_neighbour_and_the_time_a_column(tmp_path: Path) -> None:
+    called = subprocess.run([sys.executable, "-m", "presage", "chekc", "p.psg"], capture_output=True, text=True)
+    assert (called.returncode, called.stderr) == (2, "presage: there is no command `chekc`; did you mean `check`?\n")
+    (tmp_path / "p.psg").write_text("tick 1s.\ninput temp(d, l).\nalarm(X) :- temp(X, high).\nquery alarm(X).\n")
+    (tmp_path / "temp.csv").write_text("d,l,measured\na,high,2026-01-01T00:00:00Z\n")
+    call = [sys.executable, "-m", "presage", "run", "p.psg", "--facts", "temp.csv"]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and "there is no column `time`" in done.stderr and 'time = "measured"' in done.stderr

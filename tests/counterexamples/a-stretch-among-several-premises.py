@@ -15,4 +15,5 @@ TOLD = [
     "2: possible d(b)@4",
     "  because p(b)@3; needs p(b)@4",
     "3: refuted d(b)@3",
+    "5: refuted d(b)@4",
 ]

@@ -162,7 +162,7 @@ def test_hover_says_what_a_predicate_is(client: Client, uri: str) -> None:
     def text(position: dict[str, int]) -> str:
         return str(client.ask("textDocument/hover", **at(uri, position))["contents"]["value"])
 
-    assert "input, may arrive 1 late" in text(place(PROGRAM, "temp", 0))
+    assert "input, may arrive 1 time unit late" in text(place(PROGRAM, "temp", 0))
     cool = text(place(PROGRAM, "cool", 1, into=2))
     assert "**cool**/1: derived" in cool and "Settled" in cool
     assert "`cool(X)@T` needs:" in cool and "temp(X, high)@T-1, temp(X, high)@T" in cool

@@ -15,7 +15,7 @@ from presage.engine.runtime import IntervalEngine
 from presage.hypothesis.bulk.engine import Bulk
 from presage.hypothesis.grid.engine import Grids
 from presage.hypothesis.ranges.engine import Ranges
-from presage.hypothesis.unfold import Unfolder
+from presage.patterns.unfold import Unfolder
 from presage.run.engines import engine_kind
 from presage.run.reasoner import Reasoner
 

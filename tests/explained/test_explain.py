@@ -16,10 +16,10 @@ import pytest
 from presage import explain as explanation_of
 from presage.checking import check_text
 from presage.hypothesis.engine import AnswerState
-from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.why import AnswerCourse, ArrivedFact, Why
 from presage.model.terms import Variable
 from presage.parser import parse_question
+from presage.patterns.literals import Lit, Open
 from tests.hypothetical.test_hypotheses import check as check_ways
 from tests.hypothetical.test_hypotheses import lit
 from tests.oracle import Outlook, TooLarge, declared_delays

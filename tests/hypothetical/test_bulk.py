@@ -28,7 +28,7 @@ def general() -> Iterator[None]:
     """Nothing goes by columns, nor by individuals."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("presage.run.hypothetical.shapes", lambda hypotheses: None)
-        patch.setattr("presage.run.hypothetical.layouts", lambda hypotheses: None)
+        patch.setattr("presage.hypothesis.grid.engine.layouts", lambda hypotheses: None)
         yield
 
 

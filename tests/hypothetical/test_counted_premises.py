@@ -113,6 +113,22 @@ CASES = {
         "q(D) :- e(D), not max { V, T : window(0, ahead 1) p(D, V)@T } >= 2.",
         with_events(one(2, 1, 2), 1), 1, False,
     ),
+    "beside two premises that may be one": Case(
+        "q(D) :- once[0,2] p(D, 1), p(D, 1), count { T : window(1, ahead 1) p(D, V)@T } >= 2.", one(4),
+    ),
+    "beside one that does not count at some times": Case(
+        "q(D) :- p(D, W), count { T : window(2, ahead 1) p(D, V)@T, T != 2 } = 1.", one(4), 2, grows=False
+    ),
+    "nothing can count": Case(
+        "q(D) :- e(D), count { T : window(2) p(D, V)@T, T > now } <= 1.", with_events(one(4), 1, 3), 1, grows=False
+    ),
+    "all that can count does": Case(
+        "q(D) :- eventually[1,2] p(D, 1), p(D, W), count { T : window(2, ahead 1) p(D, V)@T, T > now } < 2.",
+        one(4), 2, grows=False,
+    ),
+    "too few left of those that count": Case(
+        "q(D) :- once[1,2] e(D), count { T : window(3) p(D, V)@T, T != 2 } >= 3.", with_events(one(4), 0, 2)
+    ),
     "through a rule": Case(
         "q(D) :- count { T : window(3) bad(D)@T } >= 2.\nbad(D)@T+1 :- p(D, V)@T, V > 0.",
         one(5), 1,
@@ -347,6 +363,33 @@ def test_explanations_say_what_counts_and_what_made_the_difference() -> None:
     assert (after["status"], after["decisive"]) == ("confirmed", "failed(u)@5")
     assert after["because"] == ["failed(u)@0", "failed(u)@2", "failed(u)@5"]
     assert presage.explain(program, facts, "locked(u)@4", at=9).to_json()["status"] == "refuted"
+
+
+def test_explanations_say_what_was_counted_where_there_are_no_premises() -> None:
+    """Averages, values that are told, what is counted below what is asked for; and what is not so, or not settled."""
+    program = presage.parse(
+        "timeline discrete.\ninput login(u) delay 1.\ninput temp(d, v).\n"
+        "logins(U, N) :- N = count { T : window(5) login(U)@T }.\n"
+        "busiest(U) :- logins(U, N), N >= max { M, V : logins(V, M) }.\n"
+        "jump(D) :- temp(D, V), V > 2 * avg { W, T : window(6) temp(D, W)@T, T < now }.\n"
+        "query busiest(U). query jump(D)."
+    )
+    logins = [{"pred": "login", "args": [user], "time": at, "arrives": then} for user, at, then in
+              (("a", 0, 0), ("a", 2, 3), ("b", 2, 2))]  # fmt: skip
+    found = presage.explain(program, logins, "busiest(a)@3", at=5).to_json()
+    assert (found["status"], found["decisive"]) == ("confirmed", "login(a)@2")
+    assert [(each["value"], each["tuples"]) for each in found["counted"]] == [
+        (2, [[2, "a"], [1, "b"]]),
+        (2, [[0], [2]]),
+    ]
+    other = presage.explain(program, logins, "busiest(b)@3", at=5)
+    assert other.status == "not entailed" and "max { M, V : logins(V, M) } is 2, of 2 tuples" in other.says
+    assert "more of what counts may still come" in presage.explain(program, logins, "busiest(a)@3", at=3).says
+    temps = [("temp", ("d", value), at) for at, value in enumerate((10, 20, 40))]
+    jump = presage.explain(program, temps, "jump(d)@2").to_json()
+    assert jump["because"] == ["temp(d, 10)@0", "temp(d, 20)@1", "temp(d, 40)@2"]
+    assert "is 15, of 2 tuples" in jump["says"]
+    assert "has no value, of 0 tuples" in presage.explain(program, temps, "jump(d)@0").says
 
 
 def test_columns_of_numbers_have_bounds() -> None:

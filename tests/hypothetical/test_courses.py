@@ -21,10 +21,11 @@ from presage.hypothesis.courses import engine as courses_engine
 from presage.hypothesis.courses.fitting import grouping
 from presage.hypothesis.courses.splitting import FEW, may_split
 from presage.hypothesis.courses.symbolic import SymbolName, Trace, Untraceable
-from presage.hypothesis.finish import NoPatterns
-from presage.hypothesis.ranges.building import Entangled, range_engine, ranges_of
-from presage.hypothesis.unfold import Unfolder
+from presage.hypothesis.ranges.building import range_engine
 from presage.io.facts import Fact
+from presage.patterns.finish import NoPatterns
+from presage.patterns.of_queries import Entangled, ranges_of
+from presage.patterns.unfold import Unfolder
 from presage.run.courses import CourseSupposing
 from presage.run.open_times import RangeSupposing
 from tests.random_courses import Case, make_case

@@ -14,10 +14,11 @@ import pytest
 
 import presage
 from presage.checking import check_text
-from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.pieces import ZonePiece, canonical
-from presage.run.open_times import RangeSupposing, suppose
+from presage.patterns.literals import Open
+from presage.run.open_times import RangeSupposing
+from presage.run.possible import suppose
 from presage.time.stretches import Stretch, TimeLine, common, union
 from presage.time.zones import ANSWER, START, Zone
 from tests.oracle import TooLarge, declared_delays

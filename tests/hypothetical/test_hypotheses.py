@@ -14,9 +14,9 @@ import pytest
 
 from presage.checking import check_text
 from presage.hypothesis.engine import ANY_TIME, AnswerState, Hypotheses
-from presage.hypothesis.literals import Lit, Open
 from presage.hypothesis.ways import Way
 from presage.model.values import is_true
+from presage.patterns.literals import Lit, Open
 from tests.oracle import Outlook, TooLarge, declared_delays
 from tests.oracle.hypothetical import Literal
 from tests.random_hypotheses import LOOK_AHEAD, make_case

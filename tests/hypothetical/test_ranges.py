@@ -14,12 +14,13 @@ from itertools import product
 import pytest
 
 from presage.checking import check_text
-from presage.hypothesis.finish import NoPatterns
-from presage.hypothesis.ranges.building import Entangled, label, range_engine, ranges_of
+from presage.hypothesis.ranges.building import range_engine
 from presage.hypothesis.ranges.engine import Ranges
-from presage.hypothesis.ranges.patterns import Need
 from presage.hypothesis.ranges.pieces import ZonePiece
-from presage.hypothesis.unfold import Unfolded
+from presage.patterns.finish import NoPatterns
+from presage.patterns.of_queries import Entangled, label, ranges_of
+from presage.patterns.unfold import Unfolded
+from presage.patterns.zoned import Need
 from presage.time.stretches import Stretch, common
 from presage.time.zones import ANSWER
 from tests.oracle import Outlook, TooLarge, declared_delays

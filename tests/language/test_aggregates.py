@@ -9,6 +9,7 @@ import random
 import re
 from fractions import Fraction
 from itertools import count
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,6 +53,7 @@ RULES = {
     "hopping": "q(D, S) :- S = max { V, T : window(4, hop 2) p(D, V)@T }.",
     "ahead": "q(D, N) :- N = count { T : window(1, ahead 2) p(D, _)@T }.",
     "at_points": "q(N)@T :- N = count { D, V : p(D, V)@T }.",
+    "before_the_heads_time": "q(D, N)@T :- p(D, _)@T, N = count { S : p(D, _)@S, S > T - 3, S <= T }.",
     "pinned": "q(D)@T :- p(D, _)@T, (count { S : window(4) p(D, _)@S } >= 2)@T.",
     "for_a_while": "q(D) :- dev(D), historically[0,1] (count { T : window(3) p(D, _)@T } >= 1).",
     "never_for_a_while": "q(D) :- dev(D), historically[0,1] (count { T : window(2) p(D, _)@T } = 0).",
@@ -129,6 +131,71 @@ def test_the_interval_engine_runs_them(name: str) -> None:
     plan_of(report.findings.watched)
 
 
+DENSE = "timeline dense.\ninput p(d, v) delay 2.\n"
+
+
+@pytest.mark.parametrize(
+    ("rules", "window", "worth"),
+    [
+        ("q(D, N) :- N = count { V, T : window(3) p(D, V)@T }.", (3, 0), lambda found: len(found)),
+        (
+            "q(D, S) :- S = sum { V, T : window(2) p(D, V)@T, T <= now - 1/2 }.",
+            (2, Fraction(1, 2)),
+            lambda found: sum(value for value, _ in found),
+        ),
+        (
+            "d(D, V)@T+1 :- p(D, V)@T.\nq(D, W) :- W = last { V, T : window(2) d(D, V)@T }.",
+            (3, 1),
+            lambda found: min(value for value, at in found if at == max(each for _, each in found)),
+        ),
+    ],
+)
+def test_points_of_dense_time(rules: str, window: tuple[Any, Any], worth: Any) -> None:
+    """Times are values where what is pinned to them holds at points; what is told is true between points too."""
+    program = presage.parse(f"{DENSE}{rules}\nquery q(D, N).")
+    for seed in range(4):
+        rng = random.Random(seed)
+        facts = {(rng.choice("ab"), rng.choice((1, 2, -3)), Fraction(rng.randint(0, 12), 3)) for _ in range(5)}
+        arrives = {fact: fact[2] + rng.choice((0, Fraction(1, 2), 2)) for fact in facts}
+        reasoner = presage.Reasoner(program, emit="states")
+        told = []
+        for now in sorted({*arrives.values(), 20}):
+            told += reasoner.push([("p", fact[:2], fact[2]) for fact in facts if arrives[fact] == now], now=now)
+            reasoner = presage.Reasoner.restore(program, reasoner.save())
+        told = [each for each in (*told, *reasoner.end()) if each.status == "confirmed"]
+        for at in (Fraction(each, 6) for each in range(60)):
+            found = {d: {(v, t) for e, v, t in facts if e == d and at - window[0] <= t <= at - window[1]} for d in "ab"}
+            said = {each.arguments for each in told if _covers(each, at)}
+            assert said == {(d, worth(there)) for d, there in found.items() if there}, (seed, at)
+
+
+def _covers(answer: presage.Answer, at: Fraction) -> bool:
+    if answer.time is not None:
+        return bool(answer.time == at)
+    after = at >= answer.start if answer.bounds[0] == "[" else at > answer.start
+    return bool(after and (at <= answer.end if answer.bounds[1] == "]" else at < answer.end))
+
+
+def test_times_of_intervals_are_no_values() -> None:
+    reasoner = presage.Reasoner(presage.parse(DENSE + "q(D) :- count { T : window(3) p(D, V)@T } >= 2."))
+    with pytest.raises(presage.PresageError, match="`p` holds at single points here, not over an interval"):
+        reasoner.push([("p", ("a", 1), (0, 3, "[]"))], now=0)
+    assert [each.status for each in reasoner.push([("p", ("a", 1), (0, 0, "[]"))], now=0)] == ["possible"]
+    rules = "up(D) :- once[0,1] p(D, _).\nq(D, N) :- N = count { T : window(3) up(D)@T }."
+    (problem,) = check_text(DENSE + rules).errors
+    assert problem.code == "S105" and "holds at points" in problem.message
+
+
+def test_recursion_through_a_count_has_no_patterns() -> None:
+    """It is ordinary recursion for what is entailed; premises would go on without end."""
+    text = "input e(k).\ninput p(k).\nr(K) :- e(K).\nr(K) :- p(K), count { L : r(L) } >= 1.\nquery r(K)."
+    program = presage.parse(text)
+    told = presage.Reasoner(program, emit="confirmed").push([("e", ("a",), 0), ("p", ("b",), 0)], now=0)
+    assert {str(each.arguments[0]) for each in told} == {"a", "b"}
+    with pytest.raises(presage.PresageError, match="a recursive rule gives ever new premises"):
+        presage.Reasoner(program, emit="changes")
+
+
 def test_what_no_relation_stands_for_is_left_to_the_models() -> None:
     text = "timeline discrete.\nq(D) :- p(D), window(5) some (count { T : window(2) p(D)@T } >= 2)."
     report = check_text(text)
@@ -189,3 +256,13 @@ def test_duckdb_agrees_on_what_is_in_a_window() -> None:
             "select n, d, count(*), sum(v) from range(61) r(n) join p on t between n - 7 and n group by n, d"
         ).fetchall()
     assert told == {(now, d, many, int(total)) for now, d, many, total in rows}
+
+
+def test_counting_what_hangs_on_the_count_is_recursion_without_premise_patterns() -> None:
+    """More can never make it false, so it is ordinary recursion; as a premise it would be one of itself."""
+    report = presage.check(
+        "input edge(x, y). input source(x). up(X) :- source(X). "
+        "up(Y) :- edge(_, Y), count { X : up(X), edge(X, Y) } >= 2. query up(X)."
+    ).or_raise()
+    assert report.findings is not None
+    assert not report.findings.queries[0].hypothetical.possible

@@ -34,3 +34,19 @@ def test_report(case: Path) -> None:
         assert report["partition_key"] == expected["partition_key"]
     if expected.get("ok", True):
         assert [problem["message"] for problem in report["problems"]] == []
+
+
+@pytest.mark.parametrize(
+    ("rules", "delay", "window"),
+    [
+        ("h(X) :- p(X), eventually[0,5] p(X).", 0, 0),
+        ("h(X)@T+3 :- p(X)@S, p(X)@T, S <= T.", 0, 3),
+        ("h(X) :- historically[0,1] p(X), once[0,1] eventually[0,1] p(X).", 0, 1),
+        ("h(X) :- p(X), eventually[0,5] p(Y).", 0, 0),
+        ("h(X) :- p(X), eventually[0,5] p(Y), Y != X.", 5, 5),
+    ],
+)
+def test_what_another_premise_implies_counts_for_nothing(rules: str, delay: int, window: int) -> None:
+    found = check_text(f"timeline discrete. input p(x). {rules} query h(X).").or_raise().findings
+    assert found is not None
+    assert (found.query_delay, found.window_size) == (delay, window)

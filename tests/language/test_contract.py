@@ -191,6 +191,7 @@ CHANGES = {
         [
             "0: confirmed q(k)@0 because a(k)@0",
             "0: possible q(k)@1 because a(k)@0 needs a(k)@1 by 1",
+            "1: refuted q(k)@1",
         ],
     ),
     "whole times of the dense timeline are whole": (

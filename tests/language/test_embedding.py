@@ -9,8 +9,8 @@ from time import process_time
 import pytest
 
 import presage
-from presage.analysis import embedding
-from presage.analysis.embedding import embeds
+from presage.patterns import embedding
+from presage.patterns.embedding import embeds
 
 Atom = tuple[str, tuple[str, ...]]
 

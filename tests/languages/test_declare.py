@@ -5,13 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import presage
+from presage.cli import main
 
 ACTIVITIES = "abc"
 Trace = tuple[tuple[str, int], ...]
@@ -170,6 +169,15 @@ def test_data_conditions() -> None:
     assert verdicts(source, *begin, *shipped, *right) == {"response_1(c)@0": "temporarily satisfied"}
     cheap = [begin[0], ("data", ("c", "amount", 99), 0), *begin[2:]]
     assert verdicts(source, *cheap) == {"response_1(c)@0": "temporarily satisfied"}
+    # Two events of one moment may have the same data, and an event that is said again is the same one.
+    same = "Response[order, ship] |A.amount > 100 |T.amount > 100"
+    large = ("data", ("c", "amount", 150), 0)
+    assert verdicts(same, begin[0], large, ("event", ("c", "ship"), 0), large) == {
+        "response_1(c)@0": "temporarily satisfied"
+    }
+    again = [("event", ("c", "order"), 0), ("event", ("c", "order"), 0)]
+    assert verdicts("Exactly[order]", *again) == {"exactly_1(c)@0": "temporarily satisfied"}
+    assert verdicts("Exactly[order]", *again, large) == {"exactly_1(c)@0": "permanently violated"}
     # What is known of the activation rules every target out.
     hopeless = "Response[order, ship] | |A.amount < 100 and T.amount > 3"
     assert verdicts(hopeless, *begin) == {"response_1(c)@0": "permanently violated"}
@@ -200,28 +208,31 @@ XES = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def test_logs(tmp_path: Path) -> None:
+def test_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program, log = tmp_path / "p.decl", tmp_path / "orders.xes"
+
+    def latest() -> dict[str, str]:
+        assert main(["run", str(program), "--facts", str(log)]) == 0
+        lines = map(json.loads, capsys.readouterr().out.splitlines())
+        return {line["answer"].split("@")[0]: line["verdict"] for line in lines}
+
     program.write_text("activity order\nactivity ship\nResponse[order, ship] |A.amount > 100 | |0,1,d\nInit[order]\n")
     log.write_text(XES)
-    done = subprocess.run(
-        [sys.executable, "-m", "presage", "run", str(program), "--facts", str(log)], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    latest = {}
-    for line in map(json.loads, done.stdout.splitlines()):
-        latest[line["answer"].split("@")[0]] = line["verdict"]
-    assert latest == {
+    assert latest() == {
         'response_1("order 7")': "permanently violated",
         'response_1("order 8")': "permanently satisfied",
         'init_2("order 7")': "permanently satisfied",
         'init_2("order 8")': "permanently satisfied",
     }
+    # A log has each event as often as it happened, also within a second.
+    program.write_text("activity order\nactivity ship\nExactly[order]\nChain Response[ship, order]\n")
+    twice = XES[XES.index("<event>") : XES.index("</event>")] + "</event>"
+    between = twice.replace('value="order"', 'value="ship"')
+    log.write_text(f'<log><trace><string key="concept:name" value="t"/>{twice}{between}{twice}</trace></log>')
+    assert latest() == {"exactly_1(t)": "permanently violated", "chain_response_2(t)": "permanently satisfied"}
     log.write_text(XES[:300])
-    done = subprocess.run(
-        [sys.executable, "-m", "presage", "run", str(program), "--facts", str(log)], capture_output=True, text=True
-    )
-    assert done.returncode == 1 and "not an event log in XES" in done.stderr
+    assert main(["run", str(program), "--facts", str(log)]) == 1
+    assert "not an event log in XES" in capsys.readouterr().err
 
 
 PM4PY = {

@@ -99,6 +99,8 @@ def solutions(query: Query, facts: Facts, now: int) -> set[Any]:
         for triple in window.shows(facts.stream, now):
             store.add(ox.Quad(*triple) if query.dialect == "C-SPARQL" else ox.Quad(*triple, iri(window.name)))
     found = store.query(query.sparql)
+    if isinstance(found, ox.QueryBoolean):
+        return {()} if found else set()
     if isinstance(found, ox.QueryTriples):
         return {tuple(constant(each) for each in triple) for triple in found}
     return {tuple(constant(row[name]) for name in found.variables) for row in found}

@@ -243,8 +243,22 @@ def test_what_if(turbines: Watched) -> None:
     assert ask(["temp(wt25, high)@2"], step=99)[0] == 404 and ask(["a@1"], step="x")[0] == 400
 
 
+def test_what_if_something_is_ruled_out_at_once(tmp_path: Path) -> None:
+    """It is never told as possible beside the fact, but it is told as refuted."""
+    program, facts = tmp_path / "calls.psg", tmp_path / "facts.jsonl"
+    program.write_text("input call(x).\ninput answered(x) delay 2.\nlost(X) :- call(X), not answered(X).\n")
+    facts.write_text('{"pred": "call", "args": ["ann"], "time": 0}\n')
+    with watching(program, facts, "--paused") as watched:
+        watched.state_after(1)
+        body = json.dumps({"facts": ["answered(ann)@0"]}).encode()
+        status, found = watched.ask(urllib.request.Request(f"{watched.address}api/suppose", body))
+        assert status == 200
+        (line,) = found["lines"]
+        assert (line["status"], line["answer"], line["needs"]) == ("refuted", "lost(ann)@0", [])
+
+
 def test_rules_are_replaced_and_the_run_goes_on() -> None:
-    other = TURBINES.read_text().replace("query malf(X).", "query cool(X).")
+    other = TURBINES.read_text().replace("query malf(X) bad.", "query cool(X).")
     with watching(TURBINES, TURBINE_FACTS, "--paused") as watched:
         watched.state_after(3)
         body = json.dumps({"source": other, "go_on": True}).encode()

@@ -364,14 +364,14 @@ def test_the_workbench(turbines: Watched, visit: Any) -> None:
     problems = person.page.locator("#editor-problems")
     expect(problems).to_contain_text("Nothing is wrong with it.")
     expect(person.page.locator(".behind .keyword").first).to_have_text("timeline")
-    field.fill(TURBINES.read_text().replace("query malf(X).", "query malff(X)."))
+    field.fill(TURBINES.read_text().replace("query malf(X) bad.", "query malff(X)."))
     expect(problems).to_contain_text("line 10, column 7")
     expect(problems.locator(".excerpt")).to_have_text("query malff(X).\n      ^^^^^^^^")
     expect(problems).to_contain_text("hint:")
     expect(person.page.locator(".behind .squiggle").first).to_have_text("malff")
     expect(person.page.get_by_role("button", name="Run from the start")).to_be_disabled()
     person.picture("workbench-problem")
-    field.fill(TURBINES.read_text().replace("query malf(X).", ""))
+    field.fill(TURBINES.read_text().replace("query malf(X) bad.", ""))
     field.press("Control+End")
     field.type("query sh")
     offer = person.page.locator(".offer").get_by_role("option")
@@ -406,6 +406,8 @@ def test_a_run_in_a_single_file(turbines: Watched, browser: Any, tmp_path: Path)
     page.locator("#scrub").press("Home")
     page.locator("#scrub").press("ArrowRight")
     expect(lane).to_have_attribute("data-status", "possible")
+    expect(page.locator("#details")).to_contain_text("One way to come true")
+    expect(page.locator(".what-if")).to_have_count(0)  # nobody is there who could be asked
     page.get_by_role("button", name="Return to now").click()
     page.get_by_role("button", name="Run again", exact=True).click()
     expect(lane).to_have_attribute("data-status", "possible")
@@ -479,6 +481,7 @@ def test_the_table_has_the_same_answers(turbines: Watched, visit: Any) -> None:
     assert [cell.strip() for cell in row.locator("td").all_text_contents()] == [
         "possible",
         "malf(wt25)@2",
+        "3",
         "temp(wt25, high)@2temp(wt25, high)@3",
         "temp(wt25, high)@4",
         "5",

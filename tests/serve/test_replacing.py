@@ -116,6 +116,18 @@ def test_static_facts_stay() -> None:
     assert found == {"confirmed a(u)@1", "confirmed b(u)@1"}
 
 
+def test_static_facts_that_a_new_query_does_not_read_are_passed_over() -> None:
+    text = "input p(x). static s(x). a(X) :- p(X), s(X). query a(X)."
+    reasoner = presage.Reasoner(presage.parse(text), static={"s": [("u",)]})
+    reasoner.push([("p", ("u",), 0)], now=0)
+    more = presage.parse(text + " b(X) :- p(X). query b(X).")
+    with pytest.raises(PresageError, match="no static `t`"):
+        reasoner.replace(more, static={"t": [("u",)]})
+    reasoner.replace(more, static={"s": [("u",)]})
+    found = {str(each) for each in reasoner.push([("p", ("u",), 1), ("p", ("v",), 1)], now=1)}
+    assert found == {"confirmed a(u)@1", "confirmed b(u)@1", "confirmed b(v)@1"}
+
+
 def test_time_cannot_change() -> None:
     reasoner = presage.Reasoner(presage.parse("input p(x). a(X) :- p(X). query a(X)."))
     with pytest.raises(PresageError, match="cannot change"):

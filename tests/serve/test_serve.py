@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import random
+import socket
 import subprocess
 import threading
 import time
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 from presage.io.facts import Checker, FactError
+from presage.serve.http import listen
 from presage.serve.log import Log, LogEntry
 from presage.serve.messages import MessageReader
 from tests.commands.test_cli import presage as command
@@ -372,3 +374,9 @@ def test_what_goes_on_is_told_once_across_a_kill(tmp_path: Path) -> None:
         served.kill()
     assert [told(line) for line in served.lines] == [(0, "holds", "on(wt25)@0"), (3, "confirmed", "on(wt25)@[0,2]")]
     assert {line["key"] for line in served.lines} == {"on(wt25)@0"}
+
+
+def test_answers_do_not_wait_for_acknowledgements() -> None:
+    """They leave in two pieces, and the second would come 40 ms later."""
+    with listen("127.0.0.1", 0, "serve") as listening:
+        assert listening.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

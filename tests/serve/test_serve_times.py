@@ -6,7 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+import presage
 from presage.checking import check_text
+from presage.io.facts import FactError
+from presage.run.arrivals import Incoming
 from presage.run.reasoner import Reasoner
 from presage.serve.messages import MessageReader
 from tests.serving import LINES, LISTENING, TURBINES, Served, hot
@@ -83,3 +88,40 @@ def test_many_timestamps_are_read_as_few_are() -> None:
     assert found.tables and not found.facts, "they are taken by the column"
     assert facts(found) == facts(one_by_one._by_lines(lines.encode(), "line"))
     assert found.complete == 9 and together.checker.times == one_by_one.checker.times == "iso"
+
+
+def reader_of(text: str) -> tuple[Reasoner, MessageReader]:
+    reasoner = Reasoner(presage.parse(text))
+    return reasoner, MessageReader(reasoner.checker)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{"pred": "p", "args": ["a"], "time": 1%s}' % ("0" * 400),
+        '{"pred": "p", "args": ["a"], "time": 1000000000000000000}',
+        '{"pred": "p", "args": ["a"], "from": 1, "to": 1000000000000000000}',
+        '{"pred": "p", "args": ["a"], "time": 1, "arrives": 1000000000000000000}',
+        '{"now": 1000000000000000000}',
+    ],
+)
+def test_times_that_nobody_counts_are_refused_before_they_are_in_the_log(said: str) -> None:
+    """Once there, every start would fail with them."""
+    _, reader = reader_of("timeline discrete. input p(x). a(X) :- p(X). query a(X).")
+    few = '{"pred": "p", "args": ["b"], "time": 1}\n'
+    for message in (said, few * 20 + said):
+        with pytest.raises(FactError, match="more than can be counted"):
+            reader.read(message.encode())
+
+
+def test_times_that_are_too_fine_beside_others_are_left_aside() -> None:
+    reasoner, reader = reader_of("timeline dense. input p(x). a(X) :- once[0,1] p(X). query a(X).")
+    incoming = Incoming(reasoner)
+    incoming.uncounted = []
+    found = []
+    for part in (999_983, 999_979, 999_961, 7):
+        message = reader.read(f'{{"pred": "p", "args": ["a{part}"], "time": "1/{part}"}}\n{{"now": 1}}'.encode())
+        found += [answer for step in incoming.take_together(message.facts, []) for answer in step]
+    found += [answer for step in incoming.completed(4) for answer in step]
+    assert [fact.arguments for fact in incoming.uncounted] == [("a999961",)]
+    assert {"a(a999983)", "a(a7)"} <= {answer.answer.split("@")[0] for answer in found}

@@ -134,7 +134,7 @@ def test_a_pipeline_reads_static_facts_and_writes_answers(database: Database, tm
     )  # fmt: skip
     program = (farm / "turbines.psg").read_text()
     program = program.replace(
-        "query malf(X).", "static owner(device, team).\ncall(W, X) :- malf(X), owner(X, W).\nquery call(W, X)."
+        "query malf(X) bad.", "static owner(device, team).\ncall(W, X) :- malf(X), owner(X, W).\nquery call(W, X)."
     )
     (farm / "turbines.psg").write_text(program)
     database.run(

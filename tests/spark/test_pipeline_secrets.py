@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,9 @@ def test_names_that_do_not(name: str) -> None:
         'pass = "hunter2secret"',
         '"http.auth" = "hunter2secret"',
         'token = "hunter2secret"',
+        'pw = "hunter2secret"',
+        'kye = ["x", "hunter2secret"]',
+        "passwd_env = hunter2secret",
     ],
 )
 def test_no_value_is_shown(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,3 +108,13 @@ def test_two_starts_on_one_checkpoint(tmp_path: Path) -> None:
     assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 9
     HeldCheckpoint(str(tmp_path / "checkpoint")).let_go()
     HeldCheckpoint("s3a://bucket/checkpoint").let_go()
+
+
+def test_the_end_of_java_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    spark = pytest.importorskip("pyspark", reason="PySpark is not installed")
+    from presage.spark.session import while_java_lives
+
+    with subprocess.Popen([sys.executable, "-c", ""]) as java, pytest.raises(PresageError, match="runs in has ended"):
+        monkeypatch.setattr(spark.SparkContext, "_gateway", types.SimpleNamespace(proc=java))
+        with while_java_lives():
+            raise ConnectionRefusedError

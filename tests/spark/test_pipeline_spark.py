@@ -164,6 +164,68 @@ query hot(M, N). query on(M, V).
 """
 
 
+def test_rules_sources_and_shards_change_on_a_checkpoint(farm: Path, spark: Any) -> None:
+    """What is unchanged tells nothing twice, what is new has history; a new source is read from its beginning."""
+    from presage.spark.pipeline.running import RunningPipeline
+
+    held = sorted((farm / "readings").iterdir())[-1]
+    kept = held.read_text()
+    held.unlink()
+    edit(farm, ("per_batch = 1", "per_batch = 5"))
+    _, first = run(farm, spark)
+    (farm / "readings" / held.name).write_text(kept)
+    (farm / "halts").mkdir()
+    (farm / "halts" / "1.json").write_text(json.dumps({"machine": "wt3", "ts": "2026-01-01T00:14:00Z"}) + "\n")
+    program = farm / "turbines.psg"
+    program.write_text(
+        program.read_text() + "input halt(machine) delay 10m. both(X) :- temp(X, high), halt(X). query both(X).\n"
+        "calm(X) :- temp(X, low). query calm(X).\n"
+    )
+    source = '[sources.halt]\nformat = "json"\npath = "halts"\ntime = "to_timestamp(ts)"\n'
+    source += 'schema = { machine = "string", ts = "string" }\n\n[sources.temp]'
+    edit(farm, ("[sources.temp]", source), more="")
+    checked = check_pipeline(farm / "pipeline.toml", {})
+    assert checked.ok, checked.text()
+    second: list[dict[str, Any]] = []
+    said: list[str] = []
+    going_on = RunningPipeline(
+        checked, lambda part, lines: second.extend(lines), spark=spark, say=said.append, backfill=True
+    )
+    going_on.run(threading.Event())
+    assert "malf(X): unchanged" in said and "both(X): new" in said and "calm(X): new" in said
+    lines = first + second
+    of_new = [line for line in second if line["answer"].startswith(("both", "calm"))]
+    assert Counter((line["answer"], line["status"]) for line in lines if line["answer"].startswith("malf")) == Counter(
+        (line["answer"], line["status"]) for line in _whole(farm, "malf")
+    )
+    assert confirmed([line for line in of_new if line["answer"].startswith("calm")]) == confirmed(_whole(farm, "calm"))
+    # With the shards of before, whatever the file says; without what it reads it does not go on.
+    edit(farm, ("shards = 2", "shards = 5"))
+    running, more = run(farm, spark)
+    assert not more and running.going_on.said == [
+        "shards: 2, as the checkpoint was begun, not 5: what is remembered stays where it is"
+    ]
+    edit(farm, (source, "[sources.temp]"))
+    program.write_text(program.read_text().replace("both(X) :- temp(X, high), halt(X). query both(X).", ""))
+    program.write_text(program.read_text().replace("input halt(machine) delay 10m.", ""))
+    assert "the checkpoint reads `halt`: keep the declaration" in refused(farm, spark)
+
+
+def _whole(farm: Path, name: str) -> list[dict[str, Any]]:
+    """The lines of a query in a run over all readings, up to the clock."""
+    report = check_text((farm / "turbines.psg").read_text())
+    reasoner = Reasoner(report.program, report=report)
+    facts = []
+    for path in sorted((farm / "readings").iterdir()):
+        for line in path.read_text().splitlines():
+            row = json.loads(line)
+            entry = {"pred": "temp", "args": [row["machine"], row["level"]], "time": row["ts"]}
+            facts.append(reasoner.checker.fact(entry, path.name))
+    last = max(fact.arrival for fact in facts)
+    found = [answer.to_json() for answers in steps(reasoner, facts, last - 1) for answer in answers]
+    return [{**line, "answer": at(line["answer"])} for line in found if line["answer"].startswith(name)]
+
+
 @pytest.mark.parametrize("emit", ["changes", "confirmed"])
 def test_run_on_spark_prints_the_lines_of_the_embedded_run(
     emit: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

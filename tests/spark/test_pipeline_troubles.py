@@ -115,19 +115,6 @@ def test_a_file_of_csv_says_what_is_wrong_with_its_header(farm: Path, spark: Any
     assert "\n" not in said and "Exception" not in said
 
 
-def test_a_checkpoint_of_fewer_sources_is_told(farm: Path, spark: Any) -> None:
-    _, *others = sorted((farm / "readings").iterdir())
-    for path in others:
-        path.unlink()
-    run(farm, spark)
-    program = farm / "turbines.psg"
-    program.write_text(program.read_text() + "input wind(device).\nstorm(X) :- wind(X).\nquery storm(X).\n")
-    table = '\n[sources.wind]\nformat = "json"\npath = "readings"\ntime = "ts"\n'
-    edit(farm, more=f'{table}schema = {{ device = "string", ts = "timestamp" }}\n')
-    said = refused(farm, spark)
-    assert f"the checkpoint {farm}/checkpoint cannot be gone on from" in said and "\n" not in said, said
-
-
 def test_measures_that_cannot_be_written_are_told_at_the_end_too(farm: Path, spark: Any) -> None:
     edit(farm, ("per_batch = 1", "per_batch = 100"), more='\n[metrics]\nfile = "m.prom"\n')
     (farm / "m.prom.tmp").mkdir()

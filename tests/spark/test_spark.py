@@ -111,6 +111,7 @@ def test_timestamps_come_out_as_timestamps(spark: Any) -> None:
         ("possible", f"cool(a)@{at(1)}", [f"temp(a, high)@{at(1)}"], "00:02"),
         ("confirmed", f"cool(a)@{at(1)}", [], None),
         ("possible", f"cool(a)@{at(2)}", [f"temp(a, high)@{at(2)}"], "00:03"),
+        ("refuted", f"cool(a)@{at(2)}", [], None),
     ]
     vienna = presage.spark.answers(
         presage.parse(text), {"temp": frame}, time="ts", emit="confirmed", zone="Europe/Vienna"

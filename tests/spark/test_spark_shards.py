@@ -196,6 +196,9 @@ class _Map:
     def updateValue(self, key: Any, value: Any) -> None:
         self.held[key] = value
 
+    def containsKey(self, key: Any) -> bool:
+        return key in self.held
+
     def removeKey(self, key: Any) -> None:
         del self.held[key]
 

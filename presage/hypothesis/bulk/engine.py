@@ -17,11 +17,11 @@ from presage.engine.symbols import Symbols
 from presage.hypothesis.bulk.fitting import PatternShape, QueryShape
 from presage.hypothesis.bulk.table import STATUS, AnswerRows, Ints, MatchTable
 from presage.hypothesis.engine import AnswerChange, AnswerState
-from presage.hypothesis.literals import Lit
-from presage.hypothesis.patterns import Fixed
 from presage.hypothesis.ways import Way as ShownWay
 from presage.kernels import matches
 from presage.model.values import Value
+from presage.patterns.literals import Lit
+from presage.patterns.premises import Fixed
 from presage.sealed import Arrays, need
 
 FEW_SYMBOLS = 10_000

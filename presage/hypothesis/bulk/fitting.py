@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from presage.hypothesis.engine import Hypotheses
-from presage.hypothesis.patterns import START, Fixed, Pattern, Premise
 from presage.model.delays import delay_of
 from presage.model.formulas import Comparison
 from presage.model.statements import Input
 from presage.model.terms import Number
 from presage.model.values import Value
+from presage.patterns.premises import START, Fixed, Pattern, Premise
 from presage.time.bounds import COUNTABLE
 
 MOST_PREMISES = 62

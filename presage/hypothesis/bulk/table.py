@@ -17,9 +17,9 @@ from presage.engine.compare import holds
 from presage.engine.many_steps import Coming
 from presage.engine.symbols import Symbols
 from presage.hypothesis.bulk.fitting import FAR, Check, PatternShape, PremisePart, QueryShape
-from presage.hypothesis.patterns import Fixed
 from presage.kernels import matches, wakes
 from presage.kernels.hashing import EMPTY
+from presage.patterns.premises import Fixed
 
 Ints = npt.NDArray[np.int64]
 STATUS = {

@@ -19,9 +19,9 @@ from presage.hypothesis.courses.shapes import (
     Remembered,
     ToldOf,
 )
-from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.told import Standing, Told
 from presage.model.terms import Number, number
+from presage.patterns.literals import Open
 from presage.time.stretches import BEGINNING, ENDLESS, Stretch, union
 
 MOST_TIMES, MOST_VALUES = 12, 8

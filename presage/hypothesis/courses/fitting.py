@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from presage.hypothesis.patterns import Fixed
 from presage.hypothesis.ranges.engine import Ranges
-from presage.hypothesis.ranges.patterns import Need, RangePattern
 from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable
 from presage.model.values import Value
+from presage.patterns.premises import Fixed
+from presage.patterns.zoned import Need, RangePattern
 
 Places = dict[str, int]
 """At which place of each predicate, and of the answers of each query, a part of the key stands."""

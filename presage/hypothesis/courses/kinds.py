@@ -15,8 +15,8 @@ from presage.hypothesis.courses.conditions import PARTS
 from presage.hypothesis.courses.fitting import Grouping
 from presage.hypothesis.courses.shapes import CONSTANT, KEY, VALUE, Ref
 from presage.hypothesis.courses.symbolic import Untraceable
-from presage.hypothesis.patterns import Fixed
 from presage.kernels import courses as kernel
+from presage.patterns.premises import Fixed
 
 Ints = Any
 

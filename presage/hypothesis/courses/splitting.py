@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from presage.hypothesis.courses.superfluous import forget_superfluous, is_single
 from presage.hypothesis.ranges.engine import Key, Ranges
-from presage.hypothesis.ranges.patterns import RangePattern
 from presage.hypothesis.ranges.pieces import Evidence
 from presage.hypothesis.ranges.told import Standing, Told, beyond, inside
+from presage.patterns.zoned import RangePattern
 from presage.time.zones import ANSWER
 
 FEW = 8

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from presage.hypothesis.courses.fitting import Grouping
-from presage.hypothesis.patterns import Fixed, Lookup
 from presage.hypothesis.ranges.engine import Ranges
-from presage.hypothesis.ranges.patterns import RangePattern
 from presage.hypothesis.statics import Row, StaticRows
 from presage.model.values import Value
+from presage.patterns.premises import Fixed, Lookup
+from presage.patterns.zoned import RangePattern
 
 MOST_STATIC = 8
 """Who has more of them is like nobody else."""

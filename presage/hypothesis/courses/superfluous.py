@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from presage.hypothesis.patterns import Fixed
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.told import beyond
+from presage.patterns.premises import Fixed
 from presage.time import sameness
 from presage.time.stretches import Stretch
 

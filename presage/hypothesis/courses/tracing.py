@@ -36,12 +36,12 @@ from presage.hypothesis.courses.symbolic import (
     total,
     total_of,
 )
-from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.pieces import Evidence
 from presage.hypothesis.ranges.told import Change, Standing, Told
 from presage.hypothesis.statics import StaticRows
 from presage.model.terms import Variable
+from presage.patterns.literals import Open
 from presage.time import sameness
 from presage.time.stretches import BEGINNING, ENDLESS, Stretch
 

@@ -18,8 +18,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from presage.hypothesis.engine import NOTHING, AnswerState
 from presage.hypothesis.grid.fitting import Layout, NodePattern
 from presage.hypothesis.grid.world import Atom, Fact, IndividualWorld, JudgedRule
-from presage.hypothesis.literals import Lit
 from presage.hypothesis.ways import Way, minimal_ways
+from presage.patterns.literals import Lit
 
 MOST_COURSES = 100_000
 MOST_COMMONS = 1_000

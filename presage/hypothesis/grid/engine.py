@@ -18,14 +18,14 @@ import numpy.typing as npt
 from presage.engine.relation import Symbols32
 from presage.engine.symbols import Symbols
 from presage.hypothesis.bulk.engine import FEW_SYMBOLS, Arrivals, Bulk, Values
-from presage.hypothesis.engine import AnswerChange, AnswerState
+from presage.hypothesis.engine import AnswerChange, AnswerState, Hypotheses
 from presage.hypothesis.grid.course import Common, Content, Course, CourseTable
 from presage.hypothesis.grid.fitting import InputCell, Layout
-from presage.hypothesis.grid.world import Atom, Fact, JudgedRule
-from presage.hypothesis.literals import Lit, Open
-from presage.hypothesis.patterns import Fixed
+from presage.hypothesis.grid.world import Atom, Fact, JudgedRule, layouts
 from presage.hypothesis.ways import Way, minimal_ways
 from presage.hypothesis.words import exclusion_clause, show_clause
+from presage.patterns.literals import Lit, Open
+from presage.patterns.premises import Fixed
 
 Ints = npt.NDArray[np.int64]
 NOBODY = -1
@@ -395,6 +395,18 @@ class Grids:
     def remembered(self) -> int:
         return self.intake.remembered + sum(len(grid.rows) for grid in self.grids)
 
+    def pour_out(self, engine: Hypotheses) -> None:
+        """Puts what is known into a new engine of the same program."""
+        from presage.hypothesis.grid.saving import pour_out
+
+        pour_out(self, engine)
+
+    def take_in(self, engine: Hypotheses) -> None:
+        """Takes what an engine of the same program knows."""
+        from presage.hypothesis.grid.saving import take_in
+
+        take_in(self, engine)
+
 
 def _distinct(codes: Ints) -> tuple[Ints, Ints, Ints]:
     """The distinct numbers, for each the place of its own among them, and how many there are of each."""
@@ -406,3 +418,9 @@ def _distinct(codes: Ints) -> tuple[Ints, Ints, Ints]:
     places = np.zeros(size, np.int64)
     places[found] = np.arange(len(found))
     return found, places[codes], counts[found]
+
+
+def grids_of(engine: Hypotheses, everybody: bool) -> Grids | None:
+    """What works off a program by individuals, if these have nothing to do with each other."""
+    alike = layouts(engine)
+    return None if alike is None else Grids(alike, everybody)

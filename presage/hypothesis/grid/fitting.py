@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from presage.hypothesis.engine import Hypotheses
-from presage.hypothesis.literals import Lit
-from presage.hypothesis.patterns import START, Argument, Fixed, Pattern, Premise
+from presage.patterns.literals import Lit
+from presage.patterns.premises import START, Argument, Fixed, Pattern, Premise
 
 MOST_NODES = 64
 

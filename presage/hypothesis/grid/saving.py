@@ -12,10 +12,10 @@ from presage.hypothesis.grid.course import Content
 from presage.hypothesis.grid.engine import GridChanges, Grids, QueryIndividuals
 from presage.hypothesis.grid.fitting import Template
 from presage.hypothesis.grid.world import Atom, Fact
-from presage.hypothesis.literals import Lit
-from presage.hypothesis.patterns import Fixed
 from presage.hypothesis.ways import Way
 from presage.model.values import Value
+from presage.patterns.literals import Lit
+from presage.patterns.premises import Fixed
 
 Key = tuple[Value, ...]
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import ceil
 
 from presage.hypothesis.ranges.memory import near
 from presage.hypothesis.ranges.partial import Partial, given_of
-from presage.hypothesis.ranges.patterns import Moment, Need, RangePattern, at_most
-from presage.hypothesis.ranges.pieces import extent
+from presage.hypothesis.ranges.pieces import apart, extent, overlap
 from presage.hypothesis.ranges.segments import Segment, cells, part_of, reach_of
 from presage.hypothesis.ranges.world import World
 from presage.hypothesis.words import Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable, number
 from presage.model.values import Value
+from presage.patterns.zoned import Moment, Need, RangePattern, at_most
 from presage.time.sameness import ordered
 from presage.time.stretches import BEGINNING, EVER, Cut, Stretch, minus, union
-from presage.time.zones import START
+from presage.time.zones import START, Zone
 
 MOST_TIMES = 2_000
 """So many times are tried where only a single time can be judged."""
@@ -34,10 +35,9 @@ class Absences:
         self.now = now
         given = given_of(absence, state.slots)
         if None in given:
-            # It is not about those of whom the opposite is known.
-            excluded = tuple(self._known_of(absence, given, reach_of(self.line, state.zone, absence)))
-            open_to = state.but(excluded=state.excluded + excluded)
-            yield from self._missing(open_to, absence, [EVER], [], self._cut_of(absence, given))
+            for zone, excluded in self._but_known(state, absence, given):
+                open_to = state.but(zone=zone, excluded=excluded)
+                yield from self._missing(open_to, absence, [EVER], [], self._cut_of(absence, given))
             return
         if absence.predicate in self.world.derived:
             judged = self.world.judge(absence.predicate, tuple(given))  # type: ignore[arg-type]
@@ -48,17 +48,42 @@ class Absences:
         )
         yield from self._missing(state, absence, minus([EVER], arrived), [], self._cut_of(absence, given))
 
-    def _known_of(self, absence: Need, given: Sequence[Value | None], reach: Stretch) -> Iterator[Clause]:
+    def _but_known(
+        self, state: Partial, absence: Need, given: Sequence[Value | None]
+    ) -> list[tuple[Zone, tuple[Clause, ...]]]:
+        """It is not about those of whom the opposite is known, at the times of which it is."""
+        found = [(state.zone, tuple(state.excluded))]
         if absence.predicate in self.world.derived:
-            return
+            return found
         memory, names = self.world.memory, self.pattern.names
+        reach = reach_of(self.line, state.zone, absence)
         for row in memory.rows(absence.predicate, given):
-            if near(memory.times(absence.predicate, row), reach):
-                yield tuple(
-                    Comparison("=", Variable(names[slot]), Constant(value))
-                    for slot, value, have in zip(absence.arguments, row, given, strict=True)
-                    if have is None
-                )
+            same = tuple(
+                Comparison("=", Variable(names[slot]), Constant(value))
+                for slot, value, have in zip(absence.arguments, row, given, strict=True)
+                if have is None
+            )
+            for times in near(memory.times(absence.predicate, row), reach):
+                known = self._at(absence, times)
+                found = [
+                    part
+                    for zone, excluded in found
+                    for part in apart(zone, excluded, overlap(zone, absence, known), same)
+                ]
+        return found
+
+    def _at(self, absence: Need, times: Stretch) -> Need:
+        """A literal about the same, at known times."""
+        known = self.line.interval(times)
+        assert known.high is not None
+        return replace(
+            absence,
+            low=Moment(START, known.low),
+            high=Moment(START, known.high),
+            closed_low=known.closed_low,
+            closed_high=known.closed_high,
+            throughout=True,
+        )
 
     def _cut_of(self, absence: Need, given: Sequence[Value | None]) -> Cut:
         if absence.predicate in self.world.derived:

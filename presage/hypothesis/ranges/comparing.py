@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from presage.analysis.differences import linear
-from presage.hypothesis.patterns import PatternCondition
-from presage.hypothesis.ranges.patterns import Moment, RangePattern, difference
 from presage.hypothesis.words import Clause, opposite
 from presage.model.terms import Constant, Term, Variable, number, term_variables
 from presage.model.values import Value, is_hopeless, is_true, value_of
+from presage.patterns.premises import PatternCondition
+from presage.patterns.zoned import Moment, RangePattern, difference
 from presage.time.zones import START, Constraint, Zone
 
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from presage.hypothesis.confidence import Confidence, NoProbability
-from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.counted_confidence import CountedChances
-from presage.hypothesis.ranges.patterns import Need
 from presage.hypothesis.ranges.pieces import ZonePiece, extent
 from presage.model.statements import Distribution
 from presage.model.terms import Number
+from presage.patterns.literals import Open
+from presage.patterns.zoned import Need
 from presage.time.zones import ANSWER, START
 
 
@@ -139,7 +139,7 @@ def _is_tied(piece: ZonePiece, free: set[int]) -> bool:
 
 
 def _at(base: int) -> Any:
-    from presage.hypothesis.ranges.patterns import Moment
+    from presage.patterns.zoned import Moment
 
     return Moment(base, 0)
 

@@ -12,11 +12,11 @@ from itertools import product
 from math import comb
 
 from presage.hypothesis.confidence import Confidence, NoProbability
-from presage.hypothesis.literals import Open
-from presage.hypothesis.ranges.patterns import OWN_TIME, Amount, Moment, Need
 from presage.hypothesis.ranges.pieces import ZonePiece
 from presage.model.terms import Number
 from presage.model.values import is_true, value_of
+from presage.patterns.literals import Open
+from presage.patterns.zoned import OWN_TIME, Amount, Moment, Need
 from presage.time.zones import ANSWER, START
 
 MOST_FACTS = 12

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from presage.hypothesis.patterns import Fixed, with_values
 from presage.hypothesis.ranges.memory import near
-from presage.hypothesis.ranges.patterns import OWN, Counted, Moment, RangePattern
 from presage.hypothesis.ranges.world import Values, World
 from presage.model.terms import Number, Term, number, term_variables
 from presage.model.values import Value, is_true, value_of
+from presage.patterns.premises import Fixed, with_values
+from presage.patterns.zoned import OWN, Counted, Moment, RangePattern
 from presage.time.stretches import Stretch
 from presage.time.zones import START, Constraint, Zone
 
@@ -81,6 +81,12 @@ class CountedSets:
     def speaks_of_time(self, counted: Counted) -> bool:
         sides = [side for each in counted.conditions for side in (each.left, each.right)]
         return any(map(self.is_timed, (*counted.terms, *sides)))
+
+    def is_picky(self, counted: Counted) -> bool:
+        """Whether comparisons exclude some times and not others."""
+        return self.line.whole and any(
+            not each.slots and (self.is_timed(each.left) or self.is_timed(each.right)) for each in counted.conditions
+        )
 
     def is_timed(self, term: Term) -> bool:
         return any(

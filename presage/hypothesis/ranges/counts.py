@@ -12,11 +12,9 @@ from dataclasses import replace
 from math import ceil, floor
 from typing import Any
 
-from presage.hypothesis.patterns import Fixed, with_values
 from presage.hypothesis.ranges.counted_sets import MOST_POINTS, Choices, CountedSets, Found, ZonePart, outside
 from presage.hypothesis.ranges.memory import near
 from presage.hypothesis.ranges.partial import Partial, bits
-from presage.hypothesis.ranges.patterns import Amount, Counted, Moment, Need, RangePattern, at_most
 from presage.hypothesis.ranges.pieces import extent
 from presage.hypothesis.ranges.premises_inside import PremisesInside
 from presage.hypothesis.ranges.segments import reach_of
@@ -26,11 +24,16 @@ from presage.hypothesis.words import Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable, number
 from presage.model.values import Value, is_true, value_of
+from presage.patterns.premises import Fixed, with_values
+from presage.patterns.zoned import Amount, Counted, Moment, Need, RangePattern, at_most
 from presage.time.stretches import Stretch
 from presage.time.zones import ANSWER, START, Bound, Constraint, Zone
 
 MOST_SPLIT = 64
 """For so many times of an answer what is left is counted one by one."""
+
+FEW = 8
+"""So many, where there is no end to them."""
 
 Settle = Callable[[Partial], Iterator[Partial]]
 
@@ -212,7 +215,7 @@ class Counts:
         if rest is None or _left(counted, bound, number(there + more)) is None:
             return
         choices = self.sets.choices(counted, state.slots)
-        if choices.values == ():
+        if choices.values == () or self._is_full(counted, cell, choices):
             if counted.operator != "=" or rest == 0:
                 yield seen
             return
@@ -228,6 +231,16 @@ class Counts:
             yield from self._lacking(seen.but(zone=zone), counted, cell, rest, cut, choices)
             return
         yield self._needing(seen.but(zone=zone), counted, cell, Amount(words, rest), cut, choices)
+
+    def _is_full(self, counted: Counted, cell: ZonePart, choices: Choices) -> bool:
+        """Whether all that can count does: at each time of a stretch that is as long whenever it is."""
+        low, high = counted.need.low, counted.need.high
+        away = 0 if low.base == high.base else cell.zone.distance(high.base, low.base)
+        if not self.line.whole or counted.function != "count" or choices.values is None or away is None:
+            return False
+        if not any(map(self.sets.is_timed, counted.terms)):
+            return False
+        return (away + high.offset - low.offset + 1) * len(choices.values) <= len(cell.found)
 
     def _enough(self, counted: Counted, found: Sequence[Found], bound: Number, more: Number) -> Sequence[Found]:
         """As much of what is there as is needed beside what other premises add: the first of it, which is the most."""
@@ -275,7 +288,7 @@ class Counts:
                 points = None
         # Nothing comes before the stream begins, however late it may be.
         high, low, begin = need.high, need.low, Moment(START, max(cut, -1) if self.line.whole else cut)
-        if timed and points is not None and self._is_picky(counted):
+        if timed and points is not None and self.sets.is_picky(counted):
             yield from self._picky(
                 state, counted, cell, Amount(_words(counted, lacking), lacking, points=points), cut, choices
             )
@@ -294,33 +307,19 @@ class Counts:
         amount = Amount(_words(counted, lacking), lacking, points=points)
         yield self._needing(state.but(zone=zone), counted, cell, amount, cut, choices)
 
-    def _is_picky(self, counted: Counted) -> bool:
-        """Whether comparisons exclude some times and not others."""
-        return self.line.whole and any(
-            not each.slots and (self.sets.is_timed(each.left) or self.sets.is_timed(each.right))
-            for each in counted.conditions
-        )
-
     def _picky(
         self, state: Partial, counted: Counted, cell: ZonePart, amount: Amount, cut: Number, choices: Choices
     ) -> Iterator[Partial]:
         """So much is still needed, at times some of which do not count: time by time of the answer, if these are few,
         and otherwise not before enough of them can have come."""
         need = counted.need
-        known = state.zone.range(ANSWER)
-        states = [state]
-        if known.low is not None and known.high is not None and 0 < known.high - known.low <= MOST_SPLIT:
-            zones = (
-                state.zone.within(self.line.point(at).within(ANSWER))
-                for at in range(int(known.low), int(known.high) + 1)
-            )
-            states = [state.but(zone=zone) for zone in zones if not zone.empty]
-        for each in states:
+        for each in self._by_answer(state):
             first, last = extent(each.zone, need.low)[0], extent(each.zone, need.high)[1]
             begin = max(int(cut) + 1, 0, 0 if first is None else int(first))
             assert amount.points is not None
+            points = amount.points
             if last is None or last - begin > MOST_POINTS:
-                allowed = [begin + amount.points - 1]
+                allowed = [begin + points - 1]
             else:
                 there = {found.times.first[0] for found in cell.found} if choices.values is not None else set()
                 taken = there if choices.values is not None and len(choices.values) == 1 else set()
@@ -331,10 +330,24 @@ class Counts:
                 few = amount.points if not taken else max(1, ceil(amount.value)) if counted.function == "count" else 1
                 if len(allowed) < few:
                     continue
+                # From the last time on at which enough of them are left.
+                points = int(last) - allowed[-few] + 1
                 allowed = [allowed[few - 1]]
             zone = each.zone.within([at_most(Moment(START, allowed[0]), need.high)])
             if not zone.empty:
-                yield self._needing(each.but(zone=zone), counted, cell, amount, cut, choices)
+                yield self._needing(each.but(zone=zone), counted, cell, replace(amount, points=points), cut, choices)
+
+    def _by_answer(self, state: Partial) -> list[Partial]:
+        """A state for each time of the answer; of those without end for the first few, and one for the rest."""
+        known = state.zone.range(ANSWER)
+        if known.low is None or (known.high is not None and not 0 < known.high - known.low <= MOST_SPLIT):
+            return [state]
+        first = int(known.low)
+        last = first + FEW if known.high is None else int(known.high)
+        zones = [state.zone.within(self.line.point(at).within(ANSWER)) for at in range(first, last + 1)]
+        if known.high is None:
+            zones.append(state.zone.within([at_most(Moment(START, last + 1), Moment(ANSWER, 0))]))
+        return [state.but(zone=zone) for zone in zones if not zone.empty]
 
     def _needing(
         self, state: Partial, counted: Counted, cell: ZonePart, amount: Amount, cut: Number, choices: Choices

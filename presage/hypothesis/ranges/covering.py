@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from presage.hypothesis.literals import Open
-from presage.hypothesis.ranges.patterns import Moment, Need, at_most, begins_within, ends_within, inside, same
+from presage.patterns.literals import Open
+from presage.patterns.zoned import Moment, Need, at_most, begins_within, ends_within, inside, same
 from presage.time.zones import Constraint, Zone
 
 Pair = tuple[Need, Need]

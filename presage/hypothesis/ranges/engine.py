@@ -16,15 +16,25 @@ from presage.hypothesis.delays import Delays
 from presage.hypothesis.ranges.lifetimes import needed, settled
 from presage.hypothesis.ranges.matching import Matching
 from presage.hypothesis.ranges.memory import Memory, Values
-from presage.hypothesis.ranges.patterns import Need, RangePattern
-from presage.hypothesis.ranges.pieces import ZonePiece, canonical, extent
-from presage.hypothesis.ranges.told import Arguments, Change, Standing, Told, beyond, inside, is_instance, is_open
-from presage.hypothesis.ranges.turns import turns
+from presage.hypothesis.ranges.pieces import ZonePiece, canonical
+from presage.hypothesis.ranges.told import (
+    Arguments,
+    Change,
+    Standing,
+    Told,
+    beyond,
+    inside,
+    is_instance,
+    is_open,
+    spoken_of,
+)
+from presage.hypothesis.ranges.turns import ends, flows, turns
 from presage.hypothesis.ranges.ways import Outcome, outcome
 from presage.hypothesis.ranges.world import Judged, World
 from presage.hypothesis.statics import StaticRows
 from presage.model.terms import Number
-from presage.time.sameness import as_set, mapping
+from presage.patterns.zoned import Need, RangePattern
+from presage.time.sameness import mapping
 from presage.time.stretches import ENDLESS, EVER, Stretch, TimeLine, common, minus, union
 from presage.time.zones import ANSWER
 
@@ -166,10 +176,16 @@ class Ranges:
 
     def pieces(self, key: Key, times: Stretch = EVER) -> list[ZonePiece]:
         """All that speaks for the answers of a key now."""
-        assert self.now is not None
-        name, arguments = key
-        found = [piece for each in self.matchings[name] for piece in each.pieces(arguments, self.now, times)]
+        found, left_out = self._at_any_time(key, times)
+        if left_out and (near := spoken_of(self.line, found, self.told.get(key))) is not None:
+            # What no evidence bounds is judged at the times of what evidence does.
+            found, _ = self._at_any_time(key, near.meet(times) or near)
         return found if self.only is None else [part for piece in found for part in inside(piece, self.only)]
+
+    def _at_any_time(self, key: Key, times: Stretch) -> tuple[list[ZonePiece], list[Stretch]]:
+        assert self.now is not None
+        found = [piece for each in self.matchings[key[0]] for piece in each.pieces(key[1], self.now, times)]
+        return found, [times for each in self.matchings[key[0]] for times in each.left_out]
 
     def undecided(self, name: str) -> Stretch:
         """The times of answers that were not all decided before the last step."""
@@ -223,13 +239,10 @@ class Ranges:
         for at in [each for each in told.at if common([self.line.point(each)], told.confirmed)]:
             del told.at[at]
 
-    def _points(self, times: Stretch) -> Iterator[Stretch]:
+    def _points(self, times: Stretch) -> list[Stretch]:
         """Where times are whole numbers every one is an answer of its own."""
-        if not self.line.whole:
-            yield times
-            return
-        for step in range(int(times.last[0] - times.first[0])):
-            yield self.line.point(times.first[0] + step)  # type: ignore[arg-type]
+        first, after = times.first[0], times.last[0]
+        return [self.line.point(first + step) for step in range(int(after - first))] if self.line.whole else [times]  # type: ignore[arg-type]
 
     def _at_times(
         self, key: Key, told: Told, ways: list[ZonePiece], still: list[Stretch], scheme: bool
@@ -237,19 +250,15 @@ class Ranges:
         fixed: MutableMapping[Number, None] = mapping()
         for each in ways:
             if each.is_fixed and each.grounded:
-                at = each.free.range(ANSWER).low
+                at = each.zone.range(ANSWER).low
                 assert at is not None
                 fixed[at] = None
         for at in [*fixed, *(each for each in told.at if each not in fixed)]:
             point = self.line.point(at)
-            here = []
-            for each in ways:
-                zone = each.zone.within(point.within(ANSWER))
-                if not zone.empty:
-                    here.append(each if zone is each.zone else canonical(replace(each, zone=zone)))
+            here = [part for each in ways for part in inside(each, point)]
             before = told.at.get(at)
             if here:
-                now = Standing("possible", as_set(each.form for each in here), tuple(here))
+                now = Standing("possible", tuple(here))
             elif before is None:
                 continue
             elif scheme:
@@ -257,7 +266,7 @@ class Ranges:
                 continue
             else:
                 now = Standing("unsupported" if common([point], still) else "refuted")
-            if before is None or (before.status, before.forms) != (now.status, now.forms):
+            if before is None or not before.says(now):
                 yield Change(*key, now.status, point, now.ways)
             if now.status == "refuted":
                 del told.at[at]
@@ -267,12 +276,12 @@ class Ranges:
     def _open(self, key: Key, told: Told, ways: list[ZonePiece]) -> Iterator[Change]:
         before = told.open
         if any(each.grounded for each in ways):
-            now = Standing("possible", as_set(each.form for each in ways), tuple(ways))
+            now = Standing("possible", tuple(ways))
         elif before is None or before.status == "unsupported":
             return
         else:
             now = Standing("unsupported")
-        if before is None or (before.status, before.forms) != (now.status, now.forms):
+        if before is None or not before.says(now):
             yield Change(*key, now.status, None, now.ways)
         told.open = now
 
@@ -324,21 +333,13 @@ class Ranges:
             times.append(self.hidden_wake)
         if times:
             self._wake(key, min(times))
-        if not self.line.whole and any(self._flows(piece) for piece in pieces):
+        if not self.line.whole and any(flows(piece) for piece in pieces):
             self.flowing[key] = None
 
     def _at_told_times(self, piece: ZonePiece, told: Told) -> Iterator[ZonePiece]:
         """A piece that covers many times, at those of which something was told."""
         if not piece.zone.range(ANSWER).is_point:
-            for at in told.at:
-                zone = piece.zone.within(self.line.point(at).within(ANSWER))
-                if not zone.empty:
-                    yield replace(piece, zone=zone)
-
-    def _flows(self, piece: ZonePiece) -> bool:
-        """Whether time settles an absence of a piece for one time of the answer after the other."""
-        absences = (each for each in piece.needs if not each.positive)
-        return any(first != last for each in absences for first, last in [extent(piece.zone, each.high)])
+            yield from (part for at in told.at for part in inside(piece, self.line.point(at)))
 
     def _wake(self, key: Key, at: Number) -> None:
         self.wakes[key] = at
@@ -356,22 +357,21 @@ class Ranges:
         found = self.judged.get(key)
         if found is None:
             before, self.hidden_wake = self.hidden_wake, None
-            pieces = self.pieces(key)
+            pieces, left_out = self._at_any_time(key, EVER)
             sure: list[Stretch] = []
             maybe: list[Stretch] = []
-            turns: list[Number] = []
+            turned: list[Number] = []
             for piece in pieces:
                 times = self.line.of_range(piece.zone.range(ANSWER))
                 (maybe if piece.needs or piece.limits else sure).append(times)
-                for need in piece.needs:
-                    hidden = not need.positive and need.predicate in self.matchings
-                    delay = 0 if hidden else self.delays.of(need.predicate, need.arguments)
-                    for end in (need.low, need.high):
-                        turns += [at + delay for at in extent(piece.zone, end) if at is not None]
+                turned += ends(piece, self.delays, self.matchings)
             true = union(sure)
-            judged = Judged(true, minus([EVER], [*true, *maybe]))
             assert self.now is not None
-            next_turn = min((at for at in turns if at > self.now), default=None)
+            if left_out:
+                maybe += left_out
+                turned.append(self.now + 1)
+            judged = Judged(true, minus([EVER], [*true, *maybe]))
+            next_turn = min((at for at in turned if at > self.now), default=None)
             found = judged, _earliest(next_turn, self.hidden_wake)
             self.judged[key] = found
             self.hidden_wake = before
@@ -408,10 +408,9 @@ class Ranges:
             for at, standing in known.at.items():
                 if standing.status == "possible":
                     here = tuple(part for each in found.ways for part in inside(each, self.line.point(at)))
-                    known.at[at] = Standing("possible", as_set(each.form for each in here), here)
+                    known.at[at] = Standing("possible", here)
             if known.open is not None and known.open.status == "possible":
-                loose = tuple(each for each in found.ways if not each.is_fixed)
-                known.open = Standing("possible", as_set(each.form for each in loose), loose)
+                known.open = Standing("possible", tuple(each for each in found.ways if not each.is_fixed))
             self.watch(key, known, pieces, found.ways)
 
     def shed(self, change: Change) -> None:

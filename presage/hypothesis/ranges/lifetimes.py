@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from presage.hypothesis.delays import Delays
-from presage.hypothesis.ranges.patterns import Moment, RangePattern
 from presage.model.terms import Number
+from presage.patterns.zoned import Moment, RangePattern
 from presage.time.zones import ANSWER, START, Zone
 
 Patterns = Mapping[str, Sequence[RangePattern]]

@@ -12,22 +12,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from presage.hypothesis.literals import Argument, Open
-from presage.hypothesis.patterns import Fixed, with_values
 from presage.hypothesis.ranges.absences import MOST_TIMES, Absences
 from presage.hypothesis.ranges.comparing import Comparing
 from presage.hypothesis.ranges.counts import Counts
 from presage.hypothesis.ranges.memory import near
 from presage.hypothesis.ranges.merging import Merging
 from presage.hypothesis.ranges.partial import Partial, bits, given_of, ordered
-from presage.hypothesis.ranges.patterns import Counted, Moment, Need, RangePattern, at_most
 from presage.hypothesis.ranges.pieces import ZonePiece, apart, canonical, equations, overlap
 from presage.hypothesis.ranges.segments import Segment, cells, part_of, reach_of
 from presage.hypothesis.ranges.world import Values, World
 from presage.hypothesis.words import Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable, number
-from presage.model.values import Value, is_true, value_of
+from presage.model.values import is_true, value_of
+from presage.patterns.literals import Argument, Open
+from presage.patterns.premises import Fixed, with_values
+from presage.patterns.zoned import Counted, Moment, Need, RangePattern, at_most
 from presage.time.sameness import distinct, first_of, last_of, mapping, precedes
 from presage.time.stretches import BEGINNING, ENDLESS, EVER, Cut, Stretch
 from presage.time.zones import ANSWER, START, Constraint
@@ -45,9 +45,12 @@ class Matching:
         self.now: Number = 0
         self.answered = {each for each in pattern.arguments if not isinstance(each, Fixed)}
         self.merging = Merging(pattern, self.order, self.lookups, self.answered)
+        self.left_out: list[Stretch] = []
+        """Times of answers, without end, that the last pieces say nothing of: only single ones can be judged."""
 
     def pieces(self, arguments: Sequence[Argument], now: Number, times: Stretch = EVER) -> Iterator[ZonePiece]:
         """The pieces that lead to these arguments; a variable stands for any value that nothing gives."""
+        self.left_out.clear()
         start = self._bound(arguments, times)
         if start is None:
             return
@@ -264,7 +267,7 @@ class Matching:
         if not zone.empty:
             yield state.but(zone=zone, needs=(*state.needs, premise), whole=(*state.whole, premise))
 
-    def _in_time(self, premise: Need, given: Sequence[Value | None]) -> Constraint:
+    def _in_time(self, premise: Need, given: Sequence[Any]) -> Constraint:
         """A fact that begins then can still arrive: later than now minus its delay."""
         delay = self.world.delays.of(premise.predicate, given)
         return at_most(Moment(START, number(self.now - delay)), premise.low, (0, -1))
@@ -284,8 +287,9 @@ class Matching:
             if slots is None or any(slots[each] is not None for each in barred):
                 continue
             bound = state.but(slots=slots, grounded=state.grounded | bits(premise.arguments))
+            own = number(self.now - self.world.delays.of(premise.predicate, row))
             for each in self._settled(bound, barred):
-                yield from self._covered(each, premise, times, settled, is_met=True)
+                yield from self._covered(each, premise, times, own, is_met=True)
         yield from self._covered(state, premise, [], settled)
 
     def _covered(
@@ -357,6 +361,7 @@ class Matching:
                 return
             known = state.zone.range(bases[0])
             if not self.line.whole or known.low is None or known.high is None or known.high - known.low > MOST_TIMES:
+                self.left_out.append(self.line.of_range(state.zone.range(ANSWER)))
                 return
             for step in range(int(known.high - known.low) + 1):
                 fixed = self.line.point(known.low + step).within(bases[0])
@@ -378,7 +383,15 @@ class Matching:
         settled = tuple(distinct(map(put, state.settled)))
         given = self.comparing.given(state.grounded)
         grounded = all(given >> each & 1 for each in self.answered if state.slots[each] is not None)
-        parts = [(state.zone, limits)]
+        # Values that were not known when a premise was met may have a delay of their own.
+        timely = state.zone.within(
+            self._in_time(each, each.arguments)
+            for each in needs
+            if each.positive and each.amount is None and each.predicate not in self.world.delays.plain
+        )
+        if timely.empty:
+            return
+        parts = [(timely, limits)]
         # What is counted is asked for together with nothing that must be absent.
         for present in (each for each in needs if each.positive and each.amount is None):
             for absent in (each for each in (*needs, *settled) if not each.positive and each.amount is None):

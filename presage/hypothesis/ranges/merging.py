@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 
-from presage.hypothesis.patterns import Fixed, Lookup
 from presage.hypothesis.ranges.comparing import Comparing
 from presage.hypothesis.ranges.partial import Partial, slots_of, slots_of_lookups, times_of
-from presage.hypothesis.ranges.patterns import Counted, Need, RangePattern
 from presage.hypothesis.ranges.pieces import Evidence
-from presage.hypothesis.ranges.ranking import evidence_ranks
 from presage.model.terms import term_variables
+from presage.patterns.premises import Fixed, Lookup
+from presage.patterns.ranking import evidence_ranks
+from presage.patterns.zoned import Counted, Need, RangePattern
 from presage.time.sameness import mapping
 from presage.time.zones import ANSWER
 

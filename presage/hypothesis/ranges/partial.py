@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from presage.hypothesis.patterns import Fixed, Lookup
-from presage.hypothesis.ranges.patterns import Need, RangePattern
 from presage.hypothesis.ranges.pieces import Evidence
 from presage.hypothesis.words import Clause
 from presage.model.values import Value
+from presage.patterns.premises import Fixed, Lookup
+from presage.patterns.zoned import Need, RangePattern
 from presage.time.zones import ANSWER, Zone
 
 

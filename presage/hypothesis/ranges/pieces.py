@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from presage.hypothesis.literals import Argument, Open
-from presage.hypothesis.ranges.patterns import Moment, Need, at_most, inside
 from presage.hypothesis.words import Clause
 from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable
+from presage.patterns.literals import Argument, Open
+from presage.patterns.zoned import Moment, Need, at_most, inside
 from presage.time.sameness import distinct, mapping
 from presage.time.stretches import Stretch
 from presage.time.zones import ANSWER, START, Zone
@@ -38,7 +38,7 @@ class ZonePiece:
     loose: bool = False
     """Whether the answer's time is open though there is one alone at which so much counts."""
     cut_by: Any = None
-    """What took a part of it away, so that a change of that is a change of it."""
+    """What took a part of it away: what does so anew is a change of it."""
 
     @property
     def has_evidence(self) -> bool:
@@ -51,13 +51,13 @@ class ZonePiece:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether evidence fixes the answer's time."""
-        return not self.loose and self.free.range(ANSWER).is_point
+        """Whether evidence fixes the answer's time; where nothing but absence speaks for it, time does."""
+        return not self.loose and (self.free if self.because else self.zone).range(ANSWER).is_point
 
     @property
     def form(self) -> tuple[object, ...]:
         """The same as long as nothing arrives."""
-        return self.free, self.whole, self.because, self.limits, self.cut_by
+        return self.free, self.whole, self.because, self.limits
 
 
 def extent(zone: Zone, moment: Moment) -> tuple[Number | None, Number | None]:

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from presage.hypothesis.patterns import Fixed
-from presage.hypothesis.ranges.counted_sets import CountedSets, Found, ZonePart, outside
+from presage.hypothesis.ranges.counted_sets import CountedSets, ZonePart, outside
 from presage.hypothesis.ranges.partial import Partial
-from presage.hypothesis.ranges.patterns import OWN, Counted, Moment, Need, same
-from presage.hypothesis.ranges.patterns import inside as within
+from presage.hypothesis.ranges.pieces import extent
 from presage.model.terms import Number, Variable, number
 from presage.model.values import value_of
-from presage.time.zones import START, Zone
+from presage.patterns.premises import Fixed
+from presage.patterns.zoned import OWN, Counted, Moment, Need, same
+from presage.patterns.zoned import inside as within
+from presage.time.zones import START, Constraint, Zone
 
 MOST_TIMES = 16
 """A stretch of more times is not taken apart to see which of them are counted."""
@@ -45,31 +46,51 @@ class PremisesInside:
         """A case by which of some premises, each at one time, fall inside."""
         cases = [case]
         for premise in premises:
-            adds = self._added(state, counted, premise)
-            if adds is None or adds in {each.values for each in case[0].found}:
-                continue
             inside = within(premise.low, counted.need)
             following: list[Case] = []
-            for part, coming in cases:
-                zone = part.zone.within(inside)
-                if not zone.empty:
-                    new = [ZonePart(zone, part.free.within(inside), part.found)]
-                    for moment in _taken_times(adds, part.found):
-                        # At a time that is counted already it adds nothing.
-                        at = same(_moment_in(adds), moment)
-                        for each in new:
-                            both = each.zone.within(at)
-                            if not both.empty:
-                                following.append((ZonePart(both, each.free.within(at), each.found), coming))
-                        new = [rest for each in new for rest in outside(each, at)]
-                    for each in new:
-                        more = coming if self._is_among(adds, coming, each.zone) else (*coming, adds)
-                        following.append((each, more))
-                following += [(each, coming) for each in outside(part, inside)]
+            for cell, coming in cases:
+                for part in self._by_time(counted, premise, cell):
+                    adds = self._added(state, counted, premise, part.zone)
+                    if adds is None or adds in {each.values for each in part.found}:
+                        following.append((part, coming))
+                    else:
+                        following += self._adding(part, coming, adds, inside)
             cases = following
         return cases
 
-    def _added(self, state: Partial, counted: Counted, premise: Need) -> tuple[Any, ...] | None:
+    def _adding(
+        self, part: ZonePart, coming: tuple[tuple[Any, ...], ...], adds: tuple[Any, ...], inside: list[Constraint]
+    ) -> Iterator[Case]:
+        """A cell by whether a premise falls inside, and by whether what it adds is there already."""
+        zone = part.zone.within(inside)
+        if not zone.empty:
+            new = [ZonePart(zone, part.free.within(inside), part.found)]
+            for moment in _taken_times(adds, [*(each.values for each in part.found), *coming]):
+                # At a time that is counted already it adds nothing.
+                at = same(_moment_in(adds), moment)
+                for each in new:
+                    both = each.zone.within(at)
+                    if not both.empty:
+                        yield ZonePart(both, each.free.within(at), each.found), coming
+                new = [rest for each in new for rest in outside(each, at)]
+            for each in new:
+                yield each, coming if adds in coming else (*coming, adds)
+        for each in outside(part, inside):
+            yield each, coming
+
+    def _by_time(self, counted: Counted, premise: Need, cell: ZonePart) -> Iterator[ZonePart]:
+        """A cell by the time of a premise, where which times count hangs on more than where they lie."""
+        first, last = extent(cell.zone, premise.low)
+        if not self.sets.is_picky(counted) or first is None or last is None or not 0 < last - first < MOST_TIMES:
+            yield cell
+            return
+        for at in range(int(first), int(last) + 1):
+            fixed = list(same(premise.low, Moment(START, at)))
+            zone = cell.zone.within(fixed)
+            if not zone.empty:
+                yield ZonePart(zone, cell.free.within(fixed), cell.found)
+
+    def _added(self, state: Partial, counted: Counted, premise: Need, zone: Zone) -> tuple[Any, ...] | None:
         """What a premise adds if it falls inside, with a moment for its time; `None` if that is not known."""
         row = [each.value if isinstance(each, Fixed) else state.slots[each] for each in premise.arguments]
         filled = self.sets.bare(counted, state.slots)
@@ -79,7 +100,7 @@ class PremisesInside:
                 return None
             if not isinstance(argument, Fixed):
                 filled[argument] = value
-        at = state.zone.distance(premise.low.base, START) if premise.low.base != START else 0
+        at = zone.distance(premise.low.base, START) if premise.low.base != START else 0
         for values in self.sets.looked_up(counted, filled):
             known = self.sets.known(values, None if at is None else number(at + premise.low.offset))
             if not self.sets.holds(counted, known):
@@ -93,18 +114,6 @@ class PremisesInside:
                     found.append(value_of(term, known))
             return None if None in found else tuple(found)
         return None
-
-    def _is_among(self, adds: tuple[Any, ...], coming: Iterable[tuple[Any, ...]], zone: Zone) -> bool:
-        """Whether it may be what another premise adds already."""
-        for other in coming:
-            pairs = list(zip(adds, other, strict=True))
-            if all(
-                one == two
-                or (isinstance(one, Moment) and isinstance(two, Moment) and zone.distance(one.base, two.base) is None)
-                for one, two in pairs
-            ):
-                return True
-        return False
 
 
 def _single(premise: Need, cell: ZonePart) -> Iterator[tuple[ZonePart, list[Need]]]:
@@ -141,12 +150,12 @@ def _moment_in(adds: Sequence[Any]) -> Moment:
     return next(each for each in adds if isinstance(each, Moment))
 
 
-def _taken_times(adds: Sequence[Any], found: Iterable[Found]) -> Iterator[Moment]:
-    """The times at which what a premise adds is there already."""
-    for each in found:
-        pairs = list(zip(adds, each.values, strict=True))
+def _taken_times(adds: Sequence[Any], counted: Iterable[Sequence[Any]]) -> Iterator[Moment]:
+    """The times at which what a premise adds is counted already, as something that is there or by another premise."""
+    for values in counted:
+        pairs = list(zip(adds, values, strict=True))
         if all(isinstance(one, Moment) or one == value for one, value in pairs):
             for one, value in pairs:
-                if isinstance(one, Moment):
-                    yield Moment(START, value)  # type: ignore[arg-type]
+                if isinstance(one, Moment) and one != value:
+                    yield value if isinstance(value, Moment) else Moment(START, value)
                     break

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from presage.hypothesis.ranges.patterns import Moment, Need, at_most
 from presage.hypothesis.ranges.pieces import extent
+from presage.patterns.zoned import Moment, Need, at_most
 from presage.time.stretches import BEGINNING, ENDLESS, Stretch, TimeLine
 from presage.time.zones import START, Constraint, Zone
 

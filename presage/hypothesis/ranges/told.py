@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from presage.hypothesis.literals import Argument, Open
 from presage.hypothesis.ranges.pieces import ZonePiece, canonical
 from presage.model.terms import Number
-from presage.time.sameness import mapping
-from presage.time.stretches import Stretch
+from presage.patterns.literals import Argument, Open
+from presage.time.sameness import as_set, mapping
+from presage.time.stretches import ENDLESS, Stretch, TimeLine
 from presage.time.zones import ANSWER, Zone
 
 Arguments = tuple[Argument, ...]
@@ -21,8 +20,34 @@ class Standing:
     """What was told of one answer."""
 
     status: str
-    forms: Any = frozenset()
     ways: tuple[ZonePiece, ...] = ()
+
+    def says(self, other: Standing) -> bool:
+        """Whether somebody who was told this knows the other too: it is the same but for what time takes away."""
+        if self.status != other.status:
+            return False
+        if not self.ways and not other.ways:
+            return True
+        known = mapping()
+        for each in self.ways:
+            known.setdefault(each.form, []).append(each)
+        if as_set(each.form for each in other.ways) != as_set(known):
+            return False
+        return all(_are_among(each, known[each.form]) for each in other.ways)
+
+
+def _are_among(way: ZonePiece, known: list[ZonePiece]) -> bool:
+    """Whether the choices of a way are among those of ways of its form. Time alone only takes choices away, unless it
+    is time that speaks for them; and so do other ways that need less, but those are no matter of time."""
+    if way.cut_by and not any(each.cut_by and all(cut in each.cut_by for cut in way.cut_by) for each in known):
+        return False
+    if way.because:
+        return True
+    zones = [way.zone]
+    for each in known:
+        if each.zone.size == way.zone.size and each.needs == way.needs:
+            zones = [part for zone in zones for part in zone.without(each.zone)]
+    return not zones
 
 
 @dataclass(slots=True)
@@ -48,9 +73,12 @@ class Change:
 
 
 def inside(piece: ZonePiece, times: Stretch) -> Iterator[ZonePiece]:
-    zone = piece.zone.within(times.within(ANSWER))
+    """A piece at those times alone, as if it had been about no others."""
+    there = times.within(ANSWER)
+    zone, free = piece.zone.within(there), piece.free.within(there)
     if not zone.empty:
-        yield piece if zone is piece.zone else canonical(replace(piece, zone=zone))
+        is_there = zone is piece.zone and free is piece.free
+        yield piece if is_there else canonical(replace(piece, zone=zone, free=free))
 
 
 def beyond(piece: ZonePiece, taken: Iterable[Stretch]) -> Iterator[ZonePiece]:
@@ -60,6 +88,16 @@ def beyond(piece: ZonePiece, taken: Iterable[Stretch]) -> Iterator[ZonePiece]:
         zones = [part for zone in zones for part in zone.without(inside)]
     for zone in zones:
         yield piece if zone is piece.zone else canonical(replace(piece, zone=zone))
+
+
+def spoken_of(line: TimeLine, pieces: Iterable[ZonePiece], told: Told | None) -> Stretch | None:
+    """All times between the first and the last answer for which there is evidence, or of which something was told;
+    nothing if there are none, or no end of them."""
+    found = [line.of_range(each.zone.range(ANSWER)) for each in pieces if each.has_evidence]
+    found += [line.point(at) for at in told.at] if told is not None else []
+    if not found or any(each.last == ENDLESS for each in found):
+        return None
+    return Stretch(min(each.first for each in found), max(each.last for each in found))
 
 
 def is_open(arguments: Iterable[Argument]) -> bool:

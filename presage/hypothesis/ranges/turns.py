@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from presage.hypothesis.delays import Delays
-from presage.hypothesis.ranges.patterns import Amount, Need, at_most
 from presage.hypothesis.ranges.pieces import ZonePiece, extent
 from presage.model.terms import Number
+from presage.patterns.zoned import Amount, Need, at_most
 from presage.time.stretches import TimeLine
 
 
@@ -30,6 +30,21 @@ def turns(piece: ZonePiece, delays: Delays, derived: Collection[str], now: Numbe
                 yield end + delay
         if not piece.has_evidence and low is not None and _may_speak(piece, need, delay, delays):
             yield max(low, 0) + delay
+
+
+def ends(piece: ZonePiece, delays: Delays, derived: Collection[str]) -> Iterator[Number]:
+    """The times at which what is missing in a piece begins or ceases to be settled."""
+    for need in piece.needs:
+        hidden = not need.positive and need.predicate in derived
+        delay = 0 if hidden else delays.of(need.predicate, need.arguments)
+        for end in (need.low, need.high):
+            yield from (at + delay for at in extent(piece.zone, end) if at is not None)
+
+
+def flows(piece: ZonePiece) -> bool:
+    """Whether time settles an absence of a piece for one time of the answer after the other."""
+    absences = (each for each in piece.needs if not each.positive)
+    return any(first != last for each in absences for first, last in [extent(piece.zone, each.high)])
 
 
 def _may_speak(piece: ZonePiece, absence: Need, delay: Number, delays: Delays) -> bool:

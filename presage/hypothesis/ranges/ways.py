@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from presage.hypothesis.literals import Open
 from presage.hypothesis.ranges.covering import Values, arranged, equal, is_kin, placed, with_values
-from presage.hypothesis.ranges.patterns import Need
 from presage.hypothesis.ranges.pieces import ZonePiece, canonical, merged
-from presage.hypothesis.ranges.ranking import evidence_ranks
-from presage.hypothesis.words import MIRRORED, Clause, show_clause
-from presage.model.formulas import Comparison
+from presage.hypothesis.words import Clause, show_clause
+from presage.model.formulas import MIRRORED, Comparison
 from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable
 from presage.model.values import is_true, value_of
+from presage.patterns.literals import Open
+from presage.patterns.ranking import evidence_ranks
+from presage.patterns.zoned import Need
 from presage.time.sameness import as_set, distinct, mapping, mark
 from presage.time.stretches import Stretch, TimeLine, minus, union
 from presage.time.zones import ANSWER, Zone, joined

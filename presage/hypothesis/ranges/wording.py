@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from presage.hypothesis.patterns import Fixed
 from presage.hypothesis.ranges.counted_sets import CountedSets, ZonePart
-from presage.hypothesis.ranges.patterns import OWN, OWN_TIME, Counted, Moment
-from presage.hypothesis.words import MIRRORED, OPPOSITES, Clause
-from presage.model.formulas import Comparison
+from presage.hypothesis.words import Clause
+from presage.model.formulas import MIRRORED, OPPOSITES, Comparison
 from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, term_variables
+from presage.patterns.premises import Fixed
+from presage.patterns.zoned import OWN, OWN_TIME, Counted, Moment
 
 
 class Wording:

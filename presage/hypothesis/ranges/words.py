@@ -10,14 +10,14 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from presage.hypothesis.literals import Open, show
-from presage.hypothesis.ranges.patterns import OWN_TIME, Amount, Moment, Need
 from presage.hypothesis.ranges.pieces import ZonePiece, extent
 from presage.hypothesis.ranges.segments import reach_of
 from presage.hypothesis.words import show_clause
 from presage.model.formulas import Comparison
 from presage.model.printer import show_number, show_term
 from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, subterms
+from presage.patterns.literals import Open, show
+from presage.patterns.zoned import OWN_TIME, Amount, Moment, Need
 from presage.time.sameness import comparable, distinct, texts_of
 from presage.time.stretches import ENDLESS, Stretch, TimeLine
 from presage.time.zones import ANSWER, START, Constraint, Zone

@@ -16,11 +16,10 @@ from sqlglot import exp
 from presage.errors import Span, nearest
 from presage.languages.cql.relations import NUMBERS, RelationColumn
 from presage.languages.writing import joined, never
-from presage.model.formulas import And, Comparison, Formula, Or, Top
+from presage.model.formulas import OPPOSITES, And, Comparison, Formula, Or, Top
 from presage.model.terms import Arithmetic, Case, Constant, Function, Negative, Term, number
 
 COMPARED = {exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
-OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 CALCULATED = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 # Functions by their node: our name, the kinds of the arguments, the kind of the result.
 FUNCTIONS: dict[type[Any], tuple[str, str]] = {
@@ -244,7 +243,7 @@ class CqlExpressions:
             right, other = self.term(node.expression)
             _comparable(one, other, node, span)
             operator = COMPARED[type(node)]
-            found: Formula = Comparison(operator if holds else OPPOSITE[operator], left, right, span=span)
+            found: Formula = Comparison(operator if holds else OPPOSITES[operator], left, right, span=span)
             found = joined(And, (*self.before, found), span)
             self.before = outer
             return found

@@ -54,6 +54,8 @@ class _Case:
 
 
 class DeclareSteps(OwnSteps):
+    repeats = True  # two events of a moment may have the same data; which events are the same is seen below
+
     def __init__(self, subject: Subject, emit: str | None, constraints: Sequence[Written]) -> None:
         super().__init__(subject, emit)
         self.constraints = constraints
@@ -111,7 +113,7 @@ class DeclareSteps(OwnSteps):
 
     def _occurrences(self, facts: list[Fact], time: Number) -> list[tuple[Value, ActivityEvent]]:
         """The events of a moment in the order in which they came; data belong to the event before them or, where there
-        is none, after them."""
+        is none, after them. An event that is said again is the same one, unless it has data that the other has not."""
         found: list[tuple[Value, ActivityEvent]] = []
         last: dict[Value, ActivityEvent] = {}
         early: dict[Value, dict[str, Value]] = {}
@@ -126,7 +128,14 @@ class DeclareSteps(OwnSteps):
             elif fact.predicate == DATA:
                 data = last[case].data if case in last else early.setdefault(case, {})
                 data[str(fact.arguments[1])] = fact.arguments[2]
-        return found
+        seen: dict[tuple[Value, str], list[ActivityEvent]] = {}
+        distinct = []
+        for case, event in found:
+            alike = seen.setdefault((case, event.activity), [])
+            if not any(event.data.items() <= each.data.items() for each in alike):
+                alike.append(event)
+                distinct.append((case, event))
+        return distinct
 
     def _told(self, case: Value, time: Number, now: Number, is_complete: bool) -> Iterator[Answer]:
         known = self.cases[case]

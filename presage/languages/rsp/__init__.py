@@ -147,6 +147,10 @@ class _Reader:
                 patterns.notes.append(Note("ORDER BY is left out: answers have no order but that of time", where))
             node = node.p
         ways = patterns.ways(node.p if node.name == "Project" else node, patterns.default)
+        asked = [str(each) for each in algebra.get("PV") or ()] if kind == "SelectQuery" else []
+        if kind == "ConstructQuery":
+            asked = [str(each) for triple in template or () for each in triple if isinstance(each, Name)]
+        ways = patterns.grouped(ways, asked)
         when, extra = self._arrived()
         told = name if self.clauses.mode == "RSTREAM" else self.predicates.fresh(f"{name}_all")
         every = sorted({each.step for each in self.clauses.windows}) if not when else []

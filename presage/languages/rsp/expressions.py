@@ -18,10 +18,9 @@ from presage.errors import Span
 from presage.io.rdf import XSD, literal
 from presage.languages.rsp.clauses import Misread
 from presage.languages.writing import joined, never
-from presage.model.formulas import And, Comparison, Formula, Or, Top
+from presage.model.formulas import OPPOSITES, And, Comparison, Formula, Or, Top
 from presage.model.terms import Arithmetic, Case, Constant, Function, Negative, Term, Variable
 
-OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 TRUE = Constant(f'"true"^^<{XSD}boolean>')
 FALSE = Constant(f'"false"^^<{XSD}boolean>')
 FUNCTIONS = {
@@ -230,7 +229,7 @@ class RspExpressions:
                 return never(span) if wanted else Top(span=span)
             return joined(Or if wanted else And, parts, span)
         right = self.term(node.other)
-        sign = operator if holds else OPPOSITE[operator]
+        sign = operator if holds else OPPOSITES[operator]
         found = Comparison(sign, left, right, span=span)
         if sign in ("=", "!="):
             return found

@@ -19,7 +19,7 @@ from rdflib.term import BNode, URIRef
 from rdflib.term import Variable as Name
 
 from presage.errors import Note, Span
-from presage.languages.rsp.alternatives import BodyAlternative, counts
+from presage.languages.rsp.alternatives import BodyAlternative, counts, hidden_keys
 from presage.languages.rsp.clauses import CQELS, CSPARQL, Clauses, Misread, StreamWindow, iri_of
 from presage.languages.rsp.data import Data, MatchedData
 from presage.languages.rsp.expressions import RspExpressions, Unbound, constant
@@ -368,7 +368,7 @@ class Patterns:
         for name in wanted:
             if name in outer:
                 self.scope[name] = outer[name]
-        inner = self.ways(node.p, place)
+        inner = self.grouped(self.ways(node.p, place), wanted)
         chosen = dict(self.scope)
         self.scope = outer
         for name in wanted:
@@ -378,6 +378,13 @@ class Patterns:
         if not distinct and not any(counts(way.body) for way in shown):
             return shown
         return self.as_facts(shown, "nested")
+
+    def grouped(self, ways: list[BodyAlternative], wanted: Iterable[str]) -> list[BodyAlternative]:
+        """Groups by what nobody asks for are groups all the same: they are told apart before that is left out."""
+        hidden = {name for way in ways for name in hidden_keys(way, wanted)}
+        told = hidden.union(wanted)
+        shown = [replace(way, bound=tuple(each for each in way.bound if each[0] in told)) for way in ways]
+        return self.as_facts(shown, "groups") if hidden else ways
 
     def as_facts(self, ways: list[BodyAlternative], hint: str) -> list[BodyAlternative]:
         """The solutions as facts, each once: a predicate for each set of variables that is bound."""

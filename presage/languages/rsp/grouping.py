@@ -46,11 +46,13 @@ class RspGrouping:
         shared = {term.name for _, term in way.bound if isinstance(term, Variable)}
         ways = [way]
         several = len(inner) != 1
+        # Where all that is to be counted may be unbound, a group of which nothing is counted is there all the same.
+        may_be_none = several and any(each.name == "Aggregate_Count" and isinstance(each.vars, Name) for each in node.A)
         for each in node.A:
             ways = [more for one in ways for more in self._one_aggregate(each, one, body, known, keys, shared, several)]
         result = []
         for each in ways:
-            if group.expr and (not counts(each.body) or not shared):
+            if group.expr and (may_be_none or not counts(each.body) or not shared):
                 # Nothing else says that there is such a group.
                 apart: dict[str, Term] = {
                     name: self.patterns.variables.variable(name)

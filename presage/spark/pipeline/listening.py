@@ -65,6 +65,7 @@ class Listener(StreamingQueryListener):
         found.late += told.get("late") or 0
         found.skipped += sum(row["rows"] or 0 for name, row in observed.items() if name.startswith(SKIPPED))
         shards = observed.get(OBSERVED, {})
+        found.skipped += shards.get("aside") or 0
         if shards.get("clock") is not None:
             found.open, found.state_bytes = shards["open"], shards["state"]
             found.step_seconds, found.clock = shards["seconds"], shards["clock"]

@@ -29,12 +29,16 @@ from presage.pipeline.metrics import LOCAL, Measures, ShownMeasures
 from presage.pipeline.reading import Pipeline
 from presage.rewrite.units import Units
 from presage.spark.call import all_rows
+from presage.spark.pipeline.begun import BegunCheckpoint
+from presage.spark.pipeline.folders import SparkFolder
 from presage.spark.pipeline.listening import Listener, SparkMetrics, counted
 from presage.spark.pipeline.sinks import Lines, Sinks
 from presage.spark.pipeline.sources import Sources
-from presage.spark.session import keep_private, local_session, temporary_home
+from presage.spark.session import keep_private, local_session, tell_no_ends, temporary_home, while_java_lives
 from presage.spark.troubles import UNTOLD, about_state, is_sparks, own_words, reason
 
+HISTORY = 32 << 20
+"""Bytes of what came that all shards together keep as history, for rules that come later."""
 PATIENCE = 60.0
 """Seconds that a micro-batch gets to end when the pipeline is asked to stop."""
 LOOK = 0.1
@@ -52,7 +56,11 @@ class RunningPipeline:
         show: Lines,
         changed: Callable[[], None] | None = None,
         spark: SparkSession | None = None,
+        say: Callable[[str], None] = lambda said: None,
+        backfill: bool = False,
     ) -> None:
+        """`say` is told what is to be known at the start. `backfill`: where rules have changed, queries that are new
+        are given the history that is kept."""
         assert checked.ok and checked.report is not None
         self.pipeline, self.report = checked.pipeline, checked.report
         self.measures = Measures(self.pipeline.name)
@@ -62,6 +70,8 @@ class RunningPipeline:
         self.failure: BaseException | None = None
         self.warnings: list[str] = []
         self.held: HeldCheckpoint | None = None
+        self.say, self.backfill = say, backfill
+        self.going_on: BegunCheckpoint | None = None
 
     def run(self, stop: threading.Event) -> None:
         """Runs to the end, or until it is asked to stop; whatever goes wrong is a `PresageError`, without secrets."""
@@ -76,7 +86,8 @@ class RunningPipeline:
             # Before Spark starts, which takes a while; a batch run remembers nothing.
             if (checkpoint := self.pipeline.values.get("checkpoint")) is not None:
                 self.held = HeldCheckpoint(self.pipeline.local(str(checkpoint)))
-            self._run(stop, shown)
+            with while_java_lives():
+                self._run(stop, shown)
         except PresageError as found:
             raise PresageError(self.pipeline.hidden(str(found))) from None
         except Exception as found:
@@ -86,7 +97,8 @@ class RunningPipeline:
         finally:
             shown.close()
             if self.owns_spark and self.spark is not None:
-                self.spark.stop()
+                with suppress(Exception):  # Java may be gone.
+                    self.spark.stop()
             if self.held is not None:
                 self.held.let_go()
 
@@ -135,15 +147,29 @@ class RunningPipeline:
     def _rows(self, report: Report) -> tuple[bool, DataFrame]:
         assert report.findings is not None
         sources = Sources(self.spark, self.pipeline, report.findings.subject.predicates)
+        facts, clock, shards = sources.facts(), sources.clock(), self.pipeline.shards
+        if self.pipeline.streams:
+            self.going_on = found = self._goes_on(clock is not None)
+            facts, shards = found.in_order(facts), found.shards(shards)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", UserWarning)
-            found = all_rows(
-                report.program, sources.facts(), time=sources.time(), arrives=sources.arrives() or None,
-                static=sources.static(), tables=sources.tables(), emit=self.pipeline.emit, shards=self.pipeline.shards,
-                clock=sources.clock(), times=self.pipeline.values.get("times"), zone=self.pipeline.values.get("zone"),
+            rows = all_rows(
+                report.program, facts, time=sources.time(), arrives=sources.arrives() or None,
+                static=sources.static(), tables=sources.tables(), emit=self.pipeline.emit, shards=shards,
+                clock=clock, times=self.pipeline.values.get("times"), zone=self.pipeline.values.get("zone"),
+                most_per_key=self.pipeline.values.get("most_per_key") if self.pipeline.streams else None,
+                going_on=None if self.going_on is None else self.going_on.taken,
             )  # fmt: skip
         self.warnings += [str(each.message) for each in told if issubclass(each.category, UserWarning)]
-        return found
+        for said in () if self.going_on is None else self.going_on.said:
+            self.say(said)
+        return rows
+
+    def _goes_on(self, has_clock: bool) -> BegunCheckpoint:
+        shards = max(1, self.pipeline.shards)
+        history = int(self.pipeline.serve.get("history_bytes", HISTORY)) // shards
+        folder = self.pipeline.local(str(self.pipeline.values["checkpoint"]))
+        return BegunCheckpoint(SparkFolder(self.spark, folder), has_clock, self.backfill, history)
 
     def _start(self, rows: DataFrame, sinks: Sinks, listener: Listener, stop: threading.Event) -> Any:
         started = threading.Event()
@@ -155,6 +181,8 @@ class RunningPipeline:
                 raise PresageError("the pipeline was asked to stop")
             try:
                 sinks.write(batch, number)
+                if self.going_on is not None:
+                    self.going_on.note()
             except BaseException as found:
                 self.failure = self.failure or found
                 raise
@@ -239,6 +267,7 @@ def quiet_session(master: str, shards: int, name: str, given: Mapping[str, str])
         last = (home / "spark.log").read_text(errors="replace").strip().split("\n")[-1]
         raise PresageError(f"Spark does not start: {reason(found)} ({last})") from None
     spark.sparkContext.setLogLevel("OFF")
+    tell_no_ends(spark)
     return spark
 
 

@@ -8,7 +8,7 @@ its answer as key.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, tzinfo
 from fractions import Fraction
 from typing import Any
@@ -21,6 +21,7 @@ from presage.io.moments import in_order, moment_text, zone_called
 from presage.pipeline.reading import Part, Pipeline
 from presage.rewrite.units import Units
 from presage.spark.call import late_facts
+from presage.spark.pipeline.folders import SparkFolder
 from presage.spark.troubles import before_sinks, is_sparks, reason
 
 Lines = Callable[[Part, list[dict[str, Any]]], None]
@@ -87,7 +88,7 @@ class Sinks:
     def _folder(self, part: Part, rows: DataFrame, batch: int) -> None:
         """Writes beside, then renames: what has a micro-batch's name is whole."""
         folder = self.pipeline.local(part.text("path"))
-        files = _Files(rows.sparkSession, folder)
+        files = SparkFolder(rows.sparkSession, folder)
         self._own(part, files, batch)
         whole, beside = f"batch={batch}", f".batch={batch}.tmp"
         if files.exists(whole):
@@ -96,7 +97,7 @@ class Sinks:
         rows.write.format(part.format).mode("overwrite").options(**options).save(files.path(beside))
         files.rename(beside, whole)
 
-    def _own(self, part: Part, files: _Files, batch: int) -> None:
+    def _own(self, part: Part, files: SparkFolder, batch: int) -> None:
         """Refuses a folder with the answers of another run: its micro-batches have the same numbers."""
         owner = files.read(MARK)
         if owner is None and batch == 0 and not files.entries():
@@ -141,44 +142,3 @@ def _time(given: int | str | datetime | None, zone: tzinfo) -> int | str | None:
 
 def _target(part: Part) -> str:
     return part.text("path") or part.text("table") or part.text("topic") or part.format
-
-
-class _Files:
-    """A folder wherever Spark can write one."""
-
-    def __init__(self, spark: Any, folder: str) -> None:
-        self.folder = folder
-        self.java = spark._jvm.org.apache.hadoop.fs
-        self.system = self.java.Path(folder).getFileSystem(spark._jsc.hadoopConfiguration())
-
-    def path(self, name: str) -> str:
-        return f"{self.folder}/{name}"
-
-    def exists(self, name: str) -> bool:
-        return bool(self.system.exists(self.java.Path(self.path(name))))
-
-    def entries(self) -> Iterable[str]:
-        folder = self.java.Path(self.folder)
-        return (
-            [each.getPath().getName() for each in self.system.listStatus(folder)] if self.system.exists(folder) else []
-        )
-
-    def rename(self, name: str, to: str) -> None:
-        if not self.system.rename(self.java.Path(self.path(name)), self.java.Path(self.path(to))):
-            raise PresageError(f"{self.path(to)} could not be put in place")
-
-    def read(self, name: str) -> str | None:
-        if not self.exists(name):
-            return None
-        stream = self.system.open(self.java.Path(self.path(name)))
-        try:
-            return bytes(stream.readAllBytes()).decode()
-        finally:
-            stream.close()
-
-    def write(self, name: str, text: str) -> None:
-        stream = self.system.create(self.java.Path(self.path(name)), True)
-        try:
-            stream.write(bytearray(text.encode()))
-        finally:
-            stream.close()

@@ -122,7 +122,7 @@ function rules(found) {
 function whatIf(needed, onSuppose) {
   const wanted = needed.filter((text) => !isAbsence(text) && /@-?[\d.]/.test(`@${splitFact(text)[1]}`));
   const field = element("textarea", { rows: String(Math.max(2, wanted.length)), spellcheck: "false", "aria-label": "Facts to think of as arrived, one a line" });
-  field.value = wanted.join("\n");
+  field.value = facts(wanted).join("\n");
   const told = element("div", { class: "would", role: "status" });
   const ask = async () => {
     told.replaceChildren(element("p", { class: "quiet", text: "…" }));
@@ -132,8 +132,9 @@ function whatIf(needed, onSuppose) {
       told.replaceChildren(element("p", { class: "quiet", text: "Then it would be said:" }), ...lines.map(({ status, answer, tone, needs }) =>
         element("div", { class: `${status} ${tone ?? ""} said` }, glyph(status, tone ?? ""), element("span", { text: `${status} ${showFact(answer)}` }), element("span", { class: "quiet", text: needs?.length ? ` needs ${facts(needs).join(", ")}` : "" }))));
     } catch (problem) {
-      told.replaceChildren(element("p", { class: "problem", text: problem.message }));
+      told.replaceChildren(element("p", { class: "problem", text: showSentence(problem.message) }));
     }
+    told.scrollIntoView({ block: "nearest" });
   };
   return element("details", { class: "what-if" }, element("summary", { text: "What if…" }), element("p", { class: "quiet", text: "these facts arrived now? The run itself is not changed." }), field, element("button", { type: "button", text: "Say what would be", onclick: ask }), told);
 }

@@ -11,7 +11,7 @@ import { fillNewest, fillUrgent } from "./overview.js";
 import { connect } from "./source.js";
 import { storyOf } from "./story.js";
 import { Table } from "./table.js";
-import { STATUSES, describe, element, setClock, showCount, showTime, showsClock, timeNumber } from "./text.js";
+import { STATUSES, describe, element, readFact, readTime, setClock, showCount, showTime, showsClock, timeNumber } from "./text.js";
 import { Timeline } from "./timeline.js";
 
 const at = (id) => document.getElementById(id);
@@ -434,6 +434,14 @@ function goToAnswer(key) {
   return openAnswer(key);
 }
 
+// On a phone what is beside the picture lies over it.
+function showOnTimeline(key) {
+  goToAnswer(key);
+  if (!narrow.matches) return;
+  hideSide();
+  at("timeline").scrollIntoView({ block: "start" });
+}
+
 async function openAnswer(key, focus = true) {
   opened = key;
   timeline.mark(key);
@@ -443,8 +451,8 @@ async function openAnswer(key, focus = true) {
     const given = await source.answer(key, past ? past.step : null);
     const row = shownModel().rows.get(key);
     const words = about.words?.[row?.query];
-    const onSuppose = about.can_suppose ? (facts) => source.suppose(facts, past ? past.step : null) : null;
-    content = answerDetails(given, { tone: toneOf(row), means: words?.means ?? "", onSuppose, onShow: row && !isTable() ? () => goToAnswer(key) : null });
+    const onSuppose = about.can_suppose ? (facts) => source.suppose(facts.map((text) => readFact(text, timeline.now ?? 0)), past ? past.step : null) : null;
+    content = answerDetails(given, { tone: toneOf(row), means: words?.means ?? "", onSuppose, onShow: row && !isTable() ? () => showOnTimeline(key) : null });
   } catch (problem) {
     content = [element("h2", { text: key }), element("p", { class: "quiet", text: problem.message })];
   }
@@ -528,14 +536,7 @@ function showTable(on) {
 }
 
 function jump() {
-  const written = at("jump").value.trim();
-  let time = timeNumber(written);
-  if (time === null && about.tick_milliseconds !== null) {
-    const base = new Date(Date.parse(about.start) + (timeline.now ?? 0) * about.tick_milliseconds).toISOString();
-    const clock = /^(?:(\d\d-\d\d) )?(\d\d:\d\d(?::\d\d)?)$/.exec(written);
-    const text = clock ? `${base.slice(0, 5)}${clock[1] ?? base.slice(5, 10)}T${clock[2].padEnd(8, ":00")}Z` : /^\d{4}-\d\d-\d\d/.test(written) ? `${written.slice(0, 10)}T${(written.slice(11, 19) || "00:00:00").padEnd(8, ":00")}Z` : "";
-    time = text ? timeNumber(text) : null;
-  }
+  const time = readTime(at("jump").value, timeline.now ?? 0);
   at("jump").setAttribute("aria-invalid", time === null);
   if (time !== null) timeline.centre(time);
 }

@@ -139,6 +139,7 @@ export function grouping(rows, filter, keys) {
   if (rows.length <= MOST_SINGLE_LANES || filter.only !== null) return null;
   // The first variable that puts several answers together; one that all queries have goes before one that some lack.
   let second = null;
+  let only = null;
   for (const key of keys) {
     const names = new Set();
     let lacking = false;
@@ -147,11 +148,12 @@ export function grouping(rows, filter, keys) {
       names.add(groupName(row, key));
       if (names.size > rows.length * 0.7) break;
     }
+    if (names.size === 1 && !lacking) only ??= key;
     if (names.size < 2 || names.size > rows.length * 0.7) continue;
     if (!lacking) return key;
     second ??= key;
   }
-  if (second !== null) return second;
+  if (second !== null || only !== null) return second ?? only;
   return rows.length <= 300 ? null : (keys[0] ?? "query");
 }
 
@@ -178,7 +180,7 @@ export function lanesOf(rows, by, queries, order, opened) {
   const found = [...groups.values()];
   // A lane stays where it is while things happen in it, unless people want what is urgent or likely on top.
   if (order === "newest" || order === "name") found.sort((a, b) => natural(a.name, b.name));
-  const lanes = [all];
+  const lanes = found.length > 1 ? [all] : [];
   for (const group of found) {
     if (group.rows.length === 1) lanes.push(single(group.rows[0]));
     else {

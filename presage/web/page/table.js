@@ -4,6 +4,7 @@ import { glyph } from "./marks.js";
 import { element, showConfidence, showFact, showTime, timeNumber } from "./text.js";
 
 const ROWS = 100;
+const COLUMNS = 7;
 
 export class Table {
   constructor({ body, where, before, after }, onChoose, toneOf) {
@@ -31,6 +32,7 @@ export class Table {
     // Rows stay where they are and are filled anew, so that nobody loses their place.
     while (this.body.rows.length > shown.length) this.body.deleteRow(-1);
     while (this.body.rows.length < shown.length) this.body.append(this.makeRow());
+    this.body.parentElement.classList.toggle("unlikely", shown.every((row) => row.confidence === null));
     shown.forEach((row, place) => this.fill(this.body.rows[place], row));
     this.where.textContent = `page ${this.page + 1} of ${pages}, ${this.rows.length.toLocaleString("en")} answers`;
     this.before.disabled = this.page === 0;
@@ -39,7 +41,7 @@ export class Table {
 
   makeRow() {
     const line = element("tr");
-    for (let cell = 0; cell < 6; cell++) line.append(element("td"));
+    for (let cell = 0; cell < COLUMNS; cell++) line.append(element("td"));
     line.cells[1].append(element("button", { type: "button", onclick: () => this.onChoose(line.row) }));
     return line;
   }
@@ -51,9 +53,12 @@ export class Table {
     line.className = `${row.status} ${tone}`;
     line.cells[0].replaceChildren(glyph(row.status, tone), ` ${row.status}`);
     line.cells[1].firstChild.textContent = showFact(row.answer);
-    line.cells[2].replaceChildren(...row.because.map((text) => element("div", { text: showFact(text) })));
-    line.cells[3].replaceChildren(...row.needs.map((text) => element("div", { text: showFact(text) })));
-    line.cells[4].textContent = showTime(timeNumber(row.decided_by));
-    line.cells[5].textContent = showConfidence(row.confidence);
+    line.cells[2].textContent = showTime(timeNumber(row.now));
+    // What is refuted says what spoke for it when it was last possible.
+    const { because, needs, decided_by: due } = row.was ?? row;
+    line.cells[3].replaceChildren(...because.map((text) => element("div", { text: showFact(text) })));
+    line.cells[4].replaceChildren(...needs.map((text) => element("div", { text: showFact(text) })));
+    line.cells[5].textContent = showTime(timeNumber(due));
+    line.cells[6].textContent = showConfidence(row.confidence);
   }
 }

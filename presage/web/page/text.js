@@ -139,6 +139,24 @@ export function showFact(text) {
   return when === "" ? what : `${what}@${showWritten(when)}`;
 }
 
+// A time as people type it: a number, a timestamp, a day, or by the clock of the day that `near` lies in; null where it is none.
+export function readTime(written, near = 0) {
+  const text = written.trim();
+  const time = timeNumber(text);
+  if (time !== null || clock.tick === null) return time;
+  const base = new Date(clock.start + near * clock.tick).toISOString();
+  const found = /^(?:(\d\d-\d\d) )?(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)$/.exec(text);
+  if (found) return timeNumber(`${base.slice(0, 5)}${found[1] ?? base.slice(5, 10)}T${found[2].padEnd(8, ":00")}Z`);
+  return /^\d{4}-\d\d-\d\d/.test(text) ? timeNumber(`${text.slice(0, 10)}T${(text.slice(11, 19) || "00:00:00").padEnd(8, ":00")}Z`) : null;
+}
+
+// A fact as people type it, with its time as a number.
+export function readFact(written, near = 0) {
+  const [what, when] = splitFact(written.trim());
+  const time = when === "" || !clock.shown ? null : readTime(when, near);
+  return time === null ? written.trim() : `${what}@${time}`;
+}
+
 // A sentence about facts and times, with its times in the way the axis shows them.
 export function showSentence(text) {
   if (!clock.shown) return text;

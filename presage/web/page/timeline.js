@@ -307,7 +307,13 @@ export class Timeline {
       made.push(svg("line", { x1: this.x(middle), x2: this.x(Math.max(...ends)), y1: lower, y2: lower, class: "span rest" }));
     }
     if (deadline !== null) made.push(deadlineMark(this.x(deadline), lower - 7, lower + 7));
-    for (const fact of placed) made.push(this.factAt(fact, lower, row, deadline ?? low));
+    // What is there and what must be absent at one time are both to be seen.
+    const there = new Set(placed.filter((fact) => !fact.absence).map((fact) => fact.from));
+    const absent = new Set(placed.filter((fact) => fact.absence).map((fact) => fact.from));
+    for (const fact of placed) {
+      const shared = !fact.stretch && !fact.open && there.has(fact.from) && absent.has(fact.from);
+      made.push(this.factAt(fact, shared ? lower + (fact.absence ? 4.5 : -4.5) : lower, row, deadline ?? low));
+    }
     if (row.was) for (const mark of made) mark.classList.add("over");
     made.push(...this.answerAt(row, this.rowHeight * 0.3, lane));
     if (start === null && row.status === "possible") {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from presage.hypothesis.literals import Open
+from presage.patterns.literals import Open
 
 
 def rank(value: Any) -> tuple[Any, ...]:

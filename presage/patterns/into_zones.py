@@ -11,11 +11,12 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from presage.hypothesis.edges import parts_of
-from presage.hypothesis.finish import NoPatterns
-from presage.hypothesis.patterns import START as NO_VARIABLE
-from presage.hypothesis.patterns import Pattern, PatternCondition, Premise, Tally, Time
-from presage.hypothesis.ranges.patterns import (
+from presage.model.terms import Number, number, term_variables
+from presage.patterns.edges import parts_of
+from presage.patterns.finish import MOST_PATTERNS, TOO_MANY, NoPatterns
+from presage.patterns.premises import START as NO_VARIABLE
+from presage.patterns.premises import Pattern, PatternCondition, Premise, Tally, Time
+from presage.patterns.zoned import (
     OWN,
     Counted,
     Moment,
@@ -26,20 +27,22 @@ from presage.hypothesis.ranges.patterns import (
     factors,
     same,
 )
-from presage.hypothesis.unfold import MOST_PATTERNS, TOO_MANY
-from presage.model.terms import Number, number, term_variables
 from presage.time.zones import ANSWER, START, Bound, Constraint, Zone
 
 
 def range_patterns(found: Iterable[Pattern], whole: bool) -> list[RangePattern]:
     """Patterns in this form, with their factors; raises `NoPatterns`."""
     made: list[RangePattern] = []
-    for pattern in found:
-        for read in _Reader(pattern, whole).read():
-            made += factors(read)
-            if len(made) > MOST_PATTERNS:
-                raise NoPatterns(TOO_MANY, pattern.rules)
+    for read in in_zones(found, whole):
+        made += factors(read)
+        if len(made) > MOST_PATTERNS:
+            raise NoPatterns(TOO_MANY, read.rules)
     return made
+
+
+def in_zones(found: Iterable[Pattern], whole: bool) -> Iterator[RangePattern]:
+    """Patterns in this form; raises `NoPatterns`."""
+    return (read for pattern in found for read in _Reader(pattern, whole).read())
 
 
 class _Reader:
@@ -192,6 +195,10 @@ class Tallied:
         """The times that what is counted is not before, or not after, and whether they count."""
         if not self.is_own:
             yield self.own, True
+            return
+        if self.zone.empty:
+            # Nothing can count: a stretch without times.
+            yield Moment(ANSWER, 0 if latest else 1), True
             return
         for other in range(self.reader.size):
             bound = self.zone.bound(self.own.base, other) if latest else self.zone.bound(other, self.own.base)

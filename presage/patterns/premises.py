@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from presage.hypothesis.edges import Edge
 from presage.model.statements import Rule
 from presage.model.terms import Number, Term
 from presage.model.values import Value
+from presage.patterns.edges import Edge
 
 START = -1
 """The number of the start of the stream among the times of a pattern."""

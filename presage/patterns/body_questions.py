@@ -18,9 +18,9 @@ from presage.core.formulas import (
     uses_now,
 )
 from presage.core.reach import EVERYWHERE
-from presage.hypothesis.clause import When
 from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Arithmetic, Constant, Now, Term
+from presage.patterns.clause import When
 
 
 def selects_again(formula: Formula) -> bool:

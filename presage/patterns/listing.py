@@ -9,17 +9,16 @@ from itertools import count
 from math import ceil, floor
 from typing import Any
 
-from presage.hypothesis.clause import When
-from presage.hypothesis.edges import parts_of
-from presage.hypothesis.finish import NoPatterns
-from presage.hypothesis.patterns import START, Argument, Fixed, Lookup, Pattern, PatternCondition, Premise, Tally, Time
-from presage.hypothesis.unfold import ANSWER_TIME, Unfolded
-from presage.hypothesis.words import OPPOSITES
-from presage.model.formulas import Atom
+from presage.model.formulas import OPPOSITES, Atom
 from presage.model.printer import show_atom, show_number, show_term
 from presage.model.statements import Query, Rule
 from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable, term_variables
 from presage.model.values import Value
+from presage.patterns.clause import When
+from presage.patterns.edges import parts_of
+from presage.patterns.finish import NoPatterns
+from presage.patterns.premises import START, Argument, Fixed, Lookup, Pattern, PatternCondition, Premise, Tally, Time
+from presage.patterns.unfold import ANSWER_TIME, Unfolded
 
 AMOUNTS = {
     ("count", ">="): "", ("count", ">"): "", ("count", "<="): "at most ", ("count", "<"): "at most ",

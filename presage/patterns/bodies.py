@@ -33,9 +33,11 @@ from presage.core.formulas import (
 from presage.core.printer import word_of
 from presage.core.reach import EVERYWHERE, Reach
 from presage.core.rules import Conclusion, CoreRule
-from presage.hypothesis import measured
-from presage.hypothesis.body_questions import asks_for_facts, is_steady, looks_at_all
-from presage.hypothesis.clause import (
+from presage.model.formulas import Atom, Comparison
+from presage.model.terms import Now, Number, Variable
+from presage.patterns import measured
+from presage.patterns.body_questions import asks_for_facts, is_steady, looks_at_all
+from presage.patterns.clause import (
     RULE_TIME,
     START,
     Clause,
@@ -47,13 +49,14 @@ from presage.hypothesis.clause import (
     TimeDistance,
     When,
 )
-from presage.hypothesis.edges import Edge
-from presage.hypothesis.hopping import check_hopping, hops
-from presage.hypothesis.instances import existing, may_begin_early, named_times
-from presage.hypothesis.places import (
+from presage.patterns.edges import Edge
+from presage.patterns.hopping import check_hopping, hops
+from presage.patterns.instances import existing, may_begin_early, named_times
+from presage.patterns.places import (
     FormulaPlace,
     check_throughout,
     has_now,
+    lasting_cases,
     later,
     sides_of,
     span_of,
@@ -61,8 +64,6 @@ from presage.hypothesis.places import (
     until,
     windowed,
 )
-from presage.model.formulas import Atom, Comparison
-from presage.model.terms import Now, Number, Variable
 from presage.support import NO_PATTERNS
 
 MOST_ALTERNATIVES = 256
@@ -298,9 +299,13 @@ class _Expand:
         first, last = (chosen, place.when) if formula.is_past else (place.when, chosen)
         between = StretchFrom(last.later(-1)) if self.discrete else StretchFrom(last, False, False)
         held = replace(place, when=first.later(1) if self.discrete else first, stretch=between)
-        reach = ClauseBody(reaches=(TimeDistance(chosen, place.when, low, high),))
         right = self.one(formula.right, replace(place, when=chosen), True)
-        return [reach + one + other for one in right for other in self.one(formula.left, held, True)]
+        found = []
+        for nearest, farthest, is_between in lasting_cases(low, high, formula.is_past, self.discrete, place):
+            reach = ClauseBody(reaches=(TimeDistance(chosen, place.when, nearest, farthest),))
+            left = self.one(formula.left, held, True) if is_between else [ClauseBody()]
+            found += [reach + one + other for one in right for other in left]
+        return found
 
     def every(
         self, low: Number | None, high: Number | None, word: str, at: Callable[[Number], list[ClauseBody]]

@@ -21,11 +21,15 @@ from functools import cached_property
 from typing import TypeVar
 
 from presage.analysis.differences import INF, Bound
-from presage.analysis.patterns import TOO_MANY, NoOutline, Unfolding, shape
 from presage.analysis.subject import Subject
 from presage.model.formulas import Atom
 from presage.model.statements import Query
-from presage.model.terms import Number, number
+from presage.model.terms import Constant, Number, Term, Variable, number
+from presage.patterns.finish import TOO_MANY, NoPatterns
+from presage.patterns.premises import Fixed
+from presage.patterns.unfold import Unfolder
+from presage.patterns.zoned import Moment, Need
+from presage.time.zones import ANSWER, Zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +54,9 @@ MOST_GOALS = 200
 class Horizons:
     """The reach of each query of a program; what they share is computed once."""
 
-    def __init__(self, unfolding: Unfolding) -> None:
-        self.unfolding = unfolding
-        self.subject = unfolding.subject
+    def __init__(self, unfolder: Unfolder) -> None:
+        """`unfolder`: one that leaves times open."""
+        self.unfolder, self.subject = unfolder, unfolder.subject
 
     @cached_property
     def by_graph(self) -> dict[str, Extent]:
@@ -60,44 +64,70 @@ class Horizons:
 
     def reach(self, query: Query) -> DelayAndWindow:
         try:
-            low, high = _by_patterns(self.unfolding, query.atom)
-        except NoOutline:
-            low, high = self.by_graph.get(query.atom.predicate, NOTHING)
+            low, high = self._by_patterns(query.atom)
+        except NoPatterns:
+            low, high = -INF, INF
+        # Values that are added to times have bounds that only rules know; what other rules make superfluous, patterns.
+        least, most = self.by_graph.get(query.atom.predicate, NOTHING)
+        low, high = max(low, least), min(high, most)
         if low > high:
             return DelayAndWindow(0, 0)
         delay = max(high, 0)
         return DelayAndWindow(_finite(delay), _finite(delay - low) if delay != INF else None)
 
+    def _by_patterns(self, atom: Atom) -> Extent:
+        """From the minimal patterns of the query and of what occurs negated below it. Negated atoms may
+        lead back to one another; their constants are kept, so that only what can unify counts."""
+        below: dict[Atom, Extent] = {}
+        edges: list[tuple[Atom, Atom, Bound, Bound]] = []
+        todo = [atom]
+        while todo:
+            goal = todo.pop()
+            if goal in below:
+                continue
+            if len(below) >= MOST_GOALS:
+                raise NoPatterns(TOO_MANY)
+            below[goal] = NOTHING
+            for pattern in self.unfolder.zoned(goal):
+                for literal in pattern.literals:
+                    known = self.subject.predicates[literal.predicate]
+                    low, high = _away(pattern.zone, literal.low)[0], _away(pattern.zone, literal.high)[1]
+                    if literal.positive or known.is_input:
+                        below[goal] = _join(below[goal], (low, high))
+                    if not literal.positive and known.kind == "derived":
+                        negated = _shape(_as_atom(literal))
+                        edges.append((goal, negated, low, high))
+                        todo.append(negated)
+        return _farthest(below, edges)[atom]
+
+
+def _away(zone: Zone, moment: Moment) -> Extent:
+    """Between which distances from the answer's time a moment lies."""
+    most, least = zone.bound(moment.base, ANSWER), zone.bound(ANSWER, moment.base)
+    return -INF if least is None else moment.offset - least[0], INF if most is None else moment.offset + most[0]
+
+
+def _as_atom(literal: Need) -> Atom:
+    return Atom(
+        literal.predicate,
+        tuple(Constant(each.value) if isinstance(each, Fixed) else Variable(f"V{each}") for each in literal.arguments),
+    )
+
+
+def _shape(atom: Atom) -> Atom:
+    """The atom with the variables that all call those of a negated atom, so that it is unfolded once."""
+    names: dict[str, Term] = {}
+    return Atom(
+        atom.predicate,
+        tuple(
+            names.setdefault(each.name, Variable(f"X{len(names) + 1}")) if isinstance(each, Variable) else each
+            for each in atom.arguments
+        ),
+    )
+
 
 def _join(first: Extent, second: Extent) -> Extent:
     return min(first[0], second[0]), max(first[1], second[1])
-
-
-def _by_patterns(unfolding: Unfolding, atom: Atom) -> Extent:
-    """From the minimal patterns of the query and of what occurs negated below it. Negated atoms may
-    lead back to one another; their constants are kept, so that only what can unify counts."""
-    subject = unfolding.subject
-    below: dict[Atom, Extent] = {}
-    edges: list[tuple[Atom, Atom, Bound, Bound]] = []
-    start = shape(atom)
-    todo = [start]
-    while todo:
-        goal = todo.pop()
-        if goal in below:
-            continue
-        if len(below) >= MOST_GOALS:
-            raise NoOutline(TOO_MANY)
-        below[goal] = NOTHING
-        for pattern in unfolding.patterns(goal):
-            for premise in pattern.premises:
-                known = subject.predicates[premise.atom.predicate]
-                if premise.positive or known.is_input:
-                    below[goal] = _join(below[goal], (premise.low, premise.high))
-                if not premise.positive and known.kind == "derived":
-                    negated = shape(premise.atom)
-                    edges.append((goal, negated, premise.low, premise.high))
-                    todo.append(negated)
-    return _farthest(below, edges)[start]
 
 
 def _by_graph(subject: Subject) -> dict[str, Extent]:

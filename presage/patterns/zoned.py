@@ -13,11 +13,12 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from presage.analysis.differences import linear
-from presage.hypothesis.finish import NoPatterns
-from presage.hypothesis.patterns import Argument, Fixed, Lookup, PatternCondition
-from presage.hypothesis.ranges.ranking import ranks
+from presage.model.formulas import OPPOSITES
 from presage.model.statements import Rule
-from presage.model.terms import Constant, Number, Term, Variable, number
+from presage.model.terms import Constant, Number, Term, Variable, number, term_variables
+from presage.patterns.finish import NoPatterns
+from presage.patterns.premises import Argument, Fixed, Lookup, PatternCondition
+from presage.patterns.ranking import ranks
 from presage.time.zones import ANSWER, START, Bound, Constraint, Zone
 
 MOST_FACTORS = 64
@@ -134,6 +135,16 @@ class RangePattern:
     def literals(self) -> tuple[Need, ...]:
         return (*self.premises, *self.absences, *(each.need for each in self.counted))
 
+    @property
+    def compared(self) -> set[int | Moment]:
+        """The slots and times that comparisons and what is counted speak of."""
+        terms = [side for each in self.conditions for side in (each.left, each.right)]
+        for counted in self.counted:
+            terms += [counted.bound, *counted.terms]
+            terms += [side for each in counted.conditions for side in (each.left, each.right)]
+        names = {each.name for term in terms for each in term_variables(term)}
+        return {self.terms[name] for name in names if name in self.terms}
+
 
 def at_most(first: Moment, second: Moment, bound: Bound = (0, 0)) -> Constraint:
     """first − second is within the bound."""
@@ -156,7 +167,7 @@ def difference(condition: PatternCondition, moment: Any) -> list[Constraint] | N
     or the number, that a name stands for."""
     operator = condition.operator
     if not condition.wanted:
-        operator = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "!=", "!=": "="}[operator]
+        operator = OPPOSITES[operator]
     left, right = linear(condition.left), linear(condition.right)
     if left is None or right is None or operator == "!=":
         return None
@@ -221,15 +232,18 @@ def factors(pattern: RangePattern) -> list[RangePattern]:
         if form in seen:
             continue
         seen.add(form)
-        found.append(each)
-        for factor in _factored(each):
-            todo.append(factor)
-            if len(found) + len(todo) > MOST_FACTORS:
-                raise NoPatterns("one fact can meet too many of the premises", pattern.rules)
+        made = list(_factored(each))
+        if not any(is_always for _, is_always in made):
+            found.append(each)
+        todo += [factor for factor, _ in made]
+        if len(found) + len(todo) > MOST_FACTORS:
+            raise NoPatterns("one fact can meet too many of the premises", pattern.rules)
     return found
 
 
-def _factored(pattern: RangePattern) -> Iterator[RangePattern]:
+def _factored(pattern: RangePattern) -> Iterator[tuple[RangePattern, bool]]:
+    """What a pattern becomes where one fact meets two premises, and whether it does wherever the pattern is met: then
+    the one premise asks for nothing that the other does not."""
     for place, premise in enumerate(pattern.premises):
         for other_place, other in enumerate(pattern.premises):
             if other.predicate != premise.predicate or place == other_place:
@@ -253,7 +267,33 @@ def _factored(pattern: RangePattern) -> Iterator[RangePattern]:
                 continue
             factor = _without(replace(pattern, zone=zone), place, values)
             if not any(_is_hopeless(each, factor.terms) for each in factor.conditions):
-                yield factor
+                yield (
+                    factor,
+                    not premise.throughout
+                    and (_is_implied(pattern, premise, other, zone) or _is_implied(pattern, other, premise, zone)),
+                )
+
+
+def _is_implied(pattern: RangePattern, premise: Need, other: Need, zone: Zone) -> bool:
+    """Whether a premise is met by whatever meets another, `zone` being the times at which they are one: nothing else
+    asks for its values, or hangs on its time."""
+    values = unified(premise.arguments, other.arguments)
+    if values is None or premise.throughout:
+        return False
+    literals = [each for each in pattern.literals if each is not premise]
+    lookups = [*pattern.lookups, *(each for counted in pattern.counted for each in counted.lookups)]
+    asked: set[Any] = set(pattern.arguments)
+    asked.update(each for literal in literals for each in literal.arguments)
+    asked.update(each for lookup in lookups for each in lookup.arguments)
+    asked.update(pattern.compared)
+    if any(slot in asked or slot not in premise.arguments for slot in values):
+        return False
+    base = premise.low.base
+    bases = {at.base for each in literals for at in (each.low, each.high)}
+    bases.update(at.base for at in pattern.compared if isinstance(at, Moment))
+    if base > ANSWER and base not in bases:
+        return zone.forgetting([base]) == pattern.zone.forgetting([base])
+    return zone == pattern.zone
 
 
 def _is_hopeless(condition: PatternCondition, terms: dict[str, int | Moment]) -> bool:

@@ -6,21 +6,24 @@ unfolding the query as the engine does, so that the two never disagree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from presage.analysis.strata import Stratification
 from presage.analysis.subject import Subject
-from presage.hypothesis.choices import MOST_CHOICES
-from presage.hypothesis.finish import NoPatterns
-from presage.hypothesis.patterns import START, Pattern
-from presage.hypothesis.ranges.building import Asking, Entangled
-from presage.hypothesis.unfold import Unfolded, Unfolder
 from presage.model.formulas import Atom
 from presage.model.statements import Query, Rule
 from presage.model.terms import Number, Variable
+from presage.patterns.finish import NoPatterns
+from presage.patterns.of_queries import Entangled, patterns_below
+from presage.patterns.premises import START, Pattern
+from presage.patterns.unfold import Unfolded, Unfolder
 from presage.rewrite import core_of
 
+NARROWED = "#asked"
+"""What is asked for of a predicate, after its name."""
+MOST_CHOICES = 1_000
 MOST_JOINS = 1_000
 """Partial matches are kept for each way in which premises bind variables together."""
 TOO_MANY_JOINS = f"premises with variables of their own come together in more than {MOST_JOINS:,} ways"
@@ -45,7 +48,6 @@ class Hypotheticals:
     def __init__(self, unfolded: Unfolded, strata: Stratification) -> None:
         self.unfolded, self.strata = unfolded, strata
         self.known: dict[str, list[Pattern] | NoPatterns] = {}
-        self.asking = Asking(unfolded.subject, unfolded.with_open_times)
 
     def of(self, query: Query) -> Hypothetical:
         if not self.strata.stratified:
@@ -54,7 +56,7 @@ class Hypotheticals:
         if self.unfolded.subject.program.reading != "every":
             return Hypothetical(False, "with `reading now` answers belong to the time of evaluation alone")
         try:
-            ranges = self.asking.all([(0, query)])
+            ranges = patterns_below(self.unfolded.with_open_times, [query])
             return Hypothetical(True, size=sum(len(each.literals) for found in ranges.values() for each in found))
         except Entangled:
             refused = None
@@ -108,11 +110,37 @@ def _untied(patterns: Iterable[Pattern]) -> Pattern | None:
     return None
 
 
+def narrowed(atoms: Sequence[Atom]) -> list[Atom]:
+    """What is asked for, where it is said once of a predicate and not of all its answers, under a name of its own."""
+    often = Counter(each.predicate for each in atoms)
+    return [
+        each
+        if often[each.predicate] > 1 or _asks_for_all(each)
+        else replace(each, predicate=f"{each.predicate}{NARROWED}")
+        for each in atoms
+    ]
+
+
+def _asks_for_all(atom: Atom) -> bool:
+    names = [each for each in atom.arguments if isinstance(each, Variable)]
+    named = [each for each in names if not each.is_anonymous]
+    return len(names) == len(atom.arguments) and len(set(named)) == len(named)
+
+
+def plain_name(name: str) -> str:
+    """The predicate that a query asks for."""
+    return name.removesuffix(NARROWED)
+
+
 def all_patterns(
-    queries: set[str], unfolder: Unfolder, known: dict[str, list[Pattern] | NoPatterns] | None = None
+    queries: set[str],
+    unfolder: Unfolder,
+    known: dict[str, list[Pattern] | NoPatterns] | None = None,
+    asked: Sequence[Atom] = (),
 ) -> dict[str, list[Pattern]]:
     """The patterns of the queries and of every predicate that occurs negated below them ([HA] 6.3); raises
-    `NoPatterns`."""
+    `NoPatterns`. What is `asked` has arguments of its own, where its name says so."""
+    narrow = {each.predicate: each for each in asked if each.predicate != plain_name(each.predicate)}
     known = {} if known is None else known
     found: dict[str, list[Pattern]] = {}
     todo = sorted(queries)
@@ -121,9 +149,10 @@ def all_patterns(
         if name in found:
             continue
         if name not in known:
-            names = tuple(Variable(each) for each in unfolder.argument_names(name))
+            own = plain_name(name)
+            arguments = tuple(Variable(each) for each in unfolder.argument_names(own))
             try:
-                known[name] = unfolder.patterns(Atom(name, names))
+                known[name] = unfolder.patterns(Atom(own, narrow[name].arguments if name in narrow else arguments))
             except NoPatterns as reason:
                 known[name] = reason
         patterns = known[name]

@@ -10,16 +10,18 @@ again and again below itself, and refused with the rules of the cycle.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from typing import Any
 
-from presage.analysis.patterns import resolve, unify
 from presage.analysis.subject import Subject
-from presage.hypothesis.bodies import clauses
-from presage.hypothesis.clause import (
+from presage.model.formulas import Atom, Comparison
+from presage.model.statements import Rule
+from presage.model.terms import Now, Term, Variable, map_term, subterms
+from presage.patterns.bodies import clauses
+from presage.patterns.clause import (
     Clause,
     ClauseBody,
     ClauseLiteral,
@@ -29,17 +31,16 @@ from presage.hypothesis.clause import (
     TimeDistance,
     When,
 )
-from presage.hypothesis.finish import Derivation, Finish, Goal, NoPatterns
-from presage.hypothesis.measured import NOT_ONE, renamed_comparison, renamed_counting
-from presage.hypothesis.minimal import canonical, kinds, minimal, subsumed_by
-from presage.hypothesis.patterns import START, Pattern
-from presage.model.formulas import Atom, Comparison
-from presage.model.statements import Rule
-from presage.model.terms import Now, Term, Variable, map_term, subterms
+from presage.patterns.finish import MOST_PATTERNS, TOO_MANY, Derivation, Finish, Goal, NoPatterns
+from presage.patterns.into_zones import range_patterns
+from presage.patterns.measured import NOT_ONE, renamed_comparison, renamed_counting
+from presage.patterns.minimal import canonical, kinds, minimal, subsumed_by
+from presage.patterns.premises import START, Pattern
+from presage.patterns.unifying import renamed, resolve, unify, with_terms
+from presage.patterns.zoned import RangePattern
 from presage.rewrite import core_of
 from presage.support import NO_PATTERNS
 
-MOST_PATTERNS = 500
 MOST_GOALS = 20_000
 MOST_COMPARISONS = 60_000
 """So often a goal is compared with a pattern that was found: with many of either, that is what takes long."""
@@ -50,7 +51,6 @@ MOST_SPREAD = 4_000
 MOST_RETURNS = 12
 
 
-TOO_MANY = "there are too many premise patterns to keep track of"
 ANSWER_TIME = "T"
 
 
@@ -77,9 +77,11 @@ class Unfolder:
         such an unfolder of the same program: what it has unfolded is taken from it where it is the same."""
         self.subject, self.stretches = subject, stretches
         self._known: dict[tuple[Atom, When], list[Pattern] | NoPatterns] = {}
+        self._zoned: dict[tuple[Atom, When], list[RangePattern]] = {}
         self.marks = count(1)
         self.spread = 0
         self.insides: dict[Counting, Counting] = {}
+        self.entered: set[Counting] = set()
         self.defining = self._define(frozenset())
         if stretches:
             unsteady: frozenset[str] = frozenset()
@@ -179,13 +181,22 @@ class Unfolder:
             raise known
         return known
 
+    def zoned(self, atom: Atom, pin: When | None = None) -> list[RangePattern]:
+        """The same with one zone of all their times; raises `NoPatterns`."""
+        when = pin or When(ANSWER_TIME)
+        if (atom, when) not in self._zoned:
+            self._zoned[atom, when] = range_patterns(self.patterns(atom, pin), self.subject.discrete)
+        return self._zoned[atom, when]
+
     def _same_with_open_times(self, atom: Atom, when: When) -> list[Pattern] | None:
         """What was unfolded with open times, if in it no absence lies at one of them."""
         known = None if self._open_times is None else self._open_times._known.get((atom, when))
         if not isinstance(known, list):
+            if known is not None and known.reason == TOO_MANY:
+                raise known  # the clauses are the same, and no fewer patterns come of them
             return None
-        fixed = all(each.when.base in (START, pattern.when.base) for pattern in known for each in pattern.absences)
-        return known if fixed else None
+        bases = ((each.when.base, pattern.when.base) for pattern in known for each in pattern.absences)
+        return known if all(base in (START, own) for base, own in bases) else None
 
     def _unfolded(self, atom: Atom, when: When) -> list[Pattern]:
         found: dict[object, tuple[Pattern, frozenset[Any]]] = {}
@@ -223,10 +234,8 @@ class Unfolder:
             raise NoPatterns(TOO_MANY)
         finish = Finish(self.subject, node)
         pattern = finish.pattern(atom, when)
-        if pattern is None:
-            return
-        if self.stretches:
-            yield pattern
+        if pattern is None or self.stretches:
+            yield from () if pattern is None else (pattern,)
             return
         answered = node.time(when)
         for name, index in finish.times.items():
@@ -250,7 +259,7 @@ class Unfolder:
     def _superfluous(
         self, atom: Atom, when: When, node: Derivation, found: Iterable[tuple[Pattern, frozenset[Any]]]
     ) -> bool:
-        partial = self._finish(atom, when, node)
+        partial = Finish(self.subject, node).pattern(atom, when)
         if partial is None:
             return True
         own = kinds(partial)
@@ -323,7 +332,7 @@ class Unfolder:
         self, clause: Clause, goal: Goal, node: Derivation, rest: tuple[Goal, ...], reaches: tuple[TimeDistance, ...]
     ) -> Derivation | None:
         mark = f"'{next(self.marks)}"
-        bindings = unify(_renamed(clause.head, mark).arguments, goal.literal.atom.arguments, node.bindings)
+        bindings = unify(renamed(clause.head, mark).arguments, goal.literal.atom.arguments, node.bindings)
         if bindings is None:
             return None
         times = _unify_times(node, _marked(clause.when, mark), goal.literal.when)
@@ -334,7 +343,7 @@ class Unfolder:
         goals = tuple(
             Goal(
                 ClauseLiteral(
-                    _renamed(each.atom, mark),
+                    renamed(each.atom, mark),
                     _marked(each.when, mark),
                     each.positive,
                     each.outside,
@@ -359,12 +368,20 @@ class Unfolder:
     def _inside(self, counting: Counting, rule: Rule) -> Counting:
         """What is counted, with the derived predicates in the braces resolved: one input atom beside comparisons and
         static atoms."""
-        known = self.insides.get(counting)
-        if known is not None:
-            return known
+        if counting in self.entered:
+            raise NoPatterns(NO_PATTERNS["recursion"], (rule,), endless=True)
+        if counting not in self.insides:
+            self.entered.add(counting)
+            try:
+                self.insides[counting] = self._resolved(counting, rule)
+            finally:
+                self.entered.discard(counting)
+        return self.insides[counting]
+
+    def _resolved(self, counting: Counting, rule: Rule) -> Counting:
         body = counting.body
-        first = Derivation(tuple(map(Goal, body.literals)), {}, {}, (), (), body.comparisons, body.reaches, ())
-        todo, found = [first], []
+        todo = [Derivation(tuple(map(Goal, body.literals)), {}, {}, (), (), body.comparisons, body.reaches, ())]
+        found = []
         while todo:
             node = todo.pop()
             if node.goals:
@@ -373,11 +390,10 @@ class Unfolder:
                 found.append(node)
             if len(found) > 1 or len(todo) > MOST_PATTERNS:
                 break
-        blamed = (rule, *(each for node in found for each in node.rules))
+        blamed = (rule, *(each for one in found for each in one.rules))
         if len(found) != 1 or len(found[0].leaves) != 1 or found[0].counted:
             raise NoPatterns(NOT_ONE, blamed)
-        (node,) = found
-        leaf = node.literal(node.leaves[0])
+        node, leaf = found[0], found[0].literal(found[0].leaves[0])
         is_bound = any(name in node.bindings or name in node.times for name in counting.shared)
         if not leaf.positive or leaf.stretch is not None or is_bound:
             raise NoPatterns(NOT_ONE, blamed)
@@ -386,19 +402,14 @@ class Unfolder:
             return map_term(term, lambda part: resolve(part, node.bindings))
 
         inside = ClauseBody(
-            (leaf, *(ClauseLiteral(_put(atom, put), When(None), positive) for atom, positive in node.lookups)),
+            (leaf, *(ClauseLiteral(with_terms(atom, put), When(None), positive) for atom, positive in node.lookups)),
             tuple(
                 (Comparison(each.operator, put(each.left), put(each.right)), wanted)
                 for each, wanted in node.comparisons
             ),
             tuple(TimeDistance(node.time(each.x), node.time(each.y), each.low, each.high) for each in node.reaches),
         )
-        resolved = replace(counting, body=inside, terms=tuple(map(put, counting.terms)))
-        self.insides[counting] = resolved
-        return resolved
-
-    def _finish(self, atom: Atom, when: When, node: Derivation) -> Pattern | None:
-        return Finish(self.subject, node).pattern(atom, when)
+        return replace(counting, body=inside, terms=tuple(map(put, counting.terms)))
 
 
 def _marked(when: When, mark: str) -> When:
@@ -425,17 +436,6 @@ def _times_in(comparison: Comparison, clause: Clause) -> Iterator[str]:
         for term in subterms(side):
             if isinstance(term, Now) or (isinstance(term, Variable) and term.name in times):
                 yield str(term)
-
-
-def _renamed(atom: Atom, mark: str) -> Atom:
-    return Atom(
-        atom.predicate,
-        tuple(Variable(each.name + mark) if isinstance(each, Variable) else each for each in atom.arguments),
-    )
-
-
-def _put(atom: Atom, put: Callable[[Term], Term]) -> Atom:
-    return Atom(atom.predicate, tuple(map(put, atom.arguments)))
 
 
 def _unify_times(node: Derivation, head: When, goal: When) -> dict[str, When] | None:

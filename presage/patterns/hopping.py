@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from presage.core.formulas import Formula
-from presage.hypothesis.body_questions import remainder, selects_again
-from presage.hypothesis.clause import RULE_TIME, ClauseBody, NoClauses
-from presage.hypothesis.places import FormulaPlace, windowed
 from presage.model.terms import Number
+from presage.patterns.body_questions import remainder, selects_again
+from presage.patterns.clause import RULE_TIME, ClauseBody, NoClauses
+from presage.patterns.places import FormulaPlace, windowed
 from presage.support import NO_PATTERNS
 
 

@@ -11,9 +11,9 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
-from presage.analysis.embedding import MOST_ATOMS, embeds
-from presage.hypothesis.patterns import START, Argument, Fixed, Pattern, Premise, Time
 from presage.model.terms import Number
+from presage.patterns.embedding import MOST_ATOMS, embeds
+from presage.patterns.premises import START, Argument, Fixed, Pattern, Premise, Time
 
 Mapping = dict[int, Argument]
 

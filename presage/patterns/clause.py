@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from presage.hypothesis.edges import Edge
 from presage.model.formulas import Atom, Comparison
 from presage.model.statements import Rule
 from presage.model.terms import Number, Term
+from presage.patterns.edges import Edge
 
 Distance = Number | Edge
 RULE_TIME = "now"

@@ -8,11 +8,14 @@ from itertools import count
 from typing import Any
 
 from presage.analysis.differences import Differences
-from presage.analysis.patterns import Substitution, resolve
 from presage.analysis.subject import Subject
-from presage.hypothesis.clause import ClauseLiteral, Counting, TimeDistance, When
-from presage.hypothesis.edges import Edge
-from presage.hypothesis.patterns import (
+from presage.model.formulas import OPPOSITES, Atom, Comparison
+from presage.model.statements import Rule
+from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, shown, term_variables
+from presage.model.values import is_true, value_of
+from presage.patterns.clause import ClauseLiteral, Counting, TimeDistance, When
+from presage.patterns.edges import Edge
+from presage.patterns.premises import (
     START,
     Argument,
     Fixed,
@@ -24,14 +27,13 @@ from presage.hypothesis.patterns import (
     Tally,
     Time,
 )
-from presage.model.formulas import Atom, Comparison
-from presage.model.statements import Rule
-from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, shown, term_variables
-from presage.model.values import is_true, value_of
+from presage.patterns.unifying import Substitution, resolve
 from presage.support import NO_PATTERNS
 
 BOUND_OF_STREAM = NO_PATTERNS["aggregate compared with the stream"]
 TIME_AS_VALUE = NO_PATTERNS["time as a value"]
+MOST_PATTERNS = 500
+TOO_MANY = "there are too many premise patterns to keep track of"
 
 
 class NoPatterns(Exception):
@@ -278,7 +280,7 @@ class Finish:
         that only leaves gaps, stays a condition."""
         operator = comparison.operator
         if not wanted:
-            operator = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "!=", "!=": "="}[operator]
+            operator = OPPOSITES[operator]
         sides = [self.as_time(side) for side in (comparison.left, comparison.right)]
         if sides[0] is None or sides[1] is None or operator == "!=":
             return False

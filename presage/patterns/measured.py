@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from presage.core.formulas import All, At, Formula, Gathered, Measured, Seen, Shift, Some, children, walk
-from presage.hypothesis.clause import ClauseBody, ClauseLiteral, Counting, NoClauses, TimeDistance, When
-from presage.hypothesis.words import MIRRORED, OPPOSITES
-from presage.model.formulas import Atom, Comparison
+from presage.model.formulas import MIRRORED, OPPOSITES, Atom, Comparison
 from presage.model.terms import Constant, Now, Term, Variable, map_term, subterms
+from presage.patterns.clause import ClauseBody, ClauseLiteral, Counting, NoClauses, TimeDistance, When
 from presage.support import NO_PATTERNS
 
 OTHERS = NO_PATTERNS["aggregate"]

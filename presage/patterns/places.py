@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from presage.analysis.differences import INF, Bound
 from presage.core.formulas import Any, At, Every, Formula, Not, Seen, Some
 from presage.core.printer import word_of
-from presage.hypothesis.clause import Distance, NoClauses, StretchFrom, When
-from presage.hypothesis.edges import Edge
 from presage.model.terms import Number
+from presage.patterns.clause import Distance, NoClauses, StretchFrom, When
+from presage.patterns.edges import Edge
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +99,25 @@ def sides_of(
         yield None, low - 1 if discrete else Edge(low, -1)
     if high is not None:
         yield high + 1 if discrete else Edge(high, 1), None
+
+
+def lasting_cases(
+    low: Distance | None, high: Distance | None, is_past: bool, discrete: bool, place: FormulaPlace
+) -> Iterator[tuple[Distance | None, Distance | None, bool]]:
+    """How far away the right side of `since` or `until` may be, and whether there are times in between: in a window
+    these have to lie in it, and where there are none nothing has to."""
+    if not discrete or not place.windows:
+        yield low, high, True
+        return
+    assert not isinstance(low, Edge) and not isinstance(high, Edge)
+    shortest: Bound = -INF if low is None else low
+    longest: Bound = INF if high is None else high
+    near, far = ((-1, INF), (-INF, -2)) if is_past else ((-INF, 1), (2, INF))
+    for (least, most), is_between in ((near, False), (far, True)):
+        first, last = max(shortest, least), min(longest, most)
+        if first <= last:
+            yield _bound(first), _bound(last), is_between
+
+
+def _bound(distance: Bound) -> Number | None:
+    return None if isinstance(distance, float) else distance

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from presage.core.formulas import uses_now
 from presage.core.rules import CoreRule
-from presage.hypothesis.clause import RULE_TIME, START, ClauseBody, TimeDistance, When
 from presage.model.terms import Variable
+from presage.patterns.clause import RULE_TIME, START, ClauseBody, TimeDistance, When
 
 
 def named_times(rule: CoreRule) -> list[When]:

@@ -1,0 +1,115 @@
+"""The patterns with open times of all queries of a program, and whether negation can be judged atom by atom.
+
+A negated derived atom is judged by itself: when it is true, when it may be, when it never can be. That is exact where
+no fact matters both to it and to what it stands beside, so that whatever makes the one come true leaves the other as it
+was. Other programs are left to the engine that looks for evolutions in which premises hold together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from presage.analysis.subject import Subject
+from presage.model.formulas import Atom
+from presage.model.statements import Query
+from presage.model.terms import Variable
+from presage.patterns.listing import asked_by
+from presage.patterns.premises import Fixed
+from presage.patterns.unfold import Unfolder
+from presage.patterns.zoned import RangePattern
+
+
+class Entangled(Exception):
+    """A program whose negated atoms cannot be judged one by one, and why."""
+
+
+def label(place: int) -> str:
+    """What a query is called among the patterns; no predicate is called so."""
+    return f"?{place}"
+
+
+def ranges_of(subject: Subject, unfolder: Unfolder, everybody: bool = False) -> dict[str, list[RangePattern]]:
+    """The patterns of all queries; raises `NoPatterns` where there are none, and `Entangled`."""
+    found = patterns_below(unfolder, subject.queries)
+    if everybody and any(each.absences for patterns in found.values() for each in patterns):
+        raise Entangled("everybody is asked for")
+    return found
+
+
+def have_fixed_times(patterns: dict[str, list[RangePattern]]) -> bool:
+    """Whether all times are at fixed distances from the answer's."""
+    return all(
+        pattern.zone.size == 2 and not any(each.throughout for each in pattern.literals) and not pattern.counted
+        for found in patterns.values()
+        for pattern in found
+    )
+
+
+def patterns_below(unfolder: Unfolder, queries: Iterable[Query]) -> dict[str, list[RangePattern]]:
+    """The patterns of queries, and of the derived predicates that occur negated below them; raises as `ranges_of`."""
+    found: dict[str, list[RangePattern]] = {}
+    for place, query in enumerate(queries):
+        goal = asked_by(query)
+        found[label(place)] = unfolder.zoned(goal.atom, goal.when)
+    todo = [pattern for patterns in found.values() for pattern in patterns]
+    while todo:
+        for absence in todo.pop().absences:
+            name = absence.predicate
+            if unfolder.subject.predicates[name].kind == "derived" and name not in found:
+                names = tuple(Variable(f"X{place + 1}") for place in range(len(absence.arguments)))
+                found[name] = unfolder.zoned(Atom(name, names))
+                todo += found[name]
+    _check_independent(found)
+    return found
+
+
+def _check_independent(patterns: dict[str, list[RangePattern]]) -> None:
+    inputs: dict[str, frozenset[str]] = {}
+
+    def below(name: str, above: tuple[str, ...]) -> frozenset[str]:
+        """The inputs that a derived predicate hangs on."""
+        if name in above:
+            raise Entangled(f"`{name}` depends on its own absence")
+        if name not in inputs:
+            found: set[str] = set()
+            for pattern in patterns[name]:
+                for literal in pattern.literals:
+                    if not literal.positive and literal.predicate in patterns:
+                        found |= below(literal.predicate, (*above, name))
+                    else:
+                        found.add(literal.predicate)
+            inputs[name] = frozenset(found)
+        return inputs[name]
+
+    for name, found in patterns.items():
+        for pattern in found:
+            used = [
+                below(each.predicate, (name,))
+                if not each.positive and each.predicate in patterns
+                else frozenset({each.predicate})
+                for each in pattern.literals
+            ]
+            derived = [not each.positive and each.predicate in patterns for each in pattern.literals]
+            for place, first in enumerate(used):
+                for other in range(place):
+                    if (derived[place] or derived[other]) and first & used[other]:
+                        shared = ", ".join(sorted(first & used[other]))
+                        raise Entangled(f"`{shared}` matters to a negated atom and to what stands beside it")
+            _check_bound(pattern, is_given=not name.startswith("?"))
+
+
+def _check_bound(pattern: RangePattern, is_given: bool) -> None:
+    """Whether every value of a negated atom comes from elsewhere; those of the answer are given below a negation."""
+    given = _slots(pattern.premises) | _slots(each for each in pattern.lookups if each.positive)
+    if is_given:
+        given |= {each for each in pattern.arguments if not isinstance(each, Fixed)}
+    for condition in pattern.conditions:
+        if condition.operator == "=" and condition.wanted:
+            given |= condition.slots
+    if _slots(pattern.absences) - given:
+        raise Entangled("a negated atom has values that nothing gives")
+
+
+def _slots(literals: Iterable[Any]) -> set[int]:
+    return {each for literal in literals for each in literal.arguments if not isinstance(each, Fixed)}
