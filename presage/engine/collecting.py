@@ -186,12 +186,12 @@ class Collecting:
         for each in self.enough.values():
             each.forget(cutoffs[each.node.source])
 
-    def rebuild(self, final_cap: Callable[[str], int]) -> None:
-        """Goes on from what relations hold; sources are final up to a cell."""
+    def rebuild(self, reached: Callable[[str], int]) -> None:
+        """Goes on from what relations hold; up to a cell each aggregate has told what it is worth."""
         for each in self.enough.values():
             each.rebuild(self.relations[each.node.source])
         for head, collector in list(self.collectors.items()):
-            upto = final_cap(collector.node.source)
+            upto = reached(head)
             try:
                 collector.rebuild(upto)
             except NotByColumn:

@@ -414,15 +414,23 @@ class IntervalEngine:
             self.boundaries.rescale(factor)
         ends = finer(np.array(list(self.final.values()), np.int64), factor, True)
         self.final = dict(zip(self.final, ends.tolist(), strict=True))
-        self.regrid(grid)
+        # Where a step lay between two points of the coarser grid, aggregates went up to the one before it only.
+        told = self.collecting.collectors
+        reached = finer(np.array([each.upto for each in told.values()], np.int64), factor, True)
+        self._make_ready_for(grid, dict(zip(told, reached.tolist(), strict=True)))
 
     def regrid(self, grid: Grid) -> None:
-        """Makes the plan ready for a grid; what is remembered must be on it already."""
+        """Makes the plan ready for a grid; what is remembered must be on it already, as the last step left it."""
+        self.grid = grid
+        told = self.collecting.collectors
+        self._make_ready_for(grid, {head: self.final_cap(each.node.source) for head, each in told.items()})
+
+    def _make_ready_for(self, grid: Grid, reached: dict[str, int]) -> None:
         self.grid = grid
         for name, relation in self.relations.items():
             if relation.table[fields.FORGETS]:
                 relation.forgets(self._bucket(self.lags.keep[name]))
-        self.collecting.rebuild(self.final_cap)
+        self.collecting.rebuild(reached.__getitem__)
         self._compile()
 
     # Forgetting.

@@ -153,9 +153,10 @@ DENSE = "timeline dense.\ninput p(d, v) delay 2.\n"
 def test_points_of_dense_time(rules: str, window: tuple[Any, Any], worth: Any) -> None:
     """Times are values where what is pinned to them holds at points; what is told is true between points too."""
     program = presage.parse(f"{DENSE}{rules}\nquery q(D, N).")
-    for seed in range(4):
+    for seed in range(8):
         rng = random.Random(seed)
-        facts = {(rng.choice("ab"), rng.choice((1, 2, -3)), Fraction(rng.randint(0, 12), 3)) for _ in range(5)}
+        # In a fixed order: a set of texts has another one in each process.
+        facts = sorted({(rng.choice("ab"), rng.choice((1, 2, -3)), Fraction(rng.randint(0, 12), 3)) for _ in range(5)})
         arrives = {fact: fact[2] + rng.choice((0, Fraction(1, 2), 2)) for fact in facts}
         reasoner = presage.Reasoner(program, emit="states")
         told = []
@@ -167,6 +168,18 @@ def test_points_of_dense_time(rules: str, window: tuple[Any, Any], worth: Any) -
             found = {d: {(v, t) for e, v, t in facts if e == d and at - window[0] <= t <= at - window[1]} for d in "ab"}
             said = {each.arguments for each in told if _covers(each, at)}
             assert said == {(d, worth(there)) for d, there in found.items() if there}, (seed, at)
+
+
+def test_a_step_between_two_points_of_a_grid_that_becomes_finer() -> None:
+    """An aggregate that went up to 1 at 7/2, on a grid of whole numbers, goes on from there when thirds arrive."""
+    program = presage.parse(f"{DENSE}q(D, N) :- N = count {{ V, T : window(3) p(D, V)@T }}.\nquery q(D, N).")
+    reasoner = presage.Reasoner(program, emit="states")
+    told: list[presage.Answer] = []
+    for now, value, at in (("1/2", 1, "0"), ("7/2", 2, "3"), ("14/3", 3, "8/3")):
+        told += reasoner.push([("p", ("a", value), Fraction(at))], now=Fraction(now))
+    told += reasoner.push([], now=20)
+    ones = sorted((each.start, each.end) for each in told if each.status == "confirmed" and each.arguments[1] == 1)
+    assert ones[0] == (0, 1) and ones[1] == (1, Fraction(8, 3))
 
 
 def _covers(answer: presage.Answer, at: Fraction) -> bool:
