@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 
 from presage.analysis.differences import INF, Bound
 from presage.kernels.fields import FAR
+from presage.plan.lags import Lags, offsets
+from presage.plan.nodes import Join, Plan
 from presage.time.cells import ENDLESS
 
 Edge = tuple[str, str, Bound, bool]
@@ -41,3 +43,14 @@ def final_together(
             return reached
     # What hangs on its own future is never final.
     return dict.fromkeys(caps, -ENDLESS)
+
+
+def settling(plan: Plan, lags: Lags) -> list[str]:
+    """Relations that are asked for absence, or by which others become final, and settle with their lag. Components
+    that conclude from them come later."""
+    inner = lags.internal_negation
+    asked = {literal.relation for node in plan.nodes if isinstance(node, Join) for literal in node.negated}
+    for node in plan.nodes:
+        if lags.component[node.head] in inner:
+            asked |= {source for source, _, _, _ in offsets(node, plan.discrete)}
+    return [name for name in plan.sources if name in asked and lags.component[name] not in inner]

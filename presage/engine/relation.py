@@ -406,3 +406,8 @@ def finer(cells: Ints, factor: int, are_ends: bool) -> Ints:
     shift = 1 if are_ends else -1
     moved = np.where(cells % 2 == 0, cells * factor, (cells + shift) * factor - shift)
     return np.where(np.abs(cells) >= FAR, cells, moved)
+
+
+def finer_ends(ends: dict[str, int], factor: int) -> dict[str, int]:
+    moved = finer(np.array(list(ends.values()), np.int64), factor, True)
+    return dict(zip(ends, moved.tolist(), strict=True))

@@ -9,7 +9,7 @@ derive themselves ever later.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -21,11 +21,11 @@ from presage.engine.collecting import Collecting
 from presage.engine.compiling import Outside, PlanCompiler, distances
 from presage.engine.counting import RowWindows
 from presage.engine.enough import Enough
-from presage.engine.finality import final_together
+from presage.engine.finality import final_together, settling
 from presage.engine.inventing import Invention, Inventor
 from presage.engine.joining import BindingRows, OutsideJoin
 from presage.engine.paths import only_passed_on
-from presage.engine.relation import Delta, Ints, Relation, Store, Symbols32, finer
+from presage.engine.relation import Delta, Ints, Relation, Store, Symbols32, finer_ends
 from presage.engine.stamping import Stamping, stampings
 from presage.engine.sweeping import Sweeps
 from presage.engine.symbols import Symbols
@@ -81,7 +81,7 @@ class IntervalEngine:
         self.members: dict[int, list[str]] = {}
         for name, number in lags.component.items():
             self.members.setdefault(number, []).append(name)
-        self.settled = self._settled()
+        self.settled = settling(plan, lags)
         self.inventor = Inventor(plan, symbols, chase_limit)
         self.collecting = Collecting(plan, self.relations, symbols)
         self.stampings = stampings(plan)
@@ -92,16 +92,6 @@ class IntervalEngine:
         self.sweeps = Sweeps(plan, lags, self.store, self.waiting)
         self._compile()
         self.start()
-
-    def _settled(self) -> list[str]:
-        """Relations that are asked for absence, or by which others become final, and settle with their lag. Components
-        that conclude from them come later."""
-        inner = self.lags.internal_negation
-        asked = {literal.relation for node in self.negating for literal in node.negated}
-        for node in self.plan.nodes:
-            if self.lags.component[node.head] in inner:
-                asked |= {source for source, _, _, _ in offsets(node, self.plan.discrete)}
-        return [name for name in self.relations if name in asked and self.lags.component[name] not in inner]
 
     def _compile(self) -> None:
         """Makes the plan ready for the grid."""
@@ -412,25 +402,22 @@ class IntervalEngine:
             waiting.rescale(factor)
         if self.boundaries is not None:
             self.boundaries.rescale(factor)
-        ends = finer(np.array(list(self.final.values()), np.int64), factor, True)
-        self.final = dict(zip(self.final, ends.tolist(), strict=True))
+        self.final = finer_ends(self.final, factor)
         # Where a step lay between two points of the coarser grid, aggregates went up to the one before it only.
-        told = self.collecting.collectors
-        reached = finer(np.array([each.upto for each in told.values()], np.int64), factor, True)
-        self._make_ready_for(grid, dict(zip(told, reached.tolist(), strict=True)))
+        reached = finer_ends({head: each.upto for head, each in self.collecting.collectors.items()}, factor)
+        self._go_on(reached.__getitem__)
 
     def regrid(self, grid: Grid) -> None:
         """Makes the plan ready for a grid; what is remembered must be on it already, as the last step left it."""
         self.grid = grid
-        told = self.collecting.collectors
-        self._make_ready_for(grid, {head: self.final_cap(each.node.source) for head, each in told.items()})
+        self._go_on(lambda head: self.final_cap(self.collecting.collectors[head].node.source))
 
-    def _make_ready_for(self, grid: Grid, reached: dict[str, int]) -> None:
-        self.grid = grid
+    def _go_on(self, reached: Callable[[str], int]) -> None:
+        """Goes on with another grid; up to a cell of it each aggregate has told what it is worth."""
         for name, relation in self.relations.items():
             if relation.table[fields.FORGETS]:
                 relation.forgets(self._bucket(self.lags.keep[name]))
-        self.collecting.rebuild(reached.__getitem__)
+        self.collecting.rebuild(reached)
         self._compile()
 
     # Forgetting.

@@ -118,7 +118,8 @@ class _Expand:
         self.numbers = count(1)
 
     def fresh(self) -> When:
-        return When(f"C{next(self.numbers)}")
+        """A time that an operator chooses; no variable of a rule is called so."""
+        return When(f"#{next(self.numbers)}")
 
     def head(self, conclusion: Conclusion) -> tuple[When, tuple[TimeDistance, ...]]:
         when = self.when(conclusion.base, 0)

@@ -13,7 +13,7 @@ from presage.model.formulas import OPPOSITES, Atom, Comparison
 from presage.model.statements import Rule
 from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, shown, term_variables
 from presage.model.values import is_true, value_of
-from presage.patterns.clause import ClauseLiteral, Counting, TimeDistance, When
+from presage.patterns.clause import RULE_TIME, ClauseLiteral, Counting, TimeDistance, When
 from presage.patterns.edges import Edge
 from presage.patterns.premises import (
     START,
@@ -386,8 +386,9 @@ def _names(places: dict[str, int], numbered: Collection[str] = ()) -> tuple[str,
     names = []
     for name in sorted(places, key=lambda each: places[each]):
         plain = shown(name.split("'")[0])
-        plain = "T" if plain == "now" else "X" if plain.startswith("_") else plain
-        chosen, tries = (f"{plain}1" if name in numbered else plain), count(2)
+        chosen_by_an_operator = not plain
+        plain = "T" if plain in ("", RULE_TIME) else "X" if plain.startswith("_") else plain
+        chosen, tries = (f"{plain}1" if name in numbered or chosen_by_an_operator else plain), count(2)
         while chosen in taken:
             chosen = f"{plain}{next(tries)}"
         taken.add(chosen)

@@ -53,7 +53,14 @@ class AskedQuery:
     def __str__(self) -> str:
         if self.when.base is None:
             return f"{show_atom(_named(self.atom))}@{show_number(self.when.offset)}"
-        return f"{show_atom(_named(self.atom))}@{_moved(self.when.base, self.when.offset)}"
+        return f"{show_atom(_named(self.atom))}@{_moved(self.time, self.when.offset)}"
+
+    @property
+    def time(self) -> str:
+        """What the answer's time is called."""
+        if self.when.base not in (None, ANSWER_TIME):
+            return self.when.base
+        return _free("T", {each.name for each in _named(self.atom).arguments if isinstance(each, Variable)})
 
 
 def asked_by(query: Query) -> AskedQuery:
@@ -114,7 +121,7 @@ class _Writer:
                 self.slots[slot] = _free(name, taken)
                 taken.add(self.slots[slot])
         self.times: dict[int, tuple[str, Number]] = {}
-        answer = asked.when.base or ANSWER_TIME
+        answer = asked.time
         # The answer's time is the query's variable; what is said of the pattern's own is moved accordingly.
         if pattern.when.base != START:
             self.times[pattern.when.base] = (answer, asked.when.offset - pattern.when.offset)

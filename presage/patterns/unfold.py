@@ -22,6 +22,7 @@ from presage.model.statements import Rule
 from presage.model.terms import Now, Term, Variable, map_term, subterms
 from presage.patterns.bodies import clauses
 from presage.patterns.clause import (
+    RULE_TIME,
     Clause,
     ClauseBody,
     ClauseLiteral,
@@ -50,8 +51,7 @@ MOST_SPREAD = 4_000
 """So many choices of times for the negated literals of derivations are looked at."""
 MOST_RETURNS = 12
 
-
-ANSWER_TIME = "T"
+ANSWER_TIME = RULE_TIME  # of queries that name none: nobody's variable is called so
 
 
 class Unfolded:

@@ -154,8 +154,8 @@ def test_operators_have_nodes() -> None:
     text = "timeline dense.\ninput p(x).\ninput q(x).\na(X) :- once[0,5] p(X), p(X) since[1,2] q(X).\nquery a(X).\n"
     (line,) = plan(text)
     (pattern,) = line["patterns"]
-    assert pattern["premises"] == ["p(X)@C1", "p(X)@(C2,T)", "q(X)@C2"]
-    assert pattern["where"] == ["C1 >= T - 5", "C2 >= T - 2", "C1 <= T", "C2 <= T - 1"]
+    assert pattern["premises"] == ["p(X)@T1", "p(X)@(T2,T)", "q(X)@T2"]
+    assert pattern["where"] == ["T1 >= T - 5", "T2 >= T - 2", "T1 <= T", "T2 <= T - 1"]
     nodes = "\n".join(line["plan"])
     assert "p held at some time of [0, +5]" in nodes and "p since q, [+1, +2]" in nodes
 
