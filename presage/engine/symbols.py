@@ -40,6 +40,7 @@ class Null:
 class Symbols:
     def __init__(self) -> None:
         self.numbers: dict[Value, int] = {}
+        """Of texts, and of numbers that `wholes` has not."""
         self.values: list[Value | None] = []
         """The constants; `None` for nulls and for numbers that are not used."""
         self.unused: list[int] = []
@@ -54,13 +55,26 @@ class Symbols:
         self.floats_address: int = self.floats.ctypes.data
 
     def __len__(self) -> int:
-        return len(self.numbers) + self.nulls
+        return len(self.numbers) + self.wholes.count + self.nulls
 
     def number(self, value: Value | Null) -> int:
         if isinstance(value, Null):
             return value.number
-        found = self.numbers.get(value)
-        return self._add(value) if found is None else found
+        found = self.find(value)
+        return self._add(value) if found < 0 else found
+
+    def find(self, value: Value) -> int:
+        """The number of a value, -1 where it has none."""
+        whole = _exact_whole(value)
+        return self.numbers.get(value, -1) if whole is None else self.wholes.number(whole)
+
+    def _know(self, value: Value, number: int) -> None:
+        whole = _exact_whole(value)
+        if whole is None:
+            self.numbers[value] = number
+        else:
+            self.wholes.enter(np.array([whole], np.int64), np.array([number], np.int32))
+        self.floats[number] = exact_float(value)
 
     def invent(self, count: int) -> Ints:
         """Numbers for new nulls."""
@@ -96,8 +110,7 @@ class Symbols:
             return self.append(value)
         number = self.unused.pop()
         self.values[number] = value
-        self.numbers[value] = number
-        self.floats[number] = exact_float(value)
+        self._know(value, number)
         return number
 
     def append(self, value: Value) -> int:
@@ -105,12 +118,47 @@ class Symbols:
         number = len(self.values)
         self.values.append(value)
         self._make_room(number + 1)
-        self.numbers[value] = number
-        self.floats[number] = exact_float(value)
+        self._know(value, number)
         return number
 
     def number_all(self, values: Iterable[Value]) -> Ints:
         given = list(values)
+        types = set(map(type, given))
+        if types <= {str}:
+            return self._number_others(given)
+        if types == {int}:
+            try:
+                return self.number_wholes(np.array(given, np.int64))
+            except OverflowError:
+                pass
+        wholes = [_exact_whole(value) for value in given]
+        is_whole = np.array([whole is not None for whole in wholes], bool)
+        found = np.empty(len(given), np.int32)
+        found[is_whole] = self.number_wholes(np.array([whole for whole in wholes if whole is not None], np.int64))
+        others = [value for value, whole in zip(given, wholes, strict=True) if whole is None]
+        found[~is_whole] = self._number_others(others)
+        return found
+
+    def number_wholes(self, column: npt.NDArray[np.int64]) -> Ints:
+        """The numbers of a column of whole numbers."""
+        if not len(column):
+            return np.zeros(0, np.int32)
+        if column.min() <= -_EXACT or column.max() >= _EXACT:
+            return np.array([self.number(value) for value in column.tolist()], np.int32)
+        size = len(self.values)
+        found, fresh, again = self.wholes.find(column, self.unused, size)
+        if len(fresh):
+            new: list[int] = fresh.tolist()
+            for number, value in zip(again, new, strict=False):
+                self.values[number] = value
+            self.values.extend(new[len(again) :])
+            self._make_room(len(self.values))
+            self.floats[again] = fresh[: len(again)]
+            self.floats[size : len(self.values)] = fresh[len(again) :]
+        return found
+
+    def _number_others(self, given: list[Value]) -> Ints:
+        """The numbers of values that are not whole numbers."""
         found = np.fromiter(map(self.numbers.get, given, repeat(-1)), np.int32, len(given))
         missing = np.flatnonzero(found < 0)
         if len(missing):
@@ -152,11 +200,15 @@ class Symbols:
 
     def fill(self, values: list[Value | None], names: npt.NDArray[np.int64] | None) -> None:
         """Takes over what was saved. Who holds the list of values keeps it as it was."""
-        self.values, self.numbers = values, {value: place for place, value in enumerate(values) if value is not None}
+        self.values = values
         self.texts.clear()
-        self.wholes.clear()
         self._make_room(len(values))
         self.floats[: len(values)] = [np.nan if value is None else exact_float(value) for value in values]
+        self.numbers = {}
+        self._keep_wholes(np.ones(len(values), bool))
+        for number, value in enumerate(values):
+            if value is not None and _exact_whole(value) is None:
+                self.numbers[value] = number
         self.names[:] = NO_NULL
         if names is not None:
             self.names[: len(values)] = names
@@ -167,10 +219,6 @@ class Symbols:
     def number_texts(self, column: TextColumn) -> Ints:
         """The numbers of a column of texts."""
         return self.texts.find(column, self.number_all)
-
-    def number_wholes(self, column: npt.NDArray[np.int64]) -> Ints:
-        """The numbers of a column of whole numbers."""
-        return self.wholes.find(column, self.number_all)
 
     def value(self, number: int) -> Value:
         found = self.values[number]
@@ -185,7 +233,6 @@ class Symbols:
         """Frees the numbers that are not used; gives how many. Who holds the list of values keeps it as it was."""
         self.values = self.values.copy()
         self.texts.clear()
-        self.wholes.clear()
         keep = np.zeros(len(self.values), bool)
         keep[used] = True
         nulls = np.flatnonzero(~keep & (self.names[: len(keep)] != NO_NULL))
@@ -195,13 +242,25 @@ class Symbols:
         keep[nulls] = True
         keep[self.unused] = True
         self.unused.extend(nulls.tolist())
-        gone = np.flatnonzero(~keep).tolist()
+        are_whole = self._keep_wholes(keep)
         values, numbers = self.values, self.numbers
-        for number in gone:
+        for number in np.flatnonzero(~keep & ~are_whole).tolist():
             del numbers[values[number]]  # type: ignore[arg-type]
+        gone = np.flatnonzero(~keep)
+        self.floats[gone] = np.nan
+        left: list[int] = gone.tolist()
+        for number in left:
             values[number] = None
-        self.unused.extend(gone)
-        return freed + len(gone)
+        self.unused.extend(left)
+        return freed + len(left)
+
+    def _keep_wholes(self, keep: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Knows the whole numbers that are kept and no others; gives which values are whole numbers."""
+        floats = self.floats[: len(keep)]
+        are_whole: npt.NDArray[np.bool_] = floats == np.floor(floats)
+        kept = np.flatnonzero(keep & are_whole)
+        self.wholes.fill(floats[kept].astype(np.int64), kept.astype(np.int32))
+        return are_whole
 
 
 def _exact_floats(values: list[Value]) -> npt.NDArray[np.float64] | float:
@@ -217,6 +276,13 @@ def _exact_floats(values: list[Value]) -> npt.NDArray[np.float64] | float:
         else:
             return np.where((whole > -_EXACT) & (whole < _EXACT), whole.astype(np.float64), np.nan)
     return np.array([exact_float(value) for value in values], np.float64)
+
+
+def _exact_whole(value: Value) -> int | None:
+    """A value as a whole number that is exact as a float."""
+    if isinstance(value, str) or value.denominator != 1 or not -_EXACT < value < _EXACT:
+        return None
+    return int(value)
 
 
 def exact_float(value: Value) -> float:

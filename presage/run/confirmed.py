@@ -177,7 +177,7 @@ class Confirming:
         places: dict[str, int] = {}
         for place, asked in enumerate(query.atom.arguments):
             if isinstance(asked, Constant):
-                fits = rows[:, place] == self.engine.symbols.numbers.get(asked.value, -1)
+                fits = rows[:, place] == self.engine.symbols.find(asked.value)
             elif isinstance(asked, Variable) and not asked.is_anonymous and asked.name in places:
                 fits = rows[:, place] == rows[:, places[asked.name]]
             else:

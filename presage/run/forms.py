@@ -7,7 +7,7 @@ way whose literals sort differently for different names, has no form: its line i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -131,7 +131,7 @@ class Forms:
         """Whether bits and status fit an integer together."""
 
     def lines(
-        self, rows: AnswerRows, names: ConstantNames, symbols: dict[Value, int]
+        self, rows: AnswerRows, names: ConstantNames, number_of: Callable[[Value], int]
     ) -> tuple[ColumnLines, npt.NDArray[np.bool_]]:
         """The lines of the rows that have a form, and which these are."""
         forms = self._forms(rows)
@@ -145,7 +145,7 @@ class Forms:
             )
             for name in FIELDS
         }
-        decided = self.decided(rows, forms, symbols if names.numbers is None else names.numbers)
+        decided = self.decided(rows, forms, number_of if names.number_of is None else names.number_of)
         return ColumnLines(columns, rows.keys[:, -1].copy(), decided, self.names), formed
 
     def _forms(self, rows: AnswerRows) -> Ints:
@@ -226,23 +226,23 @@ class Forms:
         text += ")@" if places else "@"
         return [*pieces, write.bytes(text), write.time(self.shape.arity, offset)]
 
-    def decided(self, rows: AnswerRows, forms: Ints, symbols: dict[Value, int]) -> Ints:
+    def decided(self, rows: AnswerRows, forms: Ints, number_of: Callable[[Value], int]) -> Ints:
         """When everything that a row still needs is settled."""
-        return self.settled(rows, np.array([*self.needs, 0], np.int64)[forms], symbols)
+        return self.settled(rows, np.array([*self.needs, 0], np.int64)[forms], number_of)
 
-    def settled(self, rows: AnswerRows, open_bits: Ints, symbols: dict[Value, int]) -> Ints:
+    def settled(self, rows: AnswerRows, open_bits: Ints, number_of: Callable[[Value], int]) -> Ints:
         """When all premises with these bits are settled, or -1 where there are none."""
         latest = np.full(len(rows), -1, np.int64)
         for way, first in self.ways:
             for index, part in enumerate(way.parts):
                 needed = open_bits >> (first + index) & 1 == 1
                 if needed.any():
-                    settled = rows.keys[:, -1] + part.offset + _delays(part, rows, symbols)
+                    settled = rows.keys[:, -1] + part.offset + _delays(part, rows, number_of)
                     latest = np.where(needed, np.maximum(latest, settled), latest)
         return latest
 
 
-def _delays(part: PremisePart, rows: AnswerRows, symbols: dict[Value, int]) -> Any:
+def _delays(part: PremisePart, rows: AnswerRows, number_of: Callable[[Value], int]) -> Any:
     if not part.options[0].where:
         return part.options[0].delay
     found = np.zeros(len(rows), np.int64)
@@ -250,7 +250,7 @@ def _delays(part: PremisePart, rows: AnswerRows, symbols: dict[Value, int]) -> A
     for option in part.options:
         fits = ~decided
         for place, value in option.where:
-            fits &= rows.keys[:, place] == symbols.get(value, -1)
+            fits &= rows.keys[:, place] == number_of(value)
         found[fits] = option.delay
         decided |= fits
     return found

@@ -64,7 +64,7 @@ class JsonForms:
         parts: Sequence[AnswerRows],
         order: Ints,
         names: ConstantNames,
-        symbols: dict[Value, int],
+        number_of: Callable[[Value], int],
         made: Callable[[AnswerRows], Sequence[str]],
     ) -> Any:
         """The lines as bytes; `order` is that of the rows of all parts, and `made` gives lines of rows one by one."""
@@ -80,7 +80,7 @@ class JsonForms:
             numbers[:], open_bits = self._forms(rows)
             formless = np.flatnonzero(numbers == self.whole)
             if rows.shape.name in self.forms:
-                settled = self.forms[rows.shape.name].settled(rows, open_bits, symbols)
+                settled = self.forms[rows.shape.name].settled(rows, open_bits, number_of)
                 own[:, self.arguments + DECIDED] = settled
             if len(formless):
                 own[formless, self.arguments + LINE] = len(whole) + np.arange(len(formless))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from json.encoder import encode_basestring
 from operator import itemgetter
 from typing import Any
@@ -41,9 +41,9 @@ def in_json(value: Value) -> str:
 class ConstantNames:
     """The names of constants by their numbers; each is made when it is first asked for."""
 
-    def __init__(self, values: list[Value | None], numbers: dict[Value, int] | None = None) -> None:
-        """`numbers` are those of the values, where they are not those of the engine's symbols."""
-        self.values, self.numbers = values, numbers
+    def __init__(self, values: list[Value | None], number_of: Callable[[Value], int] | None = None) -> None:
+        """`number_of` knows those of the values, where they are not those of the engine's symbols."""
+        self.values, self.number_of = values, number_of
         self.known = np.zeros(16, bool)
         self.at = np.zeros((KINDS, 16, 2), np.int64)
         self.bytes = np.zeros(256, np.uint8)

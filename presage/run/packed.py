@@ -76,7 +76,7 @@ class PackedAnswers:
             return [json.dumps(line, ensure_ascii=False) for line in shown]
 
         order = self.teller.order(self.parts, names)
-        return self.teller.json_forms(moments).lines(self.parts, order, names, self.teller.bulk.symbols.numbers, made)
+        return self.teller.json_forms(moments).lines(self.parts, order, names, self.teller.bulk.symbols.find, made)
 
     def answers(self) -> list[Answer]:
         return [answer for rows in self.parts for answer in self.teller.answers(rows, self.values)]
@@ -147,7 +147,7 @@ class Teller:
         for rows in parts:
             wanted = np.zeros(len(rows), bool)
             for query in self.queries.get(rows.shape.name, ()):
-                wanted |= _asked_rows(query, rows, self.bulk.symbols.numbers)
+                wanted |= _asked_rows(query, rows, self.bulk.symbols.find)
             found.append(rows.chosen(wanted))
         return found
 
@@ -162,7 +162,7 @@ class Teller:
         places = np.arange(len(rows))
         forms = self.forms.get(rows.shape.name)
         if forms is not None:
-            lines, formed = forms.lines(rows, names, self.bulk.symbols.numbers)
+            lines, formed = forms.lines(rows, names, self.bulk.symbols.find)
             if len(lines.times):
                 yield lines_table(lines, rows.now[formed]), places[formed]
             if formed.all():
@@ -182,7 +182,7 @@ class Teller:
         # The program's own constants have other numbers here than they had where the rows come from.
         ours = {value: place for place, value in enumerate(values) if value is not None}
         rows = AnswerRows(shape, columns["status"], columns["bits"], keys, np.zeros(len(keys), bool), columns["now"])
-        yield from (table for table, _ in self.lines(rows, ConstantNames(values, ours)))
+        yield from (table for table, _ in self.lines(rows, ConstantNames(values, lambda value: ours.get(value, -1))))
 
 
 def pack(steps: Sequence[PackedAnswers], each_step: bool = True) -> Iterator[Packed]:
@@ -230,13 +230,13 @@ def _last_of_each(fields: dict[str, Any]) -> Ints:
     return found
 
 
-def _asked_rows(query: Query, rows: AnswerRows, numbers: dict[Value, int]) -> Any:
+def _asked_rows(query: Query, rows: AnswerRows, number_of: Callable[[Value], int]) -> Any:
     """Which rows a query asks for: by its constants, its repeated variables, its pin."""
     wanted = np.ones(len(rows), bool)
     places: dict[str, int] = {}
     for place, asked in enumerate(query.atom.arguments):
         if isinstance(asked, Constant):
-            wanted &= rows.keys[:, place] == numbers.get(asked.value, -1)
+            wanted &= rows.keys[:, place] == number_of(asked.value)
         elif isinstance(asked, Variable) and not asked.is_anonymous and places.setdefault(asked.name, place) != place:
             wanted &= rows.keys[:, place] == rows.keys[:, places[asked.name]]
     if query.pin is not None and query.pin.base is None:
