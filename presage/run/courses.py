@@ -92,11 +92,14 @@ class CourseSupposing(RangeSupposing):
     """The hypothetical side of a reasoner whose individuals have nothing to do with each other.
 
     To work out what happens to all that are alike costs more than to work out what happens to one. So the first facts
-    go to the engine over zones as they are; where there are more, it hands over all it knows.
+    go to the engine over zones as they are; where there are more, it hands over all it knows. It gets everything back
+    where so few are alike that they cost more together than one by one, until there are many more.
     """
 
     few = 1_000
     """So many facts are not worth it."""
+    patience: float = 500
+    """So many steps of one individual may be lost to learning before it has been of use."""
 
     def __init__(self, subject: Any, engine: Ranges, grouping: Grouping) -> None:
         super().__init__(subject, engine)
@@ -105,8 +108,12 @@ class CourseSupposing(RangeSupposing):
         self.likely = Chances(self.confidence)
         self.seen = 0
         self.is_many = self.few == 0
-        tracer = Tracer(self._new_engine, self._of, self.line.whole, self._splits(engine))
-        self.courses = Courses(engine, grouping, tracer, self.intake.symbols, self.intake.keep_only)
+        self.grouping = grouping
+        self.tracer = Tracer(self._new_engine, self._of, self.line.whole, self._splits(engine))
+        self.courses = self._courses()
+
+    def _courses(self) -> Courses:
+        return Courses(self.engine, self.grouping, self.tracer, self.intake.symbols, self.intake.keep_only)
 
     @staticmethod
     def _splits(engine: Ranges) -> bool:
@@ -133,10 +140,11 @@ class CourseSupposing(RangeSupposing):
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
         """The changes by what arrives at `now`."""
         intake = self.intake
-        if not self.is_many:
-            self.seen += len(facts) + sum(map(len, tables))
-            if self.seen > self.few:
-                self._go_by_courses()
+        if self.is_many and self.courses.spent > max(self.patience, self.seen // 2):
+            self._go_one_by_one()
+        self.seen += len(facts) + sum(map(len, tables))
+        if not self.is_many and self.seen > self.few:
+            self._go_by_courses()
         fine: list[Any] = []
         plain: list[Any] = []
         stretches: list[Any] = []
@@ -168,6 +176,14 @@ class CourseSupposing(RangeSupposing):
             self.courses.direct, before = self.engine.without_memory(), self.engine.now
             self.engine = self.courses.direct
             adopt(self.courses, before, facts, told)
+
+    def _go_one_by_one(self) -> None:
+        facts, told = self._known()
+        now = self.courses.now
+        self.engine = self.engine.without_memory()
+        self.courses, self.is_many, self.few = self._courses(), False, 4 * self.seen
+        if now is not None:
+            self.engine.restore(now, now, facts, told)
 
     def _many(self, arrivals: Any, fine: list[Any], stretches: list[Any], now: Number) -> Answers:
         courses, symbols = self.courses, self.intake.symbols

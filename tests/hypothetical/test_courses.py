@@ -7,6 +7,7 @@ what is saved are held against an engine that works out each by itself.
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 from fractions import Fraction
@@ -36,9 +37,10 @@ REFUSED = {"discrete": 0, "dense": 0}
 
 
 class Many(CourseSupposing):
-    """Goes by courses from the first fact on."""
+    """Goes by courses from the first fact on, whatever it costs."""
 
     few = 0
+    patience = math.inf
 
 
 def sides(text: str, kind: type[CourseSupposing] = Many) -> tuple[RangeSupposing, CourseSupposing] | None:
@@ -173,6 +175,34 @@ class Later(CourseSupposing):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_engine_over_zones_hands_over_what_it_knows(seed: int) -> None:
     compare(make_case(seed), 22, None, Later)
+
+
+class Fickle(CourseSupposing):
+    """Goes by courses soon, and back as soon as that has cost something."""
+
+    few = 4
+    patience = 5
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dense", [False, True])
+def test_what_costs_more_together_goes_one_by_one_again(seed: int, dense: bool) -> None:
+    compare(make_case(seed, dense=dense), 22, None, Fickle)
+
+
+def test_individuals_who_are_unlike_each_other_go_one_by_one() -> None:
+    found = sides(
+        "timeline discrete. input a(x). input b(x). q(X) :- once[0,20] a(X), once[0,20] b(X).", CourseSupposing
+    )
+    assert found is not None
+    dice = random.Random(1)
+    many = []
+    for now in range(30):
+        names = dice.sample(range(400), 80)
+        facts = [Fact("ab"[place % 2], (f"k{name}",), now, now) for place, name in enumerate(names)]
+        found[1].step(facts, now)
+        many.append(found[1].is_many)
+    assert any(many) and not many[-1]
 
 
 def test_what_is_asked_of_symbols_is_noted() -> None:

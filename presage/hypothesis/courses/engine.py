@@ -40,6 +40,8 @@ Given = tuple[str, tuple[Value, ...], Stretch]
 MOST_ARRIVALS = 6
 """To whom more happens at once, it happens to nobody else."""
 MOST_OUTCOMES = 4_000
+LEARNING = 10
+"""So many steps of one individual cost as much as to learn one for all that are alike."""
 FEW_SYMBOLS = 10_000
 
 
@@ -61,6 +63,8 @@ class Courses:
         self.arriving: list[tuple[str, Ints, Ints]] = []
         self.now: Number | None = None
         self.steps = 0
+        self.spent = 0
+        """What was spent on learning so far, beyond what it was good for, in steps of one individual."""
         self.most_symbols = FEW_SYMBOLS
 
     # -- facts ------------------------------------------------------------------------------------
@@ -205,6 +209,7 @@ class Courses:
 
     def _stepped(self, touched: Touched, arriving: Arriving, then: Number, now: Number) -> tuple[list[Taken], Touched]:
         """The steps that are taken, and who cannot take one."""
+        self.spent -= len(touched.rows)
         touched, arriving = with_static_facts(touched, arriving, self.people)
         numbers = self.kinds.numbers_of(arriving.given)
         found: list[Taken] = []
@@ -294,6 +299,7 @@ class Courses:
     def _learn(self, row: int, places: range, arriving: Arriving, numbers: Ints, then: Number, now: Number) -> bool:
         """Works out the step of one individual, for all that are like it; false where it has to go by itself."""
         known = self.automaton
+        self.spent += LEARNING
         shape = known.shapes[int(self.people.shapes[row])]
         what = described(self.people, self.kinds, row, shape, arriving, places, numbers)
         if not what.is_fine or what.sequence in known.hopeless or len(known.steps) >= MOST_OUTCOMES:
