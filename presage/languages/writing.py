@@ -26,6 +26,7 @@ from presage.model.formulas import (
 from presage.model.statements import Head, Rule
 from presage.model.terms import (
     Aggregate,
+    Arithmetic,
     Constant,
     Function,
     Number,
@@ -130,6 +131,11 @@ def replacing(known: dict[str, Term]) -> Callable[[Term], Term]:
 def never(span: Span) -> Formula:
     """What is not true at any time."""
     return Comparison("=", Constant(0), Constant(1), span=span)
+
+
+def no_value(span: Span) -> Term:
+    """What has no value, and about which nobody has to be told."""
+    return Arithmetic("/", Constant(1), Constant(0), span=span)
 
 
 def joined(kind: type[And] | type[Or], parts: Iterable[Formula], span: Span) -> Formula:

@@ -164,8 +164,10 @@ class _Lowering:
         if _only_grows(measured):
             (gathered,) = measured.sets
             if gathered.function in ("min", "max"):
-                # True as soon as one value is.
-                return [(self.member(gathered, Variable(gathered.name)), plain)]
+                # True as soon as one value is; another comparison may be of a set of the same name.
+                self.fresh += 1
+                value = Variable(f"#v{self.fresh}")
+                return [(self.member(gathered, value), _filled(plain, {gathered.name: value}))]
         ways: list[list[tuple[Way, dict[str, Term]]]] = []
         for gathered in measured.sets:
             self.fresh += 1

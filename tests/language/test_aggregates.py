@@ -64,6 +64,7 @@ RULES = {
     "arithmetic": "q(D, S) :- S = sum { V * 2, T : window(3) p(D, V)@T, V != x }.",
     "some_at_least": "q :- count { D : window(2) some p(D, _) } >= 2.",
     "compared_with_a_value": "q(D, V) :- p(D, V), count { T : window(4) p(D, _)@T } >= V.",
+    "apart": "q(D) :- min { V : window(3) p(D, V)@T, V != x } < 2, max { V : window(3) p(D, V)@T, V != x } > 2.",
     "not_the_mean": "q(D) :- p(D, _), not avg { V, T : window(4) p(D, V)@T } > 2.",
 }  # fmt: skip
 

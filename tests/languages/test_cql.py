@@ -265,6 +265,46 @@ class Draw:
         return cql, sql
 
 
+WRITTEN = [
+    "Select a, Count(*) As n From s [Range 3] Group By a Having n > 1",
+    "Select a, Sum(b) + 1 As n From s [Range 3] Group By a Having n > 2 Or a = 1",
+    "Select a, Count(*) From s [Range 3] Group By a Having a = 1",
+    "Select a, b, Count(*) From s [Range 3] Group By a, b Having a = b",
+    "Select Count(*) From s [Range 3] Group By a Having a In (1, 2) And Count(*) < 3",
+    "Select a, Count(*) From s [Range 3] Group By a Having a In (Select b From r [Range 2])",
+    "Select a, Count(*) From s [Range 3] Group By a Having Min(b) < 1 And Max(b) > 1 Or Count(*) = 2",
+    "(Select a From s [Range 2] Union Select b From r [Now]) Except Select w From g",
+    "Select c From s [Range 3] Where c Not Like 'x%'",
+    "Select c From s [Range 3] Where Not c Not ILike 'X'",
+    "Select a, Case When a > 1 Then b End From s [Range 2]",
+    "Select Sum(Case When a > 1 Then b End), Count(Case When a > 1 Then 1 Else Null End) From s [Range 2]",
+    "Select c, Count(Case When a > 1 Then 1 End) From s [Range 3] Group By c",
+    "Select a From s [Range 2] Where Not Case When a > 1 Then b End = 2",
+    "Select Cast(d As INT) From r [Range 2]",
+    "Select a + (Select Count(*) From r [Range 2]) From s [Now]",
+    "Select a, (Select Max(y.b) From r [Range 2] As y Where y.b <= x.b) As m From s [Range 2] As x",
+    "Select Count(*) From (Select a, (Select Sum(d) From r [Now]) As m From s [Range 2]) As t",
+    "With t (x) As (Select a From s [Range 2]), v As (Select Max(x) As m From t) Select x From t, v Where x = m",
+]
+
+
+@pytest.mark.parametrize("cql", WRITTEN)
+def test_written_queries_agree_with_duckdb(cql: str) -> None:
+    windows: list[Window] = []
+
+    def table(found: re.Match[str]) -> str:
+        lasts = 0 if found[2] == "Now" else int(found[2].split()[1])
+        windows.append(Window(found[1], found[0], back=lasts))
+        named = re.match(r" As [a-z]", cql[found.end() :])
+        return f"w{len(windows) - 1}{'' if named else ' As ' + found[1]}"
+
+    sql = re.sub(r"\b([sr]) \[([^]]*)\]", table, cql)
+    for seed, mode in enumerate(["", "Istream", "Dstream"]):
+        facts, static = a_stream(random.Random(seed), 9), [(each, each % 2) for each in range(3)]
+        wanted = expected(sql, mode, windows, facts, static, 9)
+        assert told(f"{mode}({cql});" if mode else f"{cql};", facts, static, 9) == wanted
+
+
 def a_stream(dice: random.Random, until: int) -> list[Fact]:
     facts = set()
     for now in range(until + 1):

@@ -121,6 +121,7 @@ class CqlParser(parser.Parser):
                 word.end + 1,
                 f"write {word.text}(Select … From …)",
             )
+        found = self._parse_set_operations(found)
         if not self._match(TokenType.R_PAREN):
             raise self._wrong("`)` closes the query of " + word.text, "write `)`")
         while isinstance(found, exp.Subquery) and not found.args.get("alias") and not found.args.get("window"):

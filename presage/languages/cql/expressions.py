@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from presage.errors import Span, nearest
 from presage.languages.cql.relations import NUMBERS, RelationColumn
-from presage.languages.writing import joined, never
+from presage.languages.writing import joined, never, no_value
 from presage.model.formulas import OPPOSITES, And, Comparison, Formula, Or, Top
 from presage.model.terms import Arithmetic, Case, Constant, Function, Negative, Term, number
 
@@ -185,17 +185,18 @@ class CqlExpressions:
             read: Term = Function("number", (inner,), span=span)
             return (read, "float") if wanted == "float" else (Function("round", (read,), span=span), "int")
         if wanted == "int" and kind == "float":
-            return Function("round", (inner,), span=span), "int"
+            return _rounded(inner, span), "int"
         raise Wrong(f"{kind} cannot be made {node.args['to'].sql()}", span, "text and numbers can be made each other")
 
     def _case(self, node: Any, span: Span) -> tuple[Term, str]:
         otherwise = node.args.get("default")
-        if otherwise is None:
-            raise Wrong("a Case without Else may be NULL", span, "write Else")
-        value, kind = self.term(otherwise)
+        value, kind = no_value(span), ""
+        if otherwise is not None and not isinstance(otherwise, exp.Null):
+            value, kind = self.term(otherwise)
         for each in reversed(node.args["ifs"]):
             condition = each.this if node.this is None else exp.EQ(this=node.this.copy(), expression=each.this.copy())
             then, other = self.term(each.args["true"])
+            kind = kind or other
             _comparable(kind, other, each, span_of(each.args["true"]))
             kind = kind if kind == other else "float" if {kind, other} <= set(NUMBERS) else "any"
             read = self.condition(condition)
@@ -285,8 +286,17 @@ class CqlExpressions:
         text = "".join(".*" if sign == "%" else "." if sign == "_" else re.escape(sign) for sign in pattern.this)
         flags = "(?si)" if isinstance(node, exp.ILike) else "(?s)"
         subject = self.text(node.this)[0]
+        holds = holds != bool(node.args.get("negate"))  # `Not Like`
         asked = Function("matches", (subject, Constant(f"{flags}^{text}$", span=span_of(pattern))), span=span)
         return Comparison("=" if holds else "!=", asked, Constant("true"), span=span)
+
+
+def _rounded(term: Term, span: Span) -> Term:
+    """The nearest whole number; of two, the even one, as databases round what they cast."""
+    down = Function("floor", (term,), span=span)
+    half = Comparison("=", Arithmetic("-", term, down, span=span), Constant(Fraction(1, 2)), span=span)
+    halved = Function("round", (Arithmetic("/", term, Constant(2), span=span),), span=span)
+    return Case(half, Arithmetic("*", Constant(2), halved, span=span), Function("round", (term,), span=span), span=span)
 
 
 def _as_list(given: Any) -> list[Any]:

@@ -43,6 +43,8 @@ class CqlGrouping:
         self.select, self.scope, self.all = select, scope, select.all
         self.keys: list[tuple[str, RelationColumn]] = []
         self.chosen: dict[Aggregate, Variable] = {}
+        self.may_be_none = False
+        """Whether there may be groups of which nothing is counted."""
 
     def relation(self) -> RowsRelation:
         node = self.select.node
@@ -78,7 +80,7 @@ class CqlGrouping:
         having = node.args.get("having")
         ways: list[tuple[Formula, ...]] = [()]
         if having is not None:
-            ways = _ways(read.condition(having.this))
+            ways = _ways(read.condition(self._without_names(having.this)))
         keys = tuple(cell.term for _, cell in self.keys)
         outside = {each.name for cell in shown for each in subterms(cell.term) if isinstance(each, Variable)}
         hidden = tuple(each for each in keys if isinstance(each, Variable) and each.name not in outside)
@@ -90,8 +92,10 @@ class CqlGrouping:
                 isinstance(each, Comparison) and any(_has_aggregate(side) for side in (each.left, each.right))
                 for each in body
             )
-            if group is not None and (not counts or hidden or not any(isinstance(each, Variable) for each in keys)):
-                # Nothing else would give the keys their values.
+            named = {each.name for each in keys if isinstance(each, Variable)}
+            told = any(_equals(each) and not named.isdisjoint(names_in((each,))) for each in literals)
+            if group is not None and (not counts or hidden or told or not named or self.may_be_none):
+                # Nothing else would give the keys their values, or values of groups that are there.
                 body = (*self._some_row(keys), *body)
             parts.append(BodyRows(body, tuple(shown), hidden))
         return RowsRelation(tuple(parts), True)
@@ -105,6 +109,20 @@ class CqlGrouping:
             if name not in kept
         }
         return tuple(map_terms(each, replacing(others)) for each in self.scope.body)
+
+    def _without_names(self, node: Any) -> Any:
+        """A condition in which what is selected under a name stands for that name, where no column is called so."""
+        columns = {cell.name.lower() for source in self.scope.sources for cell in source.columns}
+        outputs = {
+            each.alias.lower(): each.this for each in self.select.node.expressions if isinstance(each, exp.Alias)
+        }
+
+        def named(part: Any) -> Any:
+            if not isinstance(part, exp.Column) or part.table or part.name.lower() in columns:
+                return part
+            return outputs.get(part.name.lower(), part).copy()
+
+        return node.transform(named)
 
     def _find_keys(self, nodes: list[Any]) -> None:
         outputs = {
@@ -201,6 +219,7 @@ class CqlGrouping:
                 variable = self.all.variables.variable("V")
                 body = (*body, Comparison("=", variable, term, span=term.span))
                 term = variable
+                self.may_be_none = self.may_be_none or name == "count"
             values.append(term)
         rows: tuple[Term, ...] = tuple(values)
         if name == "count" and not distinct:
@@ -234,6 +253,13 @@ class CqlGrouping:
             for each in dict.fromkeys(sums)
         ]
         return [*guards, formula]
+
+
+def _equals(formula: Formula) -> bool:
+    """Whether a condition may itself give a key its value."""
+    return not isinstance(formula, Comparison) or (
+        formula.operator == "=" and not _has_aggregate(formula.left) and not _has_aggregate(formula.right)
+    )
 
 
 def _has_aggregate(term: Term) -> bool:

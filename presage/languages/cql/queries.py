@@ -198,6 +198,9 @@ class Queries:
 
     def query(self, node: Any, outer: Scope | None, wanted: frozenset[str] | None = None) -> RowsRelation:
         """`wanted` are the columns that somebody asks for, where that is known."""
+        given = node.args.get("with_") or node.args.get("with")
+        if given is not None:
+            return self._with_tables(given, node, outer, wanted)
         match node:
             case exp.Subquery():
                 return self.query(node.this, outer, wanted)
@@ -208,6 +211,24 @@ class Queries:
             case exp.Union() | exp.Except() | exp.Intersect():
                 return self._set_operation(node, outer)
         raise Wrong("this is no query", span_of(node), "a query is Select … From …")
+
+    def _with_tables(self, given: Any, node: Any, outer: Scope | None, wanted: frozenset[str] | None) -> RowsRelation:
+        """`With t As (…)`: names for queries that this query alone knows."""
+        around, self.tables = self.tables, dict(self.tables)
+        for each in given.expressions:
+            place = span_of(each.args["alias"])
+            if given.args.get("recursive"):
+                raise Wrong("`With Recursive` cannot be said here", place, "write a view for each step")
+            if each.alias.lower() in around:
+                raise Wrong(f"`{each.alias}` is declared twice", place, "name it otherwise", "D101")
+            names = tuple((name.name, "any") for name in each.args["alias"].args.get("columns") or ())
+            self.tables[each.alias.lower()] = FromTable(each.alias, names, query=each.this)
+        bare = node.copy()
+        bare.meta.update(node.meta)
+        bare.set("with_", None)
+        found = self.query(bare, outer, wanted)
+        self.tables = around
+        return found
 
     def _set_operation(self, node: Any, outer: Scope | None) -> RowsRelation:
         self.modifiers(node)
@@ -275,8 +296,6 @@ class Queries:
             ("distinct_on", "Distinct On"),
             ("qualify", "Qualify"),
             ("windows", "Window"),
-            ("with_", "With"),
-            ("with", "With"),
             ("laterals", "Lateral"),
             ("fetch", "Fetch"),
         ):
@@ -291,7 +310,6 @@ class Queries:
 
 _INSTEAD = {
     "Limit": "answers have no order; compare with Min or Max, or leave it out",
-    "With": "write the query in From: From (Select …) As name",
 }
 
 

@@ -48,7 +48,7 @@ class Select:
         if group or having or any(aggregates_in(each) for each in outputs):
             found = CqlGrouping(self, self._one(scopes)).relation()
         else:
-            found = RowsRelation(tuple(BodyRows(scope.body, self._projected(scope)) for scope in scopes))
+            found = RowsRelation(tuple(self._projected(scope) for scope in scopes))
         if self.node.args.get("distinct"):
             if self.node.args["distinct"].args.get("on"):
                 raise Wrong("`Distinct On` cannot be said here", self.span, "write Distinct")
@@ -279,14 +279,17 @@ class Select:
 
     # Select
 
-    def _projected(self, scope: Scope) -> tuple[RelationColumn, ...]:
+    def _projected(self, scope: Scope) -> BodyRows:
         read = self.expressions(scope)
         cells: list[RelationColumn] = []
         for node in self.node.expressions:
-            cells.extend(self.outputs(node, scope, read))
-        if read.before:
-            raise Wrong("a query cannot stand in Select", self.span, "write it in From, or compare with it in Where")
-        return with_names(cells)
+            before = len(read.before)
+            made = self.outputs(node, scope, read)
+            # The value of a query may be NULL, and there is no row then.
+            cells.extend(replace(each, nullable=True) for each in made) if len(read.before) > before else cells.extend(
+                made
+            )
+        return BodyRows((*scope.body, *read.before), with_names(cells))
 
     def outputs(self, node: Any, scope: Scope, read: CqlExpressions) -> list[RelationColumn]:
         if isinstance(node, exp.Star):

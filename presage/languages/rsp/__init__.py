@@ -23,7 +23,7 @@ from presage.errors import Diagnostic, Note, Source, Span
 from presage.languages.rsp.alternatives import UNDEF, BodyAlternative
 from presage.languages.rsp.clauses import CQELS, Clauses, Misread, clauses_of, tokens_of
 from presage.languages.rsp.data import QUAD, STATIC_QUAD, STATIC_TRIPLE, TRIPLE
-from presage.languages.rsp.expressions import among, constant
+from presage.languages.rsp.expressions import among, constant, part_of
 from presage.languages.rsp.graph_patterns import Patterns
 from presage.languages.writing import FreshNames, at_multiples, flat, joined, names_in, never, predicate_name, rule
 from presage.model.formulas import Atom, Comparison, Formula, Metric, Not, Or, Pinned
@@ -69,8 +69,9 @@ class _Reader:
         self.predicates.taken.add(name.lower())
         froms: list[str] = []
         named: list[str] = []
-        for each in algebra.get("datasetClause") or ():
-            (froms if each.get("default") else named).append(f"<{each.get('default') or each.get('named')}>")
+        for each in part_of(algebra, "datasetClause") or ():
+            default = part_of(each, "default")
+            (froms if default else named).append(f"<{default or each['named']}>")
         patterns = Patterns(self.clauses, self.predicates, tuple(froms), tuple(named))
         patterns.notes.extend(Note(message, span) for message, span in self.clauses.notes)
         rules, columns = self._answers(algebra, template, patterns, name)
@@ -93,7 +94,7 @@ class _Reader:
             raise self._not_sparql(wrong) from None
         except Exception as wrong:  # what rdflib finds wrong comes as any kind of exception
             raise Misread(f"this is not SPARQL: {wrong}", self._place_in(str(wrong))) from None
-        return query.algebra, query.algebra.get("template")
+        return query.algebra, part_of(query.algebra, "template")
 
     def _not_sparql(self, wrong: ParseBaseException) -> Misread:
         """Where a query goes wrong: pyoxigraph knows it better than the parser that makes the algebra."""
@@ -134,7 +135,7 @@ class _Reader:
         self, algebra: Any, template: Any, patterns: Patterns, name: str
     ) -> tuple[list[Rule], tuple[Variable, ...]]:
         node, kind = algebra.p, algebra.name
-        while node.name in ("Distinct", "Reduced", "OrderBy", "Slice"):
+        while node.name in ("Distinct", "Reduced", "Slice"):
             if node.name == "Slice":
                 where = next(
                     (each.span for each in self.clauses.tokens if each.text.upper() in ("LIMIT", "OFFSET")), self.span
@@ -142,12 +143,9 @@ class _Reader:
                 raise Misread(
                     "LIMIT and OFFSET have no counterpart", where, "answers have no order: leave it out", "L102"
                 )
-            if node.name == "OrderBy":
-                where = next((each.span for each in self.clauses.tokens if each.text.upper() == "ORDER"), self.span)
-                patterns.notes.append(Note("ORDER BY is left out: answers have no order but that of time", where))
             node = node.p
         ways = patterns.ways(node.p if node.name == "Project" else node, patterns.default)
-        asked = [str(each) for each in algebra.get("PV") or ()] if kind == "SelectQuery" else []
+        asked = [str(each) for each in part_of(algebra, "PV") or ()] if kind == "SelectQuery" else []
         if kind == "ConstructQuery":
             asked = [str(each) for triple in template or () for each in triple if isinstance(each, Name)]
         ways = patterns.grouped(ways, asked)

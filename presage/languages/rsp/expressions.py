@@ -7,7 +7,7 @@ known where an expression is read, so `BOUND` is decided there and then.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from rdflib.plugins.sparql.parserutils import CompValue
@@ -17,7 +17,7 @@ from rdflib.term import Variable as Name
 from presage.errors import Span
 from presage.io.rdf import XSD, literal
 from presage.languages.rsp.clauses import Misread
-from presage.languages.writing import joined, never
+from presage.languages.writing import joined, never, no_value
 from presage.model.formulas import OPPOSITES, And, Comparison, Formula, Or, Top
 from presage.model.terms import Arithmetic, Case, Constant, Function, Negative, Term, Variable
 
@@ -39,6 +39,11 @@ ASKED = {"CONTAINS": "contains", "STRSTARTS": "starts_with", "STRENDS": "ends_wi
 
 class Unbound(Exception):
     """The expression has an error: a variable of it is not bound."""
+
+
+def part_of(node: Any, key: str) -> Any:
+    """A part of what rdflib has read, `None` where it is not there: its own `get` gives the key then."""
+    return node[key] if key in node else None  # noqa: SIM401
 
 
 def constant(term: Any) -> Constant:
@@ -77,7 +82,7 @@ class RspExpressions:
         match node.name:
             case "AdditiveExpression" | "MultiplicativeExpression":
                 left = self.term(node.expr)
-                for operator, other in zip(node.get("op") or (), node.get("other") or (), strict=True):
+                for operator, other in zip(node.op or (), node.other or (), strict=True):
                     left = Arithmetic(str(operator), left, self.term(other), span=span)
                 return left
             case "UnaryMinus":
@@ -87,25 +92,47 @@ class RspExpressions:
             case "Function":
                 return self._cast(node, span)
             case "Builtin_IF":
-                return Case(self.condition(node.arg1), self.term(node.arg2), self.term(node.arg3), span=span)
+                return self._chosen(node, span)
             case "Builtin_STR":
                 return self._text(self.term(node.arg), span)
             case "Builtin_COALESCE":
-                for each in node.arg:
-                    try:
-                        return self.term(each)
-                    except Unbound:
-                        continue
-                raise Unbound
+                return self._first(node.arg, span)
         if node.name.startswith("Builtin_") and node.name[8:] in FUNCTIONS:
             name = node.name[8:]
             given = (
                 node.arg
                 if name == "CONCAT"
-                else [node.get(key) for key in ("arg", "start", "length") if node.get(key) is not None]
+                else [node[key] for key in ("arg", "start", "length") if part_of(node, key) is not None]
             )
             return Function(FUNCTIONS[name], tuple(self.term(each) for each in given), span=span)
         raise Misread(f"`{_shown(node)}` has no counterpart", span, "see which functions are read", "L102")
+
+    def _chosen(self, node: Any, span: Span) -> Term:
+        """What `IF` gives: where its condition has an error it is neither true nor false, and there is no value."""
+        true, false = self.condition(node.arg1), self.condition(node.arg1, False)
+        if true == never(span) or false == never(span):
+            if true == false:
+                raise Unbound
+            return self.term(node.arg3 if true == never(span) else node.arg2)
+        otherwise = Case(false, self.term(node.arg3), no_value(span), span=span)
+        return Case(true, self.term(node.arg2), otherwise, span=span)
+
+    def _first(self, nodes: Iterable[Any], span: Span) -> Term:
+        """The first of some expressions that has a value: only what has one is equal to itself."""
+        found: list[Term] = []
+        for each in nodes:
+            try:
+                found.append(self.term(each))
+            except Unbound:
+                continue
+            if isinstance(found[-1], (Variable, Constant)):
+                break
+        if not found:
+            raise Unbound
+        value = found.pop()
+        for term in reversed(found):
+            value = Case(Comparison("=", term, term, span=span), term, value, span=span)
+        return value
 
     def _cast(self, node: Any, span: Span) -> Term:
         name = str(node.iri)
@@ -132,10 +159,8 @@ class RspExpressions:
         whole = Function("text", (inner,), span=span)
         short = Function("length", (whole,), span=span)
         bare = Function("substring", (whole, Constant(2), Arithmetic("-", short, Constant(2))), span=span)
-        other = Function(
-            "number", (Constant("-"),), span=span
-        )  # no value: the text of a tagged literal cannot be cut out
-        plain = Case(_asked("starts_with", whole, '"', span), other, whole, span=span)
+        # The text of a tagged literal cannot be cut out.
+        plain = Case(_asked("starts_with", whole, '"', span), no_value(span), whole, span=span)
         return Case(_asked("starts_with", whole, "<", span), bare, plain, span=span)
 
     # Conditions
@@ -255,7 +280,7 @@ class RspExpressions:
         return joined(And, [found, *guards], span)
 
     def _regex(self, node: Any, holds: bool, span: Span) -> Formula:
-        pattern, flags = node.pattern, node.get("flags")
+        pattern, flags = node.pattern, part_of(node, "flags")
         if not isinstance(pattern, Literal) or (flags is not None and not isinstance(flags, Literal)):
             raise Misread("the pattern of REGEX is a text", span, "write it in quotes", "L102")
         given = str(flags or "")

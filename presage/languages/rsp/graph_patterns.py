@@ -112,7 +112,11 @@ class Patterns:
                 return self._nested(node.p, place)
             case "values":
                 return self._values(node.res)
-            case "Project" | "Distinct" | "Reduced" | "OrderBy" | "Slice":
+            case "OrderBy":
+                where = next((each.span for each in self.clauses.tokens if each.text.upper() == "ORDER"), self.span)
+                self.notes.append(Note("ORDER BY is left out: answers have no order but that of time", where))
+                return self.ways(node.p, place)
+            case "Project" | "Distinct" | "Reduced" | "Slice":
                 return self._nested(node, place)
             case "AggregateJoin":
                 return RspGrouping(self).aggregated(node, place)
@@ -205,6 +209,8 @@ class Patterns:
         own = tuple(dict.fromkeys(names_in(one.body)))
         rest = [tuple(each for each in other.body if each not in one.body) for other in others]
         used = {name for body in rest for name in names_in(body)}
+        if counts(one.body):  # what is counted is that of a group
+            used.update(each.name for _, each in one.bound if isinstance(each, Variable))
         shared = tuple(Variable(name) for name in own if name in used)
         name = self.predicates.fresh(hint)
         for other, own_part in zip(others, rest, strict=True):
@@ -358,7 +364,7 @@ class Patterns:
     def _nested(self, node: Any, place: MatchedData) -> list[BodyAlternative]:
         """A query inside another: only what it selects is known outside."""
         distinct = False
-        while node.name in ("Distinct", "Reduced", "OrderBy", "Slice"):
+        while node.name in ("Distinct", "Reduced", "Slice"):
             if node.name == "Slice":
                 raise Misread("LIMIT and OFFSET have no counterpart", self.span, "answers have no order", "L102")
             distinct = distinct or node.name == "Distinct"

@@ -11,7 +11,7 @@ from presage.errors import Span
 from presage.languages.rsp.alternatives import UNDEF, BodyAlternative, counts
 from presage.languages.rsp.clauses import Misread
 from presage.languages.rsp.data import MatchedData
-from presage.languages.rsp.expressions import RspExpressions, Unbound
+from presage.languages.rsp.expressions import RspExpressions, Unbound, part_of
 from presage.languages.writing import map_terms, names_in, replacing
 from presage.model.formulas import Atom, Comparison, Formula, Not
 from presage.model.terms import Aggregate, Constant, Term, Variable
@@ -103,7 +103,7 @@ class RspGrouping:
                 f"{name.upper()} has no counterpart", span, "COUNT, SUM, AVG, MIN, MAX and SAMPLE are read", "L102"
             )
         rows = tuple(Variable(each) for each in dict.fromkeys(names_in(body)) if each not in shared)
-        distinct = bool(node.get("distinct"))
+        distinct = bool(part_of(node, "distinct"))
         literals, function = list(body), AGGREGATES[name]
         if str(node.vars) == "*" and not isinstance(node.vars, Name):
             value: Term | None = None
