@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 from typing import Any, NamedTuple
 
 from presage.analysis.differences import linear
@@ -232,7 +233,8 @@ def factors(pattern: RangePattern) -> list[RangePattern]:
         if form in seen:
             continue
         seen.add(form)
-        made = list(_factored(each))
+        # One more than are kept, if there are: a hundred premises alike have thousands, each with all their premises.
+        made = list(islice(_factored(each), MOST_FACTORS + 1))
         if not any(is_always for _, is_always in made):
             found.append(each)
         todo += [factor for factor, _ in made]

@@ -61,6 +61,7 @@ def test_equal_premises_are_told_once() -> None:
 
 LONG = {
     "chain": ", ".join(f"p(X{place}, X{place + 1})@T-{place}" for place in range(100)),
+    "chain at one time": ", ".join(f"p(X{place}, X{place + 1})" for place in range(200)),
     "star": ", ".join(f"p(X0, X{place})" for place in range(1, 101)),
     "apart": ", ".join(f"p(X{2 * place}, X{2 * place + 1})" for place in range(100)),
     "ring": ", ".join(f"p(X{place}, X{(place + 1) % 100})" for place in range(100)),
@@ -68,7 +69,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("kind", LONG)
-def test_rules_with_a_hundred_atoms_are_checked_quickly(kind: str) -> None:
+def test_rules_with_hundreds_of_atoms_are_checked_quickly(kind: str) -> None:
     begin = process_time()
     assert presage.check(f"input p(x, y).\na(X0) :- {LONG[kind]}.\nquery a(X).").ok
     assert process_time() - begin < 8
