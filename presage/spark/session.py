@@ -71,8 +71,9 @@ def local_session(
         "spark.sql.streaming.minBatchesToRetain": "10",
         "spark.python.daemon.module": "presage.spark.workers",
         # Arrow would check the bounds of each value that is read, and Spark the size of a batch after each row.
-        "spark.driver.defaultJavaOptions": "-Darrow.enable_unsafe_memory_access=true "
-        "-Darrow.enable_null_check_for_get=false",
+        # Java's own temporary files go with the rest, though it be killed; and /tmp may be nobody's to write to.
+        "spark.driver.defaultJavaOptions": f'"-Djava.io.tmpdir={_java_files(home)}" '
+        "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
         **{name.replace("_", "."): value for name, value in more.items()},
     }
@@ -84,6 +85,12 @@ def local_session(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return builder.getOrCreate()
+
+
+def _java_files(home: Path) -> Path:
+    folder = home / "java-files"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @contextlib.contextmanager

@@ -356,3 +356,10 @@ def test_too_many_partitions_are_warned_of(spark: Any, tmp_path: Path) -> None:
             presage.spark.answers(presage.parse(TURBINES), {"temp": stream(spark, tmp_path / "in")}, shards=4)
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", "2")
+
+
+def test_what_java_writes_meanwhile_is_in_the_folder_of_the_session(spark: Any) -> None:
+    """So it goes with the folder, though Java is killed, and needs no /tmp that can be written to."""
+    said = Path(spark.sparkContext._jvm.java.lang.System.getProperty("java.io.tmpdir"))
+    assert said.name == "java-files" and said.is_dir()
+    assert said.parent == Path(spark.conf.get("spark.local.dir")).parent
