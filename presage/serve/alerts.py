@@ -132,12 +132,13 @@ class Alerts:
         low = answer.time if answer.time is not None else answer.start
         high = answer.time if answer.time is not None else answer.end
         group.answer, group.fields = answer.answer, _fields(line)
-        group.count += 1
         group.heard = show_number(now)
+        if key in group.lasting:
+            group.lasting.remove(key)  # Its end: it has been counted.
+        else:
+            group.count += 1
         if answer.status == "holds":
             group.lasting.append(key)
-        elif key in group.lasting:
-            group.lasting.remove(key)
         begin: Number = low if low is not None else now
         end: Number = high if high is not None else now
         known = _time(group.until)
@@ -158,7 +159,7 @@ class Alerts:
             elif (ends := self._ends(group, rule)) is not None and now >= ends:
                 # It was over before it had been so for long enough, or while everybody had enough of it.
                 group.since, group.until, group.count = None, None, 0
-        if group.state == "" and group.possible and rule.pending:
+        if group.state == "" and group.possible and rule.pending and self._may_speak(group, rule, now):
             yield from self._tell(key, group, PENDING, now, True)
             group.state = PENDING
         elif group.state == PENDING and not group.possible and group.since is None:
@@ -166,10 +167,15 @@ class Alerts:
             group.state = ""
 
     def _fires_at(self, group: AlertGroup, rule: AlertRule, now: Number) -> bool:
-        since, until, fired = _time(group.since), _time(group.until), _time(group.fired)
+        since, until = _time(group.since), _time(group.until)
         assert since is not None and until is not None
         reached = max(until, now) if group.lasting else until
-        return reached - since >= rule.least and (fired is None or now >= fired + rule.cooldown)
+        return reached - since >= rule.least and self._may_speak(group, rule, now)
+
+    def _may_speak(self, group: AlertGroup, rule: AlertRule, now: Number) -> bool:
+        """Whether it is long enough ago that it fired."""
+        fired = _time(group.fired)
+        return fired is None or now >= fired + rule.cooldown
 
     def _ends(self, group: AlertGroup, rule: AlertRule) -> Number | None:
         """When an alert is over, if nothing more is heard; not while something holds on."""
@@ -177,9 +183,8 @@ class Alerts:
         return None if group.lasting or heard is None else heard + rule.resolve_after
 
     def _is_over(self, group: AlertGroup, now: Number) -> bool:
-        rule, fired = self.rules[group.rule], _time(group.fired)
         idle = not group.state and not group.possible and group.since is None
-        return idle and (fired is None or now >= fired + rule.cooldown)
+        return idle and self._may_speak(group, self.rules[group.rule], now)
 
     def due(self) -> Number | None:
         """The earliest time at which time alone changes an alert."""
@@ -191,6 +196,8 @@ class Alerts:
                 found.append(ends)
             if group.state != FIRING and since is not None and group.lasting:
                 found.append(max(since + rule.least, since if fired is None else fired + rule.cooldown))
+            if group.state == "" and group.possible and rule.pending and fired is not None:
+                found.append(fired + rule.cooldown)
         return min(found, default=None)
 
     # -- what is told -----------------------------------------------------------------------------
@@ -217,7 +224,8 @@ class Alerts:
             **bindings, **fields, "answer": answer, "status": state, "severity": rule.severity,
             "now": self._moment(json_value(now)), "count": group.count, "deadline": deadline,
         }  # fmt: skip
-        text = _PLACE.sub(lambda found: str(known.get(found[1], found[0])), rule.text)
+        words = {name: "none" if value is None else value for name, value in known.items()}
+        text = _PLACE.sub(lambda found: str(words.get(found[1], found[0])), rule.text)
         return {
             "now": self._moment(json_value(now)), "alert": rule.query, "state": state, "key": key,
             "severity": rule.severity, "text": text, "bindings": bindings, "answer": answer, "count": group.count,

@@ -69,12 +69,29 @@ def test_a_group_is_one_alert_and_keeps_silent_for_a_while() -> None:
     assert told(found, 11, answer("confirmed", 11, "c")) == [("firing", "west: 1")]
 
 
+def test_what_is_pending_keeps_silent_for_as_long() -> None:
+    found = alerts(cooldown="10")
+    assert told(found, 1, answer("confirmed", 1)) == [("firing", "a of west at 1")]
+    assert told(found, 2, answer("possible", 9, decided_by=40)) == [("resolved", "a of west at 1")]
+    assert told(found, 5) == [] and found.due() == 11, "nothing more happens, and yet it is to be told"
+    assert told(found, 11) == [("pending", "a of west at 9")] and found.due() is None
+
+
+def test_a_stretch_is_counted_once() -> None:
+    found = alerts(text="{count}")
+    beginning = Answer(3, "holds", "on", ("a", "west"), {"X": "a", "S": "west"}, start=3, bounds="[)")
+    assert told(found, 3, beginning) == [("firing", "1")]
+    end = Answer(9, "confirmed", "on", ("a", "west"), {"X": "a", "S": "west"}, start=3, end=8, bounds="[]")
+    end.text = beginning.answer
+    assert told(found, 9, end) == [] and told(found, 10) == [("resolved", "1")]
+
+
 def test_possible_answers_are_pending_with_their_deadline() -> None:
     found = alerts(text="{X} by {deadline}")
     lines = list(found.take([answer("possible", 1, decided_by=7, needs=("p(a, west)@2",))], 1))
     assert [(line["state"], line["deadline"], line["text"]) for line in lines] == [("pending", 7, "a by 7")]
     assert told(found, 2, answer("possible", 1, decided_by=9)) == []
-    assert told(found, 7, answer("refuted", 1)) == [("resolved", "a by None")] and found.groups == {}
+    assert told(found, 7, answer("refuted", 1)) == [("resolved", "a by none")] and found.groups == {}
     assert told(found, 8, answer("possible", 8, decided_by=9)) == [("pending", "a by 9")]
     assert [state for state, _ in told(found, 9, answer("confirmed", 8))] == ["firing"]
     assert told(alerts(pending=False), 1, answer("possible", 1, decided_by=7)) == []
