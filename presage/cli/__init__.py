@@ -14,6 +14,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TextIO
 
 from presage import notices
@@ -82,6 +83,7 @@ def _show_warning(
 
 def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else list(argv)
+    _open_what_is_closed()
     parser = make_parser(given[0] if given else "")
     if not given:
         parser.print_help()
@@ -100,9 +102,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except SystemExit as stop:
-        with contextlib.suppress(OSError):
+        code = stop.code if isinstance(stop.code, int) else WRONG_CALL
+        try:
             sys.stdout.flush()
-        return stop.code if isinstance(stop.code, int) else WRONG_CALL
+        except BrokenPipeError:
+            _drop_output()
+        except OSError as problem:
+            code = code or _not_written(problem)
+        return code
     except PresageError as problem:
         print(problem, file=sys.stderr)
         return WRONG_INPUT
@@ -117,12 +124,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("presage: the program is nested too deeply", file=sys.stderr)
         return WRONG_INPUT
     except OSError as problem:
-        # Such as a full disk below what is written. What could not be written would be tried again at the end.
-        print(f"presage: {problem.strerror or problem}{_of(problem)}", file=sys.stderr)
-        _drop_output()
-        return WRONG_INPUT
+        return _not_written(problem)
     finally:
         notices.forget(_say)
+
+
+def _open_what_is_closed() -> None:
+    """Who closes an output (`>&-`) wants nothing of it; and no other file may get its number."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+
+
+def _not_written(problem: OSError) -> int:
+    """Such as a full disk below what is written. What could not be written would be tried again at the end."""
+    print(f"presage: {problem.strerror or problem}{_of(problem)}", file=sys.stderr)
+    _drop_output()
+    return WRONG_INPUT
 
 
 def _of(problem: OSError) -> str:

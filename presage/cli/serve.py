@@ -61,8 +61,11 @@ def run(options: argparse.Namespace) -> int:
             raise PresageError(checked.pipeline.hidden(str(found))) from None
     for said in serving.skips:
         print(f"skipped: {said}", file=sys.stderr)
+    folder = checked.pipeline.values.get("checkpoint")
+    for problem in serving.problems:
+        said = checked.pipeline.hidden(problem)
+        print(f"{said}: what was not taken is in {folder}, and is told at the next start", file=sys.stderr)
     if stop.is_set():
-        folder = checked.pipeline.values.get("checkpoint")
         print(f"stopped after {serving.measures.facts} facts; it goes on from {folder}", file=sys.stderr)
     return FINE
 

@@ -60,15 +60,16 @@ class Web:
         return f"http://{host}:{self.port}"
 
     def start(self) -> None:
-        self._thread.start()
-
-    def _run(self) -> None:
         import uvicorn
 
         config = uvicorn.Config(
             self.application(), log_level="critical", lifespan="off", timeout_graceful_shutdown=1, access_log=False
         )
+        # Made here: a pipeline that ends at once then ends a server that has not quite begun.
         self._server = uvicorn.Server(config)
+        self._thread.start()
+
+    def _run(self) -> None:
         self._server.run(sockets=[self.listening])
 
     def close(self) -> None:

@@ -29,6 +29,8 @@ def given(tmp_path: Path) -> Path:
         ["check", "q.psg"],
         ["fmt", "q.psg"],
         ["ask", "q.psg", "--facts", "facts.jsonl", "--at", "0", "q(X)"],
+        ["--version"],
+        ["run", "--help"],
     ],
 )
 def test_a_full_disk_is_told(call: list[str], given: Path) -> None:
@@ -38,6 +40,7 @@ def test_a_full_disk_is_told(call: list[str], given: Path) -> None:
         found = subprocess.run(
             [sys.executable, "-m", "presage", *call],
             cwd=given,
+            env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -46,6 +49,16 @@ def test_a_full_disk_is_told(call: list[str], given: Path) -> None:
     assert found.returncode == 1
     assert "No space left on device (writing to standard output)" in found.stderr
     assert "Traceback" not in found.stderr and "Exception ignored" not in found.stderr
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_outputs_are_written_to_by_nobody(closed: str, given: Path) -> None:
+    """Neither a traceback, nor answers in a file that happens to get the number of an output."""
+    call = f"{sys.executable} -m presage run q.psg --facts facts.jsonl --out answers.jsonl {closed}"
+    found = subprocess.run(["sh", "-c", call], cwd=given, capture_output=True, text=True, timeout=120, check=False)
+    assert found.returncode == 0, found.stderr
+    assert found.stderr == "" and "{" not in found.stdout
+    assert len((given / "answers.jsonl").read_text().splitlines()) == 2000
 
 
 START = """

@@ -8,6 +8,7 @@ import os
 import random
 import socket
 import subprocess
+import sys
 import threading
 import time
 import urllib.error
@@ -374,6 +375,41 @@ def test_what_goes_on_is_told_once_across_a_kill(tmp_path: Path) -> None:
         served.kill()
     assert [told(line) for line in served.lines] == [(0, "holds", "on(wt25)@0"), (3, "confirmed", "on(wt25)@[0,2]")]
     assert {line["key"] for line in served.lines} == {"on(wt25)@0"}
+
+
+STDIN = """
+program = "program.psg"
+checkpoint = "state"
+[serve]
+port = {port}
+[sources.incoming]
+format = "stdin"
+[sinks.out]
+format = "console"
+"""
+
+
+def test_what_ends_at_once_ends_in_order(tmp_path: Path) -> None:
+    """The server of the page may not quite have begun when it is told to end."""
+    served = Served(tmp_path, "", file=STDIN)
+    for _ in range(3):
+        served.start(wait=False, stdin=subprocess.DEVNULL)
+        assert served.process is not None and served.process.wait(90) == 0
+    assert "Traceback" not in served.said
+
+
+def test_what_a_full_output_did_not_take_is_said_and_told_at_the_next_start(tmp_path: Path) -> None:
+    served = Served(tmp_path, "", file=STDIN)
+    call = [sys.executable, "-m", "presage", "serve", "pipeline.toml"]
+    with Path("/dev/full").open("w") as full, subprocess.Popen(
+        call, cwd=tmp_path, stdin=subprocess.PIPE, stdout=full, stderr=subprocess.PIPE, text=True
+    ) as process:  # fmt: skip
+        _, said = process.communicate(hot(0) + hot(1) + '{"now": 5}\n', timeout=90)
+    assert process.returncode == 0 and "Traceback" not in said
+    assert "[sinks.out] " in said and "is told at the next start" in said
+    served.start(wait=False, stdin=subprocess.DEVNULL)
+    assert served.process is not None and served.process.wait(90) == 0
+    assert [line["seq"] for line in lines_in(tmp_path / "stdout.txt")] == [1, 2, 3, 4, 5]
 
 
 def test_answers_do_not_wait_for_acknowledgements() -> None:
