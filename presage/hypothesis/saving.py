@@ -17,6 +17,10 @@ from presage.hypothesis.ways import Way
 from presage.model.terms import Number, number
 from presage.model.values import Value
 from presage.patterns.literals import Lit, Open
+from presage.sealed import need
+
+MOST_TIMES = 1 << 24
+"""Times in sight of a saved engine at most: who looked at more would still be at it."""
 
 
 def written(value: Any) -> Any:
@@ -111,9 +115,13 @@ def load(engine: Hypotheses, saved: dict[str, Any]) -> None:
         engine.dirty[Asker(name, at, arguments if kind == "ground" else None, True)] = None
     engine.reached = {name: read(time) for name, time in saved["reached"].items()}
     for name, last in engine.reached.items():
-        kept = engine.spans.kept(name) if name in engine.queries else None
+        if name not in engine.queries:
+            continue
+        lead, kept = engine.leads.get(name), engine.spans.kept(name)
+        need(now is not None and lead is not None and last <= now + lead, "it looked farther ahead than it can")
         first = 0 if kept is None or now is None else max(0, floor(now - kept))
-        for time in range(first, floor(last) + 1) if name in engine.queries else ():
+        need(floor(last) - first < MOST_TIMES, "it looked at more times than anybody can")
+        for time in range(first, floor(last) + 1):
             engine.dirty[Asker(name, time, None, True)] = None
 
 

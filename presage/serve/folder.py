@@ -6,6 +6,7 @@ One process uses it at a time. A file is whole or not there: it is written besid
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import struct
@@ -56,14 +57,10 @@ class CheckpointFolder:
 
     def identity(self) -> dict[str, Any] | None:
         try:
-            found = json.loads((self.path / IDENTITY).read_text(encoding="utf-8"))
+            found = read_said(self.path / IDENTITY)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError):
-            raise PresageError(
-                f"{self.path / IDENTITY}: the file cannot be read: restore the folder from a copy"
-            ) from None
-        if not isinstance(found, dict) or found.get("format") != FORMAT:
+        if found.get("format") != FORMAT:
             raise PresageError(
                 f"{self.path}: the checkpoint was written by another version of Presage: start with a new folder"
             )
@@ -72,11 +69,11 @@ class CheckpointFolder:
     def begin(self, about: Mapping[str, Any]) -> dict[str, Any]:
         """Makes the folder that of a new run."""
         found = {"format": FORMAT, "run": uuid.uuid4().hex, **about}
-        write_whole(self.path / IDENTITY, json.dumps(found, ensure_ascii=False, indent=1).encode())
+        self.change(found)
         return found
 
     def change(self, identity: Mapping[str, Any]) -> None:
-        write_whole(self.path / IDENTITY, json.dumps(identity, ensure_ascii=False, indent=1).encode())
+        write_said(self.path / IDENTITY, identity)
 
     # -- snapshots --------------------------------------------------------------------------------
 
@@ -127,15 +124,17 @@ class CheckpointFolder:
 
     def told(self, sink: str) -> int:
         """The last line that a sink has surely taken, as far as this folder knows."""
+        path = self.path / f"sink-{sink}.json"
         try:
-            return int(json.loads((self.path / f"sink-{sink}.json").read_text(encoding="utf-8"))["told"])
+            told = read_said(path).get("told")
         except FileNotFoundError:
             return 0
-        except (OSError, ValueError, KeyError, TypeError):
-            raise PresageError(f"{self.path / f'sink-{sink}.json'}: the file cannot be read") from None
+        if not isinstance(told, int):
+            raise PresageError(f"{path}: the file does not say how far the sink is: restore the folder from a copy")
+        return told
 
     def tell(self, sink: str, number: int) -> None:
-        write_whole(self.path / f"sink-{sink}.json", json.dumps({"told": number}).encode())
+        write_said(self.path / f"sink-{sink}.json", {"told": number})
 
     def put_aside(self, sink: str, said: Mapping[str, Any]) -> None:
         """Keeps what a sink will never take."""
@@ -157,6 +156,32 @@ def _read_snapshot(path: Path) -> tuple[dict[str, Any], bytes]:
         if len(data) == start + head + body and zlib.crc32(data[start:]) == check:
             return json.loads(data[start : start + head]), data[start + head :]
     raise PresageError(f"{path}: the snapshot is damaged, or of another version of Presage: restore it from a copy")
+
+
+CHECKSUM = "checksum"
+
+
+def write_said(path: Path, said: Mapping[str, Any]) -> None:
+    """Puts a file in place that says something in JSON, for people too, with a checksum of what it says."""
+    own = {name: value for name, value in said.items() if name != CHECKSUM}
+    write_whole(path, json.dumps({**own, CHECKSUM: _checksum(own)}, ensure_ascii=False, indent=1).encode())
+
+
+def read_said(path: Path) -> dict[str, Any]:
+    """What such a file says; those of before have no checksum. Raises `FileNotFoundError`."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or found.pop(CHECKSUM, _checksum(found)) != _checksum(found):
+        raise PresageError(f"{path}: the file is damaged, or cannot be read: restore the folder from a copy") from None
+    return found
+
+
+def _checksum(said: Mapping[str, Any]) -> str:
+    return hashlib.blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def write_whole(path: Path, data: bytes) -> None:

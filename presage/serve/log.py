@@ -1,7 +1,8 @@
 """The write-ahead log: what has come, in the order in which it is reasoned about, on disk before anybody is told.
 
-A log is a folder of segments, each named after its first entry. An entry is its length, a checksum and its bytes; what
-a crash has cut off at the very end was never acknowledged, and is dropped. Anything else that does not fit is damage.
+A log is a folder of segments, each named after its first entry. An entry is its length, a checksum, a checksum of these
+two, and its bytes; what a crash has cut off at the very end was never acknowledged, and is dropped. Anything else that
+does not fit is damage: without the second checksum a length that is too large would look like an end that is cut off.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ from typing import IO, Any
 
 from presage.errors import PresageError
 
-HEADER = b"presage log 1\n"
-_FRAME = struct.Struct("<II")
+HEADER = b"presage log 2\n"
+BEFORE = b"presage log 1\n"
+"""How segments begin that have no checksum of lengths; nothing is added to them."""
+_FRAME = struct.Struct("<III")
+_FRAME_BEFORE = struct.Struct("<II")
 LONGEST = 1 << 30
 SEGMENT_BYTES = 32 << 20
 """A segment that is longer is followed by another."""
@@ -95,7 +99,8 @@ class Log:
         frames = []
         for entry in entries:
             data = entry.to_bytes()
-            frames.append(_FRAME.pack(len(data), zlib.crc32(data)) + data)
+            said = _FRAME_BEFORE.pack(len(data), zlib.crc32(data))
+            frames.append(said + zlib.crc32(said).to_bytes(4, "little") + data)
         file = self._open()
         before = file.tell()
         try:
@@ -120,7 +125,7 @@ class Log:
         if self._file is not None and self._file.tell() < SEGMENT_BYTES:
             return self._file
         segments = self._segments()
-        if self._file is None and segments and segments[-1][1].stat().st_size < SEGMENT_BYTES:
+        if self._file is None and segments and _takes_more(segments[-1][1]):
             self._file = segments[-1][1].open("r+b", buffering=0)
             assert self._file is not None
             self._file.seek(0, os.SEEK_END)
@@ -177,28 +182,36 @@ class Log:
             self._file = None
 
 
+def _takes_more(path: Path) -> bool:
+    with path.open("rb") as file:
+        return path.stat().st_size < SEGMENT_BYTES and file.read(len(HEADER)) == HEADER
+
+
 def _frames(path: Path, last: bool) -> Iterator[tuple[int, bytes]]:
     """The entries of a segment, each with where it ends. Of the last one, what is cut off at its end is left out."""
     with path.open("rb") as file:
         begin = file.read(len(HEADER))
-        if begin != HEADER:
+        if begin not in (HEADER, BEFORE):
             if last and HEADER.startswith(begin):
                 return
             raise PresageError(f"{path}: this is not a log of this version of Presage")
+        frame = _FRAME if begin == HEADER else _FRAME_BEFORE
         end = len(HEADER)
         size = path.stat().st_size
         while True:
-            head = file.read(_FRAME.size)
-            if not head:
+            head = file.read(frame.size)
+            if not head or (last and len(head) < frame.size):
                 return
-            length, check = _FRAME.unpack(head) if len(head) == _FRAME.size else (LONGEST + 1, 0)
-            data = file.read(length) if length <= LONGEST else b""
-            if len(data) != length or zlib.crc32(data) != check:
-                reached = end + _FRAME.size + length
-                if last and (reached >= size or length > LONGEST):
+            is_whole = len(head) == frame.size
+            length, check = frame.unpack(head)[:2] if is_whole else (0, 0)
+            is_known = is_whole and (frame is not _FRAME or zlib.crc32(head[:8]).to_bytes(4, "little") == head[8:])
+            data = file.read(length) if is_known and length <= LONGEST else b""
+            if not is_known or len(data) != length or zlib.crc32(data) != check:
+                is_cut_off = end + frame.size + length >= size or length > LONGEST if is_known else not any(head)
+                if last and is_cut_off:
                     return
                 raise PresageError(f"{path}: the entry at byte {end} is damaged: restore the folder from a copy")
-            end += _FRAME.size + length
+            end += frame.size + length
             yield end, data
 
 

@@ -22,7 +22,7 @@ from typing import IO, Any, Protocol
 from presage.answers.schema import answer_schema, fit_line
 from presage.errors import PresageError
 from presage.pipeline.reading import Part
-from presage.serve.folder import CheckpointFolder, write_whole
+from presage.serve.folder import CheckpointFolder, read_said, write_said, write_whole
 from presage.serve.reasoning import ALERT, ANSWER, LATE, ToldLine
 
 MOST_WAITING = 64
@@ -109,11 +109,12 @@ class RunningSink:
 
     def finish(self, patience: float) -> None:
         """Lets it write what it has, for some seconds."""
-        with suppress(queue.Full):
-            self._queue.put(None, timeout=patience)
-        self._thread.join(patience)
-        self._stop.set()
-        self._thread.join(1.0)
+        if self._thread.ident is not None:  # Otherwise something was wrong before it began.
+            with suppress(queue.Full):
+                self._queue.put(None, timeout=patience)
+            self._thread.join(patience)
+            self._stop.set()
+            self._thread.join(1.0)
         with suppress(OSError, PresageError):
             self.sink.close()
 
@@ -287,8 +288,8 @@ class FilesInFolder:
         mark = path / MARK
         names = [each.name for each in path.iterdir() if not each.name.endswith(".tmp")]
         if not names:
-            write_whole(mark, json.dumps({"run": run}).encode())
-        elif not mark.exists() or json.loads(mark.read_text(encoding="utf-8")).get("run") != run:
+            write_said(mark, {"run": run})
+        elif not mark.exists() or read_said(mark).get("run") != run:
             raise PresageError(
                 f"[{place}] {path}: the folder holds something else, or the answers of another run; name a new folder"
             )
