@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     def show(lines: list[dict[str, Any]]) -> None:
         show_lines(lines, readable)
 
-    stop = threading.Event()
+    stop, folder = threading.Event(), checked.pipeline.values.get("checkpoint")
     serving = Serving(checked, show, options.backfill)
     with Stopped(stop):
         try:
@@ -59,12 +59,15 @@ def run(options: argparse.Namespace) -> int:
                 serving.close()
         except PresageError as found:
             raise PresageError(checked.pipeline.hidden(str(found))) from None
+        except OSError as found:
+            place = found.filename or f"{folder}: the checkpoint cannot be written"
+            raise PresageError(f"{place}: {found.strerror or found}") from None
     for said in serving.skips:
         print(f"skipped: {said}", file=sys.stderr)
-    folder = checked.pipeline.values.get("checkpoint")
-    for problem in serving.problems:
-        said = checked.pipeline.hidden(problem)
-        print(f"{said}: what was not taken is in {folder}, and is told at the next start", file=sys.stderr)
+    for sink in serving.sinks:
+        if sink.problem:
+            said = checked.pipeline.hidden(f"[{sink.part.place}] {sink.problem}")
+            print(f"{said}: what was not taken is in {folder}, and is told at the next start", file=sys.stderr)
     if stop.is_set():
         print(f"stopped after {serving.measures.facts} facts; it goes on from {folder}", file=sys.stderr)
     return FINE

@@ -13,6 +13,7 @@ import struct
 import uuid
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -187,9 +188,15 @@ def _checksum(said: Mapping[str, Any]) -> str:
 def write_whole(path: Path, data: bytes) -> None:
     """Puts a file in place that is whole, whatever happens meanwhile."""
     beside = path.with_name(path.name + ".tmp")
-    with beside.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    try:
+        with beside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError:
+        # Half a file would only keep a full disk full.
+        with suppress(OSError):
+            beside.unlink()
+        raise
     sync_folder(path.parent)

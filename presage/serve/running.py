@@ -70,7 +70,7 @@ class Serving:
         """Held while the reasoner steps: who looks at it waits."""
         self.web: Web | None = None
         self.shown: ShownMeasures | None = None
-        self._shown_at = 0.0
+        self._shown_at, self._not_kept = 0.0, ""
 
     # -- the beginning ----------------------------------------------------------------------------
 
@@ -205,7 +205,7 @@ class Serving:
         if self.backfill and log.first > 1:
             self.changes.append(f"history: the log goes back to its entry {log.first}, not to the beginning")
         self.identity |= {"program": fingerprint_of(program)}
-        self.snapshot()
+        self._keep()
         self.folder.change(self.identity)
 
     def _history(self, since: int, before: int) -> Iterator[tuple[int, LogEntry]]:
@@ -281,6 +281,15 @@ class Serving:
                 return
 
     def snapshot(self) -> None:
+        """Keeps what is remembered; where the disk is full the log has it all, and it is tried again later."""
+        try:
+            self._keep()
+            self._not_kept = ""
+        except OSError as found:
+            self._log_bytes = 0
+            self._not_kept = f"what is remembered cannot be written ({found.strerror or found})"
+
+    def _keep(self) -> None:
         """Keeps what is remembered, and forgets the log before it."""
         head, body = self.reasoning.save()
         self._size = self.folder.save(self.reasoning.entry, head, body)
@@ -346,8 +355,8 @@ class Serving:
     @property
     def problems(self) -> list[str]:
         """What is wrong at the moment, though the pipeline goes on."""
-        found = [f"[{sink.part.place}] {sink.problem}" for sink in self.sinks if sink.problem]
-        return [self.gate.problem, *found] if self.gate.problem else found
+        said = [f"[{sink.part.place}] {each}" for sink in self.sinks for each in (sink.problem, sink.unsaved) if each]
+        return [each for each in (self.gate.problem, self._not_kept) if each] + said
 
     def health(self) -> tuple[bool, list[str]]:
         """Whether it works, and what is wrong though it does."""

@@ -76,6 +76,8 @@ class RunningSink:
         self.saved = self.told
         self.problem = ""
         """Why it takes nothing at the moment."""
+        self.unsaved = ""
+        """Why the folder cannot be told how far it is."""
         self.refusals = self.aside = 0
         self._saved_at = 0.0
         self._queue: queue.Queue[tuple[int, list[ToldLine]] | None] = queue.Queue(MOST_WAITING)
@@ -174,17 +176,22 @@ class RunningSink:
                 self.problem = ""
                 return
             except TakenNever as found:
-                if len(lines) == 1:
+                if len(lines) > 1:
+                    half = len(lines) // 2
+                    self._write(lines[:half])
+                    lines, pause = lines[half:], FIRST_PAUSE
+                    continue
+                try:
                     self._put_aside(lines[0], str(found))
                     return
-                half = len(lines) // 2
-                self._write(lines[:half])
-                lines, pause = lines[half:], FIRST_PAUSE
+                except OSError as full:
+                    problem: Exception = full
             except (Refused, OSError) as found:
-                self.refusals += 1
-                self.problem = str(found) or type(found).__name__
-                self._stop.wait(pause)
-                pause = min(LONGEST_PAUSE, 2 * pause)
+                problem = found
+            self.refusals += 1
+            self.problem = str(problem) or type(problem).__name__
+            self._stop.wait(pause)
+            pause = min(LONGEST_PAUSE, 2 * pause)
 
     def _put_aside(self, line: ToldLine, why: str) -> None:
         """Keeps a line that the sink will never take where somebody finds it, and goes on."""
@@ -195,8 +202,13 @@ class RunningSink:
         """Tells the folder how far it is: now and then, and rarely where the sink itself can say so."""
         moment = time.monotonic()
         if now or moment - self._saved_at >= (SAVE_SELDOM if self._knows_itself else SAVE_SECONDS):
-            self.folder.tell(self.part.name, last)
-            self.saved, self._saved_at = last, moment
+            self._saved_at = moment
+            try:
+                self.folder.tell(self.part.name, last)
+                self.saved, self.unsaved = last, ""
+            except OSError as found:
+                # A full disk: after a crash it may get these lines again, unless it knows itself.
+                self.unsaved = f"how far it is cannot be kept ({found.strerror or found})"
 
 
 def as_text(line: ToldLine) -> str:
@@ -215,7 +227,10 @@ class Console:
         return None
 
     def write(self, lines: Sequence[ToldLine]) -> None:
-        self.show([line.fields for line in lines])
+        try:
+            self.show([line.fields for line in lines])
+        except BrokenPipeError:
+            raise PresageError("who read standard output is gone: started again, the pipeline goes on") from None
 
     def close(self) -> None:
         sys.stdout.flush()
