@@ -33,7 +33,8 @@ FEW = 64
 class StandingGroup:
     """A group that is not empty: what it is worth, and its row among those that stand."""
 
-    worth: Count
+    worth: list[Count]
+    """One for each function."""
     row: int
 
 
@@ -49,8 +50,8 @@ class Collector:
         self.groups: dict[Key, StandingGroup] = {}
         self.events: dict[int, list[tuple[Key, Key, int]]] = {}
         self.cells: list[int] = []
-        # For each group its columns and the value, since which cell, and whether it has one.
-        self.rows = np.zeros((FEW, self.node.groups + 1), np.int32)
+        # For each group its columns and the values, since which cell, and whether it has all.
+        self.rows = np.zeros((FEW, self.node.groups + len(self.node.functions)), np.int32)
         self.since = np.zeros(FEW, np.int64)
         self.told = np.zeros(FEW, bool)
         self.free = list(range(FEW))
@@ -83,7 +84,7 @@ class Collector:
             self.told = np.concatenate([self.told, np.zeros_like(self.told)])
             self.free = list(range(size, 2 * size))
         row = self.free.pop()
-        self.rows[row, :-1] = key
+        self.rows[row, : self.node.groups] = key
         return row
 
     def advance(self, upto: int) -> BindingRows:
@@ -97,13 +98,17 @@ class Collector:
             for key, rest, sign in sorted(self.events.pop(cell), key=_entering):
                 group = self.groups.get(key)
                 if group is None:
-                    group = self.groups[key] = StandingGroup(WORTH[self.node.function](), self._new_row(key))
+                    group = self.groups[key] = StandingGroup(
+                        [WORTH[each]() for each in self.node.functions], self._new_row(key)
+                    )
                 elif key not in touched:
                     since = int(self.since[group.row])
                     if since < cell and self.told[group.row]:
                         found.append((self.rows[group.row].copy(), since, cell - 1))
                 touched.add(key)
-                group.worth.add(tuple(map(value, rest)), sign)
+                values = tuple(map(value, rest))
+                for worth in group.worth:
+                    worth.add(values, sign)
             for key in touched:
                 self._look_again(key, cell)
         told = np.flatnonzero(self.told & (self.since <= upto))
@@ -120,12 +125,13 @@ class Collector:
     def _look_again(self, key: Key, cell: int) -> None:
         """What a group is worth from a cell on."""
         group = self.groups[key]
-        worth = group.worth.value() if group.worth.size else None
-        self.told[group.row] = worth is not None
-        self.since[group.row] = cell
-        if worth is not None:
-            self.rows[group.row, -1] = self.symbols.number(worth)
-        if not group.worth.size:
+        size = group.worth[0].size
+        values = [value for each in group.worth if size and (value := each.value()) is not None]
+        is_told = len(values) == len(group.worth)
+        self.told[group.row], self.since[group.row] = is_told, cell
+        if is_told:
+            self.rows[group.row, self.node.groups :] = self.symbols.number_all(values)
+        if not size:
             del self.groups[key]
             self.free.append(group.row)
 

@@ -122,20 +122,20 @@ class Enough:
         is_first[1:] = (keys[1:] != keys[:-1]).any(axis=1)
         of_group = np.cumsum(is_first) - 1
         count = int(is_first.sum())
-        room = 2 * size + 2 * more + FEW
+        room, places = 2 * size + 2 * more + FEW, 2 * count + 2 * more + FEW
         self.lows, self.highs, self.before, self.groups = (np.empty(room, np.int64) for _ in range(4))
         self.lows[:size], self.highs[:size], self.groups[:size] = low, high, of_group
         self.before[:size] = np.where(is_first, -1, np.arange(size) - 1)
-        self.group_keys = np.zeros((room, keys.shape[1]), np.int32)
+        self.group_keys = np.zeros((places, keys.shape[1]), np.int32)
         self.group_keys[:count] = keys[is_first]
-        self.last = np.full(room, -1, np.int64)
+        self.last = np.full(places, -1, np.int64)
         self.last[of_group] = np.arange(size)
-        self.in_order = np.ones(room, bool)
+        self.in_order = np.ones(places, bool)
         self.in_order[of_group[1:][~is_first[1:] & (low[1:] < low[:-1])]] = False
         slots = 256
-        while slots < 3 * room:
+        while slots < 3 * places:
             slots *= 2
-        self.slots = np.full(slots, EMPTY, np.int64)
+        self.slots = np.full(slots, EMPTY, np.int32)
         kernel.enter_groups(self.slots, self.group_keys, count)
         self.counts = np.zeros(4, np.int64)
         self.counts[kernel.SIZE], self.counts[kernel.GROUPS] = size, count

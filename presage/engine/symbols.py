@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from presage.engine.texts import TextColumn, TextSymbols
-from presage.engine.whole_numbers import WholeNumberSymbols
+from presage.engine.whole_numbers import AT_ONCE, WholeNumberSymbols
 
 Value = str | int | Fraction
 Ints = npt.NDArray[np.int32]
@@ -66,15 +66,14 @@ class Symbols:
     def find(self, value: Value) -> int:
         """The number of a value, -1 where it has none."""
         whole = _exact_whole(value)
-        return self.numbers.get(value, -1) if whole is None else self.wholes.number(whole)
+        return self.numbers.get(value, -1) if whole is None else self.wholes.number(whole, self.floats)
 
     def _know(self, value: Value, number: int) -> None:
-        whole = _exact_whole(value)
-        if whole is None:
+        self.floats[number] = exact_float(value)
+        if _exact_whole(value) is None:
             self.numbers[value] = number
         else:
-            self.wholes.enter(np.array([whole], np.int64), np.array([number], np.int32))
-        self.floats[number] = exact_float(value)
+            self.wholes.enter(np.array([number], np.int32), self.floats)
 
     def invent(self, count: int) -> Ints:
         """Numbers for new nulls."""
@@ -145,17 +144,18 @@ class Symbols:
             return np.zeros(0, np.int32)
         if column.min() <= -_EXACT or column.max() >= _EXACT:
             return np.array([self.number(value) for value in column.tolist()], np.int32)
-        size = len(self.values)
-        found, fresh, again = self.wholes.find(column, self.unused, size)
-        if len(fresh):
+        parts = []
+        for start in range(0, len(column), AT_ONCE):
+            part = column[start : start + AT_ONCE]
+            self._make_room(len(self.values) + len(part))
+            self.wholes.make_room(len(part), self.floats)
+            found, fresh, again = self.wholes.find(part, self.floats, self.unused, len(self.values))
             new: list[int] = fresh.tolist()
             for number, value in zip(again, new, strict=False):
                 self.values[number] = value
             self.values.extend(new[len(again) :])
-            self._make_room(len(self.values))
-            self.floats[again] = fresh[: len(again)]
-            self.floats[size : len(self.values)] = fresh[len(again) :]
-        return found
+            parts.append(found)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _number_others(self, given: list[Value]) -> Ints:
         """The numbers of values that are not whole numbers."""
@@ -259,7 +259,7 @@ class Symbols:
         floats = self.floats[: len(keep)]
         are_whole: npt.NDArray[np.bool_] = floats == np.floor(floats)
         kept = np.flatnonzero(keep & are_whole)
-        self.wholes.fill(floats[kept].astype(np.int64), kept.astype(np.int32))
+        self.wholes.fill(kept.astype(np.int32), self.floats)
         return are_whole
 
 

@@ -46,6 +46,9 @@ class Millionths:
 
     def of(self, constants: Symbols32) -> Places:
         """Raises `NotByColumn`."""
+        floats = self.symbols.floats[constants]
+        if (np.abs(floats) < MOST // SCALE).all() and (floats == np.floor(floats)).all():
+            return floats.astype(np.int64) * SCALE
         values: Any = self.symbols.values
         if values is not self.values:
             # Numbers of constants may belong to others now.
@@ -83,8 +86,8 @@ class Tallies:
 
     def __init__(self, node: Collect, source: Relation, symbols: Symbols) -> None:
         self.node, self.source, self.symbols = node, source, symbols
-        self.kind = tallies.STAIRS if node.function in ORDERS else tallies.SUMMED
-        self.is_timed = node.function in ("first", "last")
+        self.kind = tallies.STAIRS if node.functions[0] in ORDERS else tallies.SUMMED
+        self.is_timed = node.functions[0] in ("first", "last")
         self.millionths = Millionths(symbols)
         self.clear()
 
@@ -94,7 +97,7 @@ class Tallies:
         """By cell, what enters and leaves there."""
         self.cells: list[int] = []
         # For each group its columns and its worth as a constant, what the kernel knows, and how much is to come.
-        self.rows = np.zeros((FEW, self.node.groups + 1), np.int32)
+        self.rows = np.zeros((FEW, self.node.groups + len(self.node.functions)), np.int32)
         self.places = self._empty_places(FEW)
         self.coming = np.zeros(FEW, np.int64)
         self.free = np.arange(FEW)
@@ -123,9 +126,9 @@ class Tallies:
         count = self.node.groups
         events = np.zeros((len(low), tallies.EVENT_FIELDS), np.int64)
         events[:, tallies.SYMBOL] = -1
-        if self.node.function != "count":
+        if self.node.functions != ("count",):
             worth = self.millionths.of(tuples[:, count + self.is_timed])
-            events[:, tallies.WORTH] = worth if self.kind == tallies.SUMMED else ORDERS[self.node.function] * worth
+            events[:, tallies.WORTH] = worth if self.kind == tallies.SUMMED else ORDERS[self.node.functions[0]] * worth
             if self.is_timed:
                 events[:, tallies.SYMBOL] = tuples[:, count]
         events[:, tallies.PLACE] = places = self._places(tuples[:, :count])
@@ -193,11 +196,11 @@ class Tallies:
             self.coming = np.concatenate([self.coming, np.zeros_like(self.coming)])
             self.free = np.concatenate([self.free, np.arange(size, 2 * size)])
         places, self.free = self.free[: len(keys)], self.free[len(keys) :]
-        self.rows[places, :-1] = keys
+        self.rows[places, : self.node.groups] = keys
         return places
 
     def _give_back(self, places: Places) -> None:
-        keys = self.rows[places, :-1]
+        keys = self.rows[places, : self.node.groups]
         if self.node.groups == 1:
             self.place_of[keys[:, 0]] = -1
         else:
@@ -259,12 +262,12 @@ class Tallies:
         if self.kind == tallies.STAIRS:
             top = self.places[alive, tallies.TOP]
             total, constants = self.nodes[top, tallies.KEY], self.nodes[top, tallies.CONSTANT]
-        self.rows[alive, -1] = self._worth(self.places[alive, tallies.SIZE], total, constants)
+        self._put_worth(self.rows, alive, self.places[alive, tallies.SIZE], total, constants)
         told = found[:count]
         rows = self.rows[told[:, tallies.OF]]
-        rows[:, -1] = self._worth(
-            told[:, tallies.FOUND_SIZE], told[:, tallies.FOUND_TOTAL], told[:, tallies.FOUND_CONSTANT]
-        )
+        all_of_them = np.arange(len(rows))
+        size, total, constants = (told[:, tallies.FOUND_SIZE + each] for each in range(3))
+        self._put_worth(rows, all_of_them, size, total, constants)
         gone = there[(sizes == 0) & (self.coming[there] == 0)]
         if len(gone):
             self._give_back(gone)
@@ -274,9 +277,14 @@ class Tallies:
         """A staircase has no more steps than tuples that are there."""
         return len(self.nodes) - int(self.places[:, tallies.SIZE].sum())
 
-    def _worth(self, size: Places, total: Places, constant: Places) -> Any:
+    def _put_worth(self, rows: Symbols32, places: Places, size: Places, total: Places, constant: Places) -> None:
+        """Puts what groups are worth into rows."""
+        for column, function in enumerate(self.node.functions, self.node.groups):
+            rows[places, column] = self._worth(function, size, total, constant)
+
+    def _worth(self, function: str, size: Places, total: Places, constant: Places) -> Any:
         """What groups are worth, as constants."""
-        match self.node.function:
+        match function:
             case "first" | "last":
                 return constant
             case "count":
@@ -285,7 +293,10 @@ class Tallies:
                 pairs, which = np.unique(np.column_stack([total, size]), axis=0, return_inverse=True)
                 values: list[Any] = [number(Fraction(each, SCALE * count)) for each, count in pairs.tolist()]
             case _:
-                used, which = np.unique(total * ORDERS.get(self.node.function, 1), return_inverse=True)
+                total = total * ORDERS.get(function, 1)
+                if not (total % SCALE).any():
+                    return self.symbols.number_wholes(total // SCALE)
+                used, which = np.unique(total, return_inverse=True)
                 whole = used % SCALE == 0
                 values = (used // SCALE).tolist()
                 for place in np.flatnonzero(~whole).tolist():

@@ -60,6 +60,21 @@ def enter(slots, keys, count, wanted, found):  # type: ignore[no-untyped-def]
     return count
 
 
+@kernel
+def together(numbers, count):  # type: ignore[no-untyped-def]
+    """An order in which rows of one number, out of so many, come together, otherwise in the order in which they are."""
+    ends = np.zeros(count + 1, np.int64)
+    for row in range(len(numbers)):
+        ends[numbers[row] + 1] += 1
+    for number in range(count):
+        ends[number + 1] += ends[number]
+    order = np.empty(len(numbers), np.int64)
+    for row in range(len(numbers)):
+        order[ends[numbers[row]]] = row
+        ends[numbers[row]] += 1
+    return order
+
+
 def distinct(numbers: Any) -> tuple[Any, Any]:
     """The distinct ones of some numbers that are not negative, in order, and where each number stands among them. Where
     they are small they are marked, which is quicker than sorting them."""

@@ -53,6 +53,8 @@ from presage.model.values import is_true, value_of
 NO_EMPTY_WAY = "an aggregate of what may be empty, below an operator,"
 
 
+SUMMED = frozenset({"count", "sum", "avg"})
+"""What follows from how many tuples there are and how much they come to."""
 LOCAL_NAME = re.compile(r"\w+(?:#\d+)+")
 """What `rewrite/sharing.py` calls variables that only one aggregate has, and anonymous ones."""
 
@@ -67,12 +69,13 @@ class NotLowered(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """A relation that is collected from a set: its groups with the value, or, with `least`, where there are as many."""
+    """A relation that is collected from a set: its groups with the values of functions, or, with `least`, where there
+    are as many."""
 
     name: str
     source: str
     groups: int
-    function: str
+    functions: tuple[str, ...]
     least: int | None
     rule: Rule
 
@@ -102,8 +105,13 @@ def lowered(core: Core) -> Lowered:
         return Lowered(core, {}, ())
     lowering = _Lowering(core.statics)
     rules = [each for rule in core.rules for each in (lowering.rules(rule) if _gathers(rule) else (rule,))]
-    rewritten = replace(core, rules=(*rules, *lowering.added))
-    return Lowered(rewritten, lowering.arities, tuple(lowering.collected), tuple(lowering.hopping))
+    rules += lowering.added
+    used = {node.predicate for rule in rules for part in rule.body for node in walk(part) if isinstance(node, Atom)}
+    collected = tuple(each for each in lowering.collected if each.name in used)
+    for each in lowering.collected:
+        if each.name not in used:
+            del lowering.arities[each.name]  # another has its values, beside more
+    return Lowered(replace(core, rules=tuple(rules)), lowering.arities, collected, tuple(lowering.hopping))
 
 
 def _gathers(rule: CoreRule) -> bool:
@@ -128,7 +136,34 @@ class _Lowering:
         self.rule = rule
         ways = [self.literal(part) for literal in rule.body for part in conjuncts(literal)]
         for chosen in product(*ways):
-            yield replace(rule, body=tuple(part for way in chosen for part in way))
+            yield replace(rule, body=self.together(tuple(part for way in chosen for part in way)))
+
+    def together(self, body: Way) -> Way:
+        """Values that are worked out of the same sums of one set are collected, and joined, as one."""
+        alike: dict[tuple[object, ...], list[tuple[int, Collected]]] = {}
+        for place, part in enumerate(body):
+            atom = part.part if isinstance(part, At) else part
+            for each in self.collected:
+                if isinstance(atom, Atom) and each.name == atom.predicate and SUMMED.issuperset(each.functions):
+                    looked_at = (part.base, part.offset) if isinstance(part, At) else None
+                    key = each.source, each.least, atom.arguments[: each.groups], looked_at
+                    alike.setdefault(key, []).append((place, each))
+        found: list[Formula | None] = list(body)
+        for several in alike.values():
+            functions = tuple(each.functions[0] for _, each in several)
+            if several[0][1].least is not None or len({*functions}) < len(functions) or len(functions) < 2:
+                continue
+            (place, one), rest = several[0], several[1:]
+            atoms = [part.part if isinstance(part, At) else part for part in (body[at] for at, _ in several)]
+            values = tuple(atom.arguments[-1] for atom in atoms if isinstance(atom, Atom))
+            name = self.collects(one.source, one.groups, functions)
+            first, part = atoms[0], body[place]
+            assert isinstance(first, Atom)
+            atom = replace(first, predicate=name, arguments=(*first.arguments[:-1], *values))
+            found[place] = replace(part, part=atom) if isinstance(part, At) else atom
+            for at, _ in rest:
+                found[at] = None
+        return tuple(part for part in found if part is not None)
 
     def literal(self, literal: Formula) -> list[Way]:
         match literal:
@@ -330,14 +365,17 @@ class _Lowering:
         return self.timed(atom, aggregate)
 
     def value(self, aggregate: Gathered, value: Variable) -> Formula:
-        key = f"{aggregate.function} of {_key(aggregate)}"
         columns = self.columns(aggregate)
+        name = self.collects(self.set_of(aggregate), len(columns), (aggregate.function,))
+        return self.timed(Atom(name, (*map(Variable, columns), value), span=aggregate.span), aggregate)
+
+    def collects(self, source: str, groups: int, functions: tuple[str, ...]) -> str:
+        """The relation of what a set is worth."""
+        key = f"{', '.join(functions)} of {source}"
         if key not in self.known:
-            name = self.known[key] = self.relation(aggregate.function, len(columns) + 1)
-            source = self.set_of(aggregate)
-            self.collected.append(Collected(name, source, len(columns), aggregate.function, None, self.rule.rule))
-        atom = Atom(self.known[key], (*map(Variable, columns), value), span=aggregate.span)
-        return self.timed(atom, aggregate)
+            name = self.known[key] = self.relation("_".join(functions), groups + len(functions))
+            self.collected.append(Collected(name, source, groups, functions, None, self.rule.rule))
+        return self.known[key]
 
     def at_least(self, aggregate: Gathered, least: int) -> Formula:
         if least <= 0:
@@ -347,7 +385,7 @@ class _Lowering:
         if key not in self.known:
             name = self.known[key] = self.relation("atleast", len(columns))
             source = self.set_of(aggregate)
-            self.collected.append(Collected(name, source, len(columns), "count", least, self.rule.rule))
+            self.collected.append(Collected(name, source, len(columns), ("count",), least, self.rule.rule))
         return self.timed(Atom(self.known[key], tuple(map(Variable, columns)), span=aggregate.span), aggregate)
 
     def some(self, aggregate: Gathered) -> Formula:

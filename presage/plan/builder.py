@@ -96,7 +96,7 @@ class Builder(BodiesInTime):
             if each.least is not None:
                 self.plan.nodes.append(AtLeast(each.name, each.source, each.groups, each.least, each.rule))
             else:
-                self.plan.nodes.append(Collect(each.name, each.source, each.groups, each.function, each.rule))
+                self.plan.nodes.append(Collect(each.name, each.source, each.groups, each.functions, each.rule))
         for hopping in found.hopping:
             if not self.plan.discrete:
                 raise self._refuse("a hopping window on the dense timeline", hopping.rule.span)

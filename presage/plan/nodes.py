@@ -173,13 +173,13 @@ class AtLeast:
 
 @dataclass(frozen=True, slots=True)
 class Collect:
-    """For each choice of the first `groups` columns of the source, what a function is worth of the tuples of the rest,
-    as a last column; where there is none, and where the function has no value, nothing."""
+    """For each choice of the first `groups` columns of the source, what functions are worth of the tuples of the rest,
+    as further columns; where there is none, and where a function has no value, nothing."""
 
     head: str
     source: str
     groups: int
-    function: str
+    functions: tuple[str, ...]
     rule: Rule | None = field(default=None, compare=False)
 
 

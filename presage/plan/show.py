@@ -44,8 +44,8 @@ def show_node(node: Node) -> str:
             return f"{head} := {source} held at some time of {show_reach(reach)}{also}"
         case AtLeast(head=head, source=source, groups=groups, least=least):
             return f"{head} := at least {least} of {source} by {_columns(groups)}"
-        case Collect(head=head, source=source, groups=groups, function=function):
-            return f"{head} := {function} of {source} by {_columns(groups)}"
+        case Collect(head=head, source=source, groups=groups, functions=functions):
+            return f"{head} := {', '.join(functions)} of {source} by {_columns(groups)}"
         case LastRows(head=head, source=source, window=window, shows=shows):
             return f"{head} := {source} in {show_window(window)}, {shows.value}"
         case SinceNode(head=head, left=left, right=right, reach=reach, ahead=ahead):
