@@ -48,8 +48,10 @@ def explain_unproved(
     """Says why an atom, which may have variables, is not entailed; `unknown` is why there can be no proof of it."""
     from presage.hypothesis.why import Why
     from presage.patterns.finish import NoPatterns
+    from presage.patterns.listing import with_names
     from presage.patterns.literals import Open
 
+    atom = with_names(atom)
     arguments = tuple(
         Open(term.name) if isinstance(term, Variable) else term.value
         for term in atom.arguments

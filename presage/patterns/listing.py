@@ -52,15 +52,15 @@ class AskedQuery:
 
     def __str__(self) -> str:
         if self.when.base is None:
-            return f"{show_atom(_named(self.atom))}@{show_number(self.when.offset)}"
-        return f"{show_atom(_named(self.atom))}@{_moved(self.time, self.when.offset)}"
+            return f"{show_atom(with_names(self.atom))}@{show_number(self.when.offset)}"
+        return f"{show_atom(with_names(self.atom))}@{_moved(self.time, self.when.offset)}"
 
     @property
     def time(self) -> str:
         """What the answer's time is called."""
         if self.when.base not in (None, ANSWER_TIME):
             return self.when.base
-        return _free("T", {each.name for each in _named(self.atom).arguments if isinstance(each, Variable)})
+        return _free("T", {each.name for each in with_names(self.atom).arguments if isinstance(each, Variable)})
 
 
 def asked_by(query: Query) -> AskedQuery:
@@ -107,7 +107,7 @@ class _Writer:
         self.slots: dict[int, str] = {}
         self.equal: list[str] = []
         self.bindings: dict[str, Value] = {}
-        terms = _named(asked.atom).arguments
+        terms = with_names(asked.atom).arguments
         for term, place in zip(terms, pattern.arguments, strict=True):
             if not isinstance(term, Variable):
                 continue
@@ -307,7 +307,7 @@ def _free(name: str, taken: set[str]) -> str:
     return name
 
 
-def _named(atom: Atom) -> Atom:
+def with_names(atom: Atom) -> Atom:
     """The atom with names for the variables whose author gave none."""
     taken = {each.name for each in atom.arguments if isinstance(each, Variable) and not _is_nameless(each)}
     terms: list[Term] = []

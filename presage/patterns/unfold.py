@@ -40,6 +40,7 @@ from presage.patterns.premises import START, Pattern
 from presage.patterns.unifying import renamed, resolve, unify, with_terms
 from presage.patterns.zoned import RangePattern
 from presage.rewrite import core_of
+from presage.rewrite.anonymous import told_apart
 from presage.support import NO_PATTERNS
 
 MOST_GOALS = 20_000
@@ -47,8 +48,7 @@ MOST_COMPARISONS = 60_000
 """So often a goal is compared with a pattern that was found: with many of either, that is what takes long."""
 MOST_EFFORT = 150_000
 """So many bounds between times are looked at: a derivation that goes deep has many, and each step costs more."""
-MOST_SPREAD = 4_000
-"""So many choices of times for the negated literals of derivations are looked at."""
+MOST_SPREAD = 4_000  # choices of times for the negated literals of derivations
 MOST_RETURNS = 12
 
 ANSWER_TIME = RULE_TIME  # of queries that name none: nobody's variable is called so
@@ -173,7 +173,7 @@ class Unfolder:
         known = self._known.get((atom, when))
         if known is None:
             try:
-                known = self._same_with_open_times(atom, when) or self._unfolded(atom, when)
+                known = self._same_with_open_times(atom, when) or self._unfolded(told_apart(atom), when)
             except NoPatterns as reason:
                 known = reason
             self._known[atom, when] = known

@@ -32,6 +32,13 @@ def _statement(statement: Statement) -> Statement:
     return replace(statement, head=head, body=body, origin=statement.origin or statement)
 
 
+def told_apart(atom: Atom) -> Atom:
+    """The atom with a variable of its own for each `_`."""
+    found = _formula(atom, count(1))
+    assert isinstance(found, Atom)
+    return found
+
+
 def _formula(formula: Formula, numbers: Iterator[int]) -> Formula:
     if not any(variable.is_anonymous for variable in variables(formula)):
         return formula

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from presage.answers import Answer, Answers, bindings_of, show_answer_atom, shown_name
@@ -43,6 +43,7 @@ class RangeSupposing:
         self.hidden = self.shed = 0
         self.chances: dict[str, float | None] = {}
         """How likely the answers that were told are, where only some are."""
+        self._names: dict[str, frozenset[str]] = {}
 
     @property
     def now(self) -> Number | None:
@@ -167,7 +168,7 @@ class RangeSupposing:
         arguments = change.arguments
         shown = tuple(Variable(each.name) if isinstance(each, Open) else each for each in arguments)
         bindings = {name: value for name, value in bindings_of(query, shown).items() if not isinstance(value, Variable)}
-        taken = [each.name for each in arguments if isinstance(each, Open)]
+        taken = self._taken(change.asked)
         is_open = change.times is None
         words = sorted((Words(each, self.line, taken, is_open) for each in change.ways), key=lambda each: each.order)
         ways = [self._way(each.piece, each, now) for each in words]
@@ -175,9 +176,7 @@ class RangeSupposing:
         best = ways[0] if ways else {}
         when: dict[str, Any] = {}
         if change.times is None:
-            when["open_time"] = (
-                Words(change.ways[0], self.line, taken).answer_time if change.ways else _open_time(taken)
-            )
+            when["open_time"] = _open_time(taken)
         else:
             interval = self.line.interval(change.times)
             if interval.is_point:
@@ -199,6 +198,12 @@ class RangeSupposing:
             ways=tuple(ways[: self.choice.ways]) if len(ways) > 1 and change.status != "confirmed" else (),
             ways_left_out=max(0, len(ways) - (self.choice.ways or len(ways))),
         )
+
+    def _taken(self, asked: str) -> frozenset[str]:
+        """The names of a query's values: no time is called so in any of its lines, which have one key."""
+        if asked not in self._names:
+            self._names[asked] = frozenset(name for each in self.engine.patterns[asked] for name in each.names)
+        return self._names[asked]
 
     def _way(self, piece: ZonePiece, words: Words, now: Number) -> dict[str, Any]:
         return {
@@ -312,7 +317,7 @@ def _made(answers: list[Answer]) -> Answers:
     return Answers(len(answers), lambda: answers)
 
 
-def _open_time(taken: Sequence[str]) -> str:
+def _open_time(taken: Collection[str]) -> str:
     return next(name for number_of in range(len(taken) + 1) if (name := f"T{number_of or ''}") not in taken)
 
 

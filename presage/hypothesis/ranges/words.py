@@ -48,10 +48,6 @@ class Words:
         """What the times of choices are called."""
 
     @property
-    def answer_time(self) -> str:
-        return self.names[0]
-
-    @property
     def order(self) -> tuple[Any, ...]:
         """Fewest premises first; then by their times, and those of the evidence."""
         needs = sorted(map(self._told, self.piece.needs))
