@@ -155,6 +155,10 @@ class Moments:
                     yield arguments[place]
 
     def _condition(self, text: str, names: set[str]) -> str:
+        """What must not be: comparisons, all of which would have to hold."""
+        return ", ".join(self._compared(each, names) for each in _arguments(f"({text})")[1])
+
+    def _compared(self, text: str, names: set[str]) -> str:
         found = _BOUND.fullmatch(text)
         if found is None or found[1] not in names:
             return text

@@ -118,14 +118,15 @@ def test_conditions() -> None:
     line = {
         "now": 1, "status": "possible", "answer": "alarm(x)@T", "key": "alarm(x)@T", "bindings": {"X": "x"},
         "time": None, "because": [], "needs": ["b(x, V)@T1"], "decided_by": 4, "confidence": None,
-        "unless": ["T1 < 1", "T1 = 3", "T1 <= T", "T > T1 + 2", "V <= 5", "X = john", "hour(T1) < 9"],
+        "unless": ["T1 < 1", "T1 = 3", "T1 <= T", "T > T1 + 2", "V <= 5", "X = john", "hour(T1) < 9",
+                   'V = "7, T1 = 4", T1 = 3'],
     }  # fmt: skip
     shown = moments(PROGRAM).line(
         {**line, "ways": [{key: line[key] for key in ("because", "needs", "unless", "decided_by", "confidence")}]}
     )
     expected = [
         "T1 < 2026-03-02T07:01:00Z", "T1 = 2026-03-02T07:03:00Z", "T1 <= T", "T > T1 + 2m", "V <= 5",
-        "X = john", "hour(T1) < 9",
+        "X = john", "hour(T1) < 9", 'V = "7, T1 = 4", T1 = 2026-03-02T07:03:00Z',
     ]  # fmt: skip
     assert shown["unless"] == expected == shown["ways"][0]["unless"]
     assert shown["decided_by"] == shown["ways"][0]["decided_by"] == "2026-03-02T07:04:00Z"
