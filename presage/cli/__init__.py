@@ -97,7 +97,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Who compares what is said on standard error wants the same at the first start as at the second.
         notices.listen(_say)
     try:
-        options = parser.parse_args(given)
+        options, unknown = parser.parse_known_args(given)
+        if unknown:
+            print(_unknown(options.command, unknown[0], parser), file=sys.stderr)
+            return WRONG_CALL
         status: int = options.run(options)
         sys.stdout.flush()
         return status
@@ -141,6 +144,16 @@ def _not_written(problem: OSError) -> int:
     print(f"presage: {problem.strerror or problem}{_of(problem)}", file=sys.stderr)
     _drop_output()
     return WRONG_INPUT
+
+
+def _unknown(command: str, word: str, parser: argparse.ArgumentParser) -> str:
+    """What is said of an option that a command does not have, or of a word too many."""
+    (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    there = [option for action in commands.choices[command]._actions for option in action.option_strings]
+    near = nearest(word.split("=", 1)[0], there) if word.startswith("-") else None
+    said = f"has no option `{word}`" if word.startswith("-") else f"does not know what to do with `{word}`"
+    hint = f"did you mean `{near}`?" if near else f"`presage {command} --help` shows what it takes"
+    return f"presage: {command} {said}; {hint}"
 
 
 def _of(problem: OSError) -> str:

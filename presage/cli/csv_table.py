@@ -37,6 +37,18 @@ _TIME_NAMES = (
     "step",
 )
 _SEPARATORS = (",", ";", "\t", "|")
+_TICKS = tuple(
+    timedelta(milliseconds=number * UNITS[unit])
+    for unit, numbers in (
+        ("ms", (1, 10, 100)),
+        ("s", (1, 5, 10, 30)),
+        ("m", (1, 5, 15, 30)),
+        ("h", (1, 6)),
+        ("d", (1,)),
+    )
+    for number in numbers
+)
+"""Lengths of a tick that people would choose, where the data has no rhythm of its own."""
 _SECONDS_SINCE_1970, _MILLISECONDS_SINCE_1970 = 10**9, 10**12
 
 
@@ -67,6 +79,8 @@ class GuessedTable:
     time_column: str
     left_out: int
     """Rows with an empty cell, which are no facts."""
+    mostly_empty: tuple[str, ...] = ()
+    """Columns that are left out because most rows would be otherwise."""
     counted_in: str = ""
     """Of times that are numbers since 1970, of what: `s` or `ms`."""
     separator: str = ","
@@ -80,15 +94,16 @@ class GuessedTable:
 
     @property
     def tick(self) -> timedelta:
-        """The commonest distance between one time and the next of the same thing."""
+        """The distance between one time and the next of the same thing, if it mostly is one; otherwise a round length
+        that half of the distances have."""
         # Where nothing comes twice, the commonest distance between one row and the next.
         for cells in (self.key.cells, ()) if self.key else ((),):
-            found = self._commonest_gap(cells)
+            found = self._usual_gap(cells)
             if found is not None:
                 return found
         return timedelta(seconds=1)
 
-    def _commonest_gap(self, cells: Sequence[str]) -> timedelta | None:
+    def _usual_gap(self, cells: Sequence[str]) -> timedelta | None:
         last: dict[str, datetime] = {}
         gaps: Counter[timedelta] = Counter()
         moments = [time for time in self.times if isinstance(time, datetime)]
@@ -98,7 +113,13 @@ class GuessedTable:
                 gaps[moments[row] - last[of]] += 1
             last[of] = moments[row]
         whole = {gap: count for gap, count in gaps.items() if gap % timedelta(milliseconds=1) == timedelta(0)}
-        return min(whole, key=lambda gap: (-whole[gap], gap)) if whole else None
+        if not whole:
+            return None
+        commonest = min(whole, key=lambda gap: (-whole[gap], gap))
+        if 2 * whole[commonest] >= gaps.total():
+            return commonest
+        middle = sorted(gaps.elements())[gaps.total() // 2]
+        return max((tick for tick in _TICKS if tick <= middle), default=_TICKS[0])
 
     @property
     def key(self) -> TableColumn | None:
@@ -204,7 +225,13 @@ def table_of(text: str, name: str, where: str) -> GuessedTable:
 
 def _guessed(header: list[str], rows: list[list[str]], name: str, separator: str) -> GuessedTable:
     used = [place for place in range(len(header)) if not rows or any(row[place] for row in rows)]
+    mostly_empty = []
     kept = [row for row in rows if all(row[place] for place in used)]
+    while 2 * len(kept) < len(rows) and len(used) > 1:
+        emptiest = max(used, key=lambda place: sum(not row[place] for row in rows))
+        used.remove(emptiest)
+        mostly_empty.append(header[emptiest])
+        kept = [row for row in rows if all(row[place] for place in used)]
     cells_of = {place: tuple(row[place] for row in kept) for place in used}
     when, times, clock = _times(header, cells_of, len(kept))
     taken: set[str] = {"time", "from", "to", "arrives", "bounds"}
@@ -221,6 +248,7 @@ def _guessed(header: list[str], rows: list[list[str]], name: str, separator: str
         clock,
         "" if when is None else header[when],
         len(rows) - len(kept),
+        tuple(mostly_empty),
         "" if when is None else _counted_in(cells_of[when]),
         separator,
     )

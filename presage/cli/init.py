@@ -14,6 +14,7 @@ from presage.errors import PresageError
 
 if TYPE_CHECKING:
     from presage.cli.csv_table import GuessedTable, TableColumn
+    from presage.model.terms import Number
 
 SUMMARY = "begin a project: program, facts, cases, from a CSV file, JSON lines or from nothing"
 DESCRIPTION = """\
@@ -84,6 +85,8 @@ def run(options: argparse.Namespace) -> int:
 def _remarks(table: GuessedTable, origin: str) -> list[str]:
     """What somebody who knows the data should know was done with it."""
     found = []
+    for title in table.mostly_empty:
+        found.append(f"the column `{title}` of {origin} is empty in many rows, and is left out")
     if table.left_out:
         found.append(f"{table.left_out} rows of {origin} have an empty cell, and are no facts")
     if table.clock == "rows":
@@ -286,15 +289,19 @@ def _variables(columns: tuple[TableColumn, ...]) -> dict[str, str]:
 
 
 def _limit(column: TableColumn) -> str:
-    """Four of five values are not above it."""
     from presage.model.printer import show_number
 
-    values = sorted(column.number(row) for row in range(len(column.cells)))
-    return show_number(values[(len(values) - 1) * 4 // 5]) if values else "10"
+    return show_number(_high(column)) if column.cells else "10"
 
 
 def _above(column: TableColumn) -> int:
     import math
 
+    return math.floor(_high(column)) + 1
+
+
+def _high(column: TableColumn) -> Number:
+    """Four of five values are not above it, and one is, if they differ."""
     values = sorted(column.number(row) for row in range(len(column.cells)))
-    return math.floor(values[(len(values) - 1) * 4 // 5]) + 1
+    below_greatest = [value for value in values if value < values[-1]]
+    return min(values[(len(values) - 1) * 4 // 5], (below_greatest or values)[-1])

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from presage.answers.series import in_series
 from presage.cli.progress import REFRESH, SOON
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def _table(opened: dict[str, Answer], console: Console, title: str, words: _Word
     left = len(ranked)
     for answer in ranked:
         # A row is as high as its list of facts is long.
-        height = max(1, len(answer.because), len(answer.needs))
+        height = max(1, len(in_series(answer.because)), len(in_series(answer.needs)))
         if height > room and left < len(ranked):
             break
         room -= height
@@ -160,8 +161,8 @@ class _Words:
         told = self._told(answer)
         yield _plain(f"{SIGNS.get(answer.status, '')} {answer.status}".lstrip(), self._style(answer))
         yield _plain(told["answer"])
-        yield _plain("\n".join(map(printable, told["because"])))
-        yield _plain("\n".join(map(printable, told["needs"])))
+        yield _plain("\n".join(map(printable, in_series(answer.because, told["because"]))))
+        yield _plain("\n".join(map(printable, in_series(answer.needs, told["needs"]))))
         yield _plain("" if answer.decided_by is None else self.time(answer.decided_by))
         yield _plain("" if answer.confidence is None else f"{answer.confidence:.3g}")
 
@@ -173,7 +174,7 @@ class _Words:
         # What is refuted fades as a whole.
         text.append(printable(told["answer"]), "dim" if answer.status == "refuted" else "")
         if answer.because:
-            text.append(f"  because {', '.join(map(printable, told['because']))}", "dim")
+            text.append(f"  because {', '.join(map(printable, in_series(answer.because, told['because'])))}", "dim")
         return text
 
     def _style(self, answer: Answer) -> str:

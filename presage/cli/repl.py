@@ -43,6 +43,9 @@ HELP = """\
   :save F                        write the rules to a file
   :help, :quit"""
 
+WORDS = ("help", "settle", "answers", "program", "facts", "check", "undo", "clear", "quit", "exit")
+"""Commands that nobody means otherwise who types them alone, without the colon."""
+
 
 def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("program", type=Path, nargs="?", metavar="PROGRAM", help="a program to begin with (.psg)")
@@ -76,17 +79,18 @@ def run(options: argparse.Namespace) -> int:
     return WRONG_INPUT if prompt.mistakes and not is_terminal else FINE
 
 
-def _piped_lines() -> Iterator[str]:
+def _piped_lines(begun: list[str]) -> Iterator[str]:
     for line in sys.stdin:
         yield line.rstrip("\n")
 
 
-def _typed_lines() -> Iterator[str]:
+def _typed_lines(begun: list[str]) -> Iterator[str]:
+    """What is typed; a statement that has begun asks for more with another prompt."""
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401  (input() edits lines with it)
     while True:
         try:
-            yield input("presage> ")
+            yield input("    ...> " if begun else "presage> ")
         except EOFError:
             print()
             return
@@ -99,24 +103,28 @@ def _typed_lines() -> Iterator[str]:
 _DROP = "\x03"
 
 
-def _entries(lines: Callable[[], Iterator[str]]) -> Iterator[str]:
-    """What belongs together: a line that begins with a colon; otherwise lines up to one that ends with a full stop, or
-    to an empty one."""
+def _entries(lines: Callable[[list[str]], Iterator[str]]) -> Iterator[str]:
+    """What belongs together: a line that begins with a colon, or is a command without it; otherwise lines up to one
+    that ends with a full stop, or to an empty one."""
     from presage.cli.typed import is_whole
 
     waiting: list[str] = []
-    for line in lines():
+    for line in lines(waiting):
         if line == _DROP:
-            waiting = []
+            waiting.clear()
             continue
-        if not waiting and line.lstrip().startswith(":") and not line.lstrip().startswith(":-"):
-            yield line.strip()
+        word = line.strip()
+        if (word.startswith(":") and not word.startswith(":-")) or word in WORDS:
+            if waiting:
+                yield "\n".join(waiting)
+                waiting.clear()
+            yield f":{word.removeprefix(':')}"
             continue
         if line.strip():
             waiting.append(line)
         text = "\n".join(waiting)
         if waiting and (not line.strip() or is_whole(text)):
-            waiting = []
+            waiting.clear()
             yield text
     if waiting:
         yield "\n".join(waiting)

@@ -6,10 +6,11 @@ way of drawing them are enough.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from presage.answers.series import series, until
 from presage.evidence.proof import Absent, ByRule, Given, Known, Missing, OneSide, Pieces, Proof, premises
 from presage.explanations.words import Printer, show_conclusion, show_fact, visible
 from presage.model.printer import show_number
@@ -74,6 +75,22 @@ def walk(outline: Outline) -> Iterator[tuple[int, Outline]]:
         depth, each = todo.pop()
         yield depth, each
         todo.extend((depth + 1, one) for one in reversed(each.below))
+
+
+def in_a_row(siblings: Sequence[Outline]) -> list[Outline]:
+    """The same lines for people: what is said of one thing at one time after the other is said once."""
+
+    def key(each: Outline) -> tuple[object, int] | None:
+        if each.below or not each.subject or each.when is None or not each.when.is_point:
+            return None
+        return ((each.sign, each.subject), each.when.low) if isinstance(each.when.low, int) else None
+
+    found = []
+    for part in series([key(each) for each in siblings]):
+        first, last = siblings[part[0]], siblings[part[-1]]
+        reason = first.reason if first.reason == last.reason else f"{first.reason} … {last.reason.rsplit(' ', 1)[-1]}"
+        found.append(replace(first, text=until(first.text, last.text), reason=reason))
+    return found
 
 
 def point(time: Number) -> TimeSpan:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from presage.explanations.outline import Outline
+from presage.explanations.outline import Outline, in_a_row
 from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.showing import html_of
@@ -85,7 +85,7 @@ class Explanation:
 
         def tree(outline: Outline) -> Tree:
             found = Tree(Text(outline.line))
-            found.children.extend(tree(each) for each in outline.below)
+            found.children.extend(tree(each) for each in in_a_row(outline.below))
             return found
 
         def printed() -> str:

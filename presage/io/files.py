@@ -42,6 +42,7 @@ def read_facts(files: Iterable[FactsFile], checker: Checker) -> Iterator[Fact]:
             kinds = ", ".join(sorted(READERS))
             raise FactError(f"{path}: there is no way to read facts from such a file ({kinds})")
         try:
+            path.stat()  # a file that is not there is not asked what predicate its name means
             yield from reader(path, checker)
         except OSError as found:
             meant = neighbour(path) if isinstance(found, FileNotFoundError) else ""

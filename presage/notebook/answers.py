@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from presage.answers import Answer
+from presage.answers.series import in_series
 from presage.colours import tone_for
 from presage.model.printer import show_number
 from presage.model.statements import Query
@@ -65,4 +66,10 @@ def _way(
     because: Sequence[str], needs: Sequence[str], unless: Sequence[str], due: Number | None, confidence: float | None
 ) -> list[str]:
     likely = "" if confidence is None else f'{confidence:.3g} <meter min="0" max="1" value="{confidence:.4f}"></meter>'
-    return [listed(because), listed(needs), listed(unless), "" if due is None else text(show_number(due)), likely]
+    return [
+        listed(in_series(because)),
+        listed(in_series(needs)),
+        listed(unless),
+        "" if due is None else text(show_number(due)),
+        likely,
+    ]

@@ -39,6 +39,8 @@ class BoardEntry:
     """How it stood when it was last possible, if it is not any more."""
     told: int = 0
     """How many changes there had been when it was last told."""
+    since: Number = 0
+    """When it took the status it has."""
 
 
 Rows = dict[str, BoardEntry]
@@ -120,7 +122,8 @@ class Board:
         self._serial += before is None
         was = None if before is None else before.answer if before.answer.status == "possible" else before.was
         self._told += 1
-        entry = BoardEntry(answer, serial, None if answer.status == "possible" else was, self._told)
+        since = answer.now if before is None or before.answer.status != answer.status else before.since
+        entry = BoardEntry(answer, serial, None if answer.status == "possible" else was, self._told, since)
         self.rows[key] = entry
         # What is open is counted while it is, what is settled once and for all.
         if before is not None and before.answer.status not in SETTLED:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from presage.answers import INCONSISTENT, Answer, shown_name
+from presage.answers import INCONSISTENT, Answer, json_value, shown_name
 from presage.errors import PresageError
 from presage.evidence.checker import Rejected, check
 from presage.evidence.lacking import first_lack
@@ -70,7 +70,7 @@ class Describing(ABC):
         line = _whole_line(answer)
         line["ways"] = len(answer.ways) or int(answer.status == "possible")
         line["serial"], line["told"], line["query"] = entry.serial, entry.told, self.query_of(answer)
-        line["key"] = name_of(answer)
+        line["key"], line["since"] = name_of(answer), json_value(entry.since)
         if answer.open_time:
             # Between which bounds its time lies is said by each of its ways.
             line["bounds_of_ways"] = [list(way["unless"]) for way in answer.ways] or [line["unless"]]
@@ -78,9 +78,9 @@ class Describing(ABC):
             line["was"] = way_of(entry.was)
         return line
 
-    def full_line(self, answer: Answer) -> dict[str, Any]:
-        """The answer line, with a list of ways also where there is one."""
-        line = _whole_line(answer)
+    def full_line(self, answer: Answer, since: Number) -> dict[str, Any]:
+        """The answer line, with a list of ways also where there is one; it has stood so since then."""
+        line = {**_whole_line(answer), "since": json_value(since)}
         ways = line.setdefault("ways", [])
         if not ways and answer.status == "possible":
             ways.append(way_of(answer))
@@ -160,7 +160,7 @@ class Details(Describing):
             except PresageError as problem:
                 no_proof = str(problem)
         possible = through or self._possible_rules(answer if entry.was is None else entry.was)
-        line = self.full_line(answer)
+        line = self.full_line(answer, entry.since)
         for way in line["ways"][:MOST_WAYS_PROVED]:
             way["proof"] = self._proof_if(answer, way)
         return {

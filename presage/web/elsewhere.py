@@ -66,7 +66,7 @@ class ToldDetails(Describing):
         program = None if self._subject is None else self._subject.program
         rules = [] if program is None else rule_lines(program, leading_to(program, answer.predicate))
         return {
-            "line": self.full_line(answer),
+            "line": self.full_line(answer, entry.since),
             "failed": [],
             "query": answer.predicate,
             "proof": None,

@@ -263,7 +263,7 @@ class _Site:
             found = await run_in_threadpool(what_would_be, details.fresh, details.facts, texts, summary.now)
         except PresageError as wrong:
             raise HTTPException(400, str(wrong)) from None
-        lines = [{**details.full_line(each), "tone": tone_for(details.queries, each)} for each in found]
+        lines = [{**details.full_line(each, each.now), "tone": tone_for(details.queries, each)} for each in found]
         return JSONResponse({"lines": lines})
 
     def _name(self) -> str:

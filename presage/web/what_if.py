@@ -47,7 +47,7 @@ def _fact(reasoner: Reasoner, text: str, now: Number) -> Fact:
     """A fact in canonical text, as if it came now."""
     found = ground(text)
     if found is None or not found[0]:
-        raise PresageError(f"{text[:200]}: this is not a fact with a time, such as temp(wt25, high)@2")
+        raise PresageError(f"{text[:200]}: not a fact with a time, alone on its line: temp(wt25, high)@2")
     predicate, arguments, time = found[1]
     entry: dict[str, Any] = {"pred": predicate, "args": [json_value(each) for each in arguments]}
     fact = reasoner.checker.fact({**entry, "time": json_value(time), "arrives": json_value(now)}, text[:200])

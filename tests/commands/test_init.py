@@ -25,6 +25,7 @@ TABLES = {
     "numbers only": "t,x,y\n0,1,2\n1,3,4\n",
     "header only": "device,value,time\n",
     "empty cells": "device,value,time,note\na,1,0,\na,,1,\nb,2,1,\n",
+    "remarks": "device,value,note,time\na,1,,0\na,2,late,1\nb,3,,1\nb,3,,2\n",
     "reserved": "from,to,now,rate,time\nx,y,1,2,0\nx,z,2,3,1\n",
     "twice": "a,a,A\nx,y,z\n",
     "Upper CASE": "ID,VALUE\n007,1\n008,2\n",
@@ -148,3 +149,29 @@ def test_files_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture
     (tmp_path / "data.csv").write_bytes(b"a,b\n\xff,1\n")
     assert main(["init", str(tmp_path / "data.csv")]) == 1
     assert "cannot be read" in (said := capsys.readouterr().err) and "not UTF-8" in said
+
+
+DELIVERIES = """\
+timestamp,parcel,state,weight,comment
+2026-03-02 08:00:05,P-1,scanned,2.4,
+2026-03-02 08:00:40,P-2,scanned,12,"fragile, heavy"
+2026-03-02 08:12:00,P-1,loaded,2.4,
+2026-03-02 08:45:00,P-2,loaded,12,
+2026-03-02 09:30:10,P-1,delivered,2.4,left with neighbour
+"""
+
+
+def test_tables_of_events_have_round_ticks_and_lose_no_rows_to_remarks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = made(tmp_path, "deliveries", DELIVERIES)
+    shown = capsys.readouterr().out
+    assert "the column `comment` of deliveries.csv is empty in many rows, and is left out" in shown
+    assert "are no facts" not in shown
+    program = (folder / "deliveries.psg").read_text()
+    assert "tick 30m.\n" in program and "start 2026-03-02T08:00:00Z.\n" in program and "limit = 2.4." in program
+    assert len((folder / "deliveries.csv").read_text().splitlines()) == 6
+    data = str(tmp_path / "deliveries.csv")
+    map_file = str(folder / "deliveries.toml")
+    assert main(["run", str(folder / "deliveries.psg"), "--map", map_file, "--facts", data]) == 0
+    assert "twice" in capsys.readouterr().out

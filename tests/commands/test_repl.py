@@ -137,3 +137,11 @@ def test_a_terminal_has_a_prompt() -> None:
     os.close(ours)
     assert process.wait() == 0
     assert b"presage> " in shown and b":settle" in shown
+
+
+def test_commands_are_known_without_their_colon_and_within_a_statement() -> None:
+    done = typed("help\nq(X) :- p(X).\np(a)@1\n:now\nundo\nfacts\nquit\nq(X) :- never(X).\n")
+    assert done.returncode == 0 and done.stderr == ""
+    assert ":settle" in done.stdout and done.stdout.endswith(
+        "1: confirmed q(a)@1\n    because p(a)@1\nnow is 1\ngone: q(a)@1\n"
+    )

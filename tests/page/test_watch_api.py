@@ -346,3 +346,9 @@ def test_without_the_extra(missing: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60)
     assert done.returncode == 1
     assert f"needs {missing}" in done.stderr and "pip install 'presage-streams[watch]'" in done.stderr
+
+
+def test_since_when_an_answer_stands_as_it_does(turbines: Watched) -> None:
+    """A line comes again when less is missing; it has been possible all the while."""
+    found = turbines.get("api/answer", answer="malf(wt25)@0", step=2)[1]["line"]
+    assert found["now"] == 1 and found["since"] == 0

@@ -2,14 +2,14 @@
 
 import { highlighted } from "./highlight.js";
 import { glyph } from "./marks.js";
-import { element, isAbsence, showConfidence, showFact, showSentence, showTime, splitFact, timeNumber } from "./text.js";
+import { element, inSeries, isAbsence, showConfidence, showFact, showSentence, showTime, splitFact, timeNumber, withCode } from "./text.js";
 
 const MOST_LISTED = 200;
 const LEVELS_OPEN = 3;
 
 const heading = (text) => element("h3", { text });
 const list = (texts) => element("ul", {}, ...texts.map((text) => element("li", { text })));
-const facts = (texts) => texts.map(showFact);
+const facts = inSeries;
 const time = (given) => (given === null || given === undefined ? given : showTime(timeNumber(given)) || String(given));
 
 function statusLine(status, more, tone = "") {
@@ -132,7 +132,7 @@ function whatIf(needed, onSuppose) {
       told.replaceChildren(element("p", { class: "quiet", text: "Then it would be said:" }), ...lines.map(({ status, answer, tone, needs }) =>
         element("div", { class: `${status} ${tone ?? ""} said` }, glyph(status, tone ?? ""), element("span", { text: `${status} ${showFact(answer)}` }), element("span", { class: "quiet", text: needs?.length ? ` needs ${facts(needs).join(", ")}` : "" }))));
     } catch (problem) {
-      told.replaceChildren(element("p", { class: "problem", text: showSentence(problem.message) }));
+      told.replaceChildren(element("p", { class: "problem" }, ...withCode(showSentence(problem.message))));
     }
     told.scrollIntoView({ block: "nearest" });
   };
@@ -140,7 +140,7 @@ function whatIf(needed, onSuppose) {
 }
 
 export function answerDetails({ line, query, proof, no_proof: noProof, rules: found, rules_are_certain: certain, was, failed, why }, { tone = "", means = "", onSuppose = null, onShow = null } = {}) {
-  const made = [element("h2", { text: showFact(line.answer), title: line.answer }), statusLine(line.status, `since ${time(line.now)}, query ${query}`, tone)];
+  const made = [element("h2", { text: showFact(line.answer), title: line.answer }), statusLine(line.status, `since ${time(line.since)}, query ${query}`, tone)];
   if (why) made.push(element("p", { class: "reason", text: `${showSentence(why)}.` }));
   const bindings = Object.entries(line.bindings).map(([name, value]) => `${name} = ${value}`);
   if (bindings.length) made.push(element("p", { class: "values", text: bindings.join(", ") }));
@@ -159,7 +159,7 @@ export function answerDetails({ line, query, proof, no_proof: noProof, rules: fo
   }
   if (failed?.length) made.push(heading("What failed"), ...failures(failed));
   if (proof) made.push(heading("Proof, accepted by the checker"), proofStep(proof, 0));
-  if (noProof) made.push(heading("Proof"), element("p", { class: "quiet", text: noProof }));
+  if (noProof) made.push(heading("Proof"), element("p", { class: "quiet" }, ...withCode(noProof)));
   if (found.length) made.push(heading(certain ? "The rules that made it" : "The rules it goes through"), ...rules(found));
   return made;
 }

@@ -1,7 +1,7 @@
 // The program, to be changed: in colours, with what is wrong as it is typed, and with names that are known.
 
 import { highlighted } from "./highlight.js";
-import { element } from "./text.js";
+import { element, withCode } from "./text.js";
 
 const QUIET = 250; // milliseconds without a key before the text is looked at
 const MOST_OFFERED = 8;
@@ -81,12 +81,12 @@ export class Editor {
     const made = this.problems.map((each) => {
       const where = each.line === null ? "" : `line ${each.line}, column ${each.column}`;
       const box = element("button", { type: "button", class: `found ${each.severity}`, onclick: () => this.goTo(each) },
-        element("span", { class: "where", text: `${each.severity} ${each.code}${where ? `, ${where}` : ""}` }), element("span", { class: "message", text: each.message }));
+        element("span", { class: "where", text: `${each.severity} ${each.code}${where ? `, ${where}` : ""}` }), element("span", { class: "message" }, ...withCode(each.message)));
       if (each.text) {
         const caret = `${" ".repeat(each.column - 1)}${"^".repeat(Math.max(1, Math.min(each.end - each.start, each.text.length - each.column + 1)))}`;
         box.append(element("span", { class: "code excerpt" }, `${each.text}\n`, element("b", { text: caret })));
       }
-      if (each.hint) box.append(element("span", { class: "hint", text: `hint: ${each.hint}` }));
+      if (each.hint) box.append(element("span", { class: "hint" }, ...withCode(`hint: ${each.hint}`)));
       return box;
     });
     if (more) made.push(element("p", { class: "quiet", text: `and ${more} more` }));

@@ -231,6 +231,7 @@ async function lookBack(step) {
   headedFor = null;
   setState(state);
   refresh();
+  if (past !== null) timeline.keepInSight(timeNumber(past.state.now));
   if (opened !== null) openAnswer(opened, false);
 }
 
@@ -312,7 +313,8 @@ function sayNothing(model) {
   at("clear").hidden = !filtered;
   let words = "Nothing yet: answers come with the facts.";
   if (filtered) words = filter.words.length ? `No answer matches “${at("filter-text").value}”${model.rows.size ? `, of ${showCount(model.rows.size)}` : ""}.` : "No answer passes the filter.";
-  else if (state?.finished && about.several_models) words = "The run is over, and no answer holds in all models. `presage models` lists them one by one.";
+  else if (past !== null) words = "Nothing had been said by then.";
+  else if (state?.finished && about.several_models) words = "The run is over, and no answer holds in all models. “presage models” lists them one by one.";
   else if (state?.finished) words = "The run is over, and no answer became possible or certain.";
   else if (state?.paused && !state?.step) words = "Press Play, or Step, to begin.";
   else if (!state?.step && about.facts !== null) words = "The first step is being worked out. The very first run on a machine compiles, which takes some seconds.";

@@ -69,7 +69,9 @@ export class Minimap {
         const tall = Math.max(2, (count / most) * (height - 8));
         pen.fillStyle = this.colour(look);
         pen.globalAlpha = look.startsWith("refuted") ? 0.45 : 1;
-        pen.fillRect(left + (number / BINS) * room, y - tall, Math.max(1.5, room / BINS - 0.5), tall);
+        const from = Math.round(left + (number / BINS) * room);
+        const to = Math.round(left + ((number + 1) / BINS) * room);
+        pen.fillRect(from, y - tall, Math.max(1.5, to - from), tall);
         y -= tall;
       }
     });

@@ -2,7 +2,7 @@
 
 import { glyph } from "./marks.js";
 import { mostUrgent, newest } from "./model.js";
-import { element, showFact, showLength, showTime, timeNumber } from "./text.js";
+import { element, isAbsence, showFact, showLength, showTime, timeNumber } from "./text.js";
 
 const LINES = 4;
 
@@ -12,10 +12,16 @@ function line(row, tone, words, onChoose) {
   return element("li", { class: `${row.status} ${tone}` }, button);
 }
 
+// What an answer lacks: facts that must come, or nothing but that some stay away.
+function lacks(row) {
+  const missing = row.needs.filter((text) => !isAbsence(text)).length;
+  return missing ? `${missing} missing` : row.needs.length ? "if nothing comes" : "";
+}
+
 function until(row, now) {
   const due = timeNumber(row.decided_by);
   const left = now === null ? null : due - now;
-  const needs = row.needs.length ? `, ${row.needs.length} missing` : "";
+  const needs = row.needs.length ? `, ${lacks(row)}` : "";
   if (left === null || left < 0) return `by ${showTime(due)}${needs}`;
   return `${left === 0 ? "due now" : `in ${showLength(left)}`}${needs}`;
 }
@@ -26,8 +32,15 @@ export function fillUrgent(list, model, now, toneOf, onChoose, finished) {
   list.replaceChildren(...rows.map((row) => line(row, toneOf(row), until(row, now), onChoose)));
 }
 
+// What happened to an answer last: a new status, or a part of what it needs.
+function happened(row) {
+  const when = showTime(timeNumber(row.now));
+  if (row.since === row.now || row.status !== "possible") return `${row.status} at ${when}`;
+  return `still possible at ${when}`;
+}
+
 export function fillNewest(list, model, toneOf, onChoose) {
   const rows = newest(model, LINES);
   if (!rows.length) return list.replaceChildren(element("li", { class: "quiet", text: "Nothing yet." }));
-  list.replaceChildren(...rows.map((row) => line(row, toneOf(row), `${row.status} at ${showTime(timeNumber(row.now))}`, onChoose)));
+  list.replaceChildren(...rows.map((row) => line(row, toneOf(row), happened(row), onChoose)));
 }

@@ -50,7 +50,7 @@ function sections(prose) {
 
 const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*]+)\*|\[([^\]]+)\]\(([^)]*)\)|<([^>]+)>/g;
 
-function inline(text) {
+export function inline(text) {
   const made = [];
   let at = 0;
   for (const found of text.matchAll(INLINE)) {

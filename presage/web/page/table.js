@@ -53,7 +53,7 @@ export class Table {
     line.className = `${row.status} ${tone}`;
     line.cells[0].replaceChildren(glyph(row.status, tone), ` ${row.status}`);
     line.cells[1].firstChild.textContent = showFact(row.answer);
-    line.cells[2].textContent = showTime(timeNumber(row.now));
+    line.cells[2].textContent = showTime(timeNumber(row.since));
     // What is refuted says what spoke for it when it was last possible.
     const { because, needs, decided_by: due } = row.was ?? row;
     line.cells[3].replaceChildren(...because.map((text) => element("div", { text: showFact(text) })));

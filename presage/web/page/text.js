@@ -139,6 +139,24 @@ export function showFact(text) {
   return when === "" ? what : `${what}@${showWritten(when)}`;
 }
 
+// Facts as lists show them: one at many times in a row is one line, from the first to the last.
+export function inSeries(texts) {
+  const found = [];
+  const last = new Map();
+  for (const text of texts) {
+    const [what, when] = splitFact(text);
+    const time = /^-?\d+$/.test(when) ? Number(when) : null;
+    const before = time === null ? undefined : last.get(what);
+    if (before && Number(splitFact(before.at(-1))[1]) + 1 === time) before.push(text);
+    else {
+      found.push([text]);
+      if (time !== null) last.set(what, found.at(-1));
+    }
+  }
+  const line = (each) => `${showFact(each[0])} … ${splitFact(showFact(each.at(-1)))[1]}`;
+  return found.flatMap((each) => (each.length < 3 ? each.map(showFact) : [line(each)]));
+}
+
 // A time as people type it: a number, a timestamp, a day, or by the clock of the day that `near` lies in; null where it is none.
 export function readTime(written, near = 0) {
   const text = written.trim();
@@ -206,6 +224,11 @@ export function element(name, attributes = {}, ...children) {
   }
   made.append(...children);
   return made;
+}
+
+// A message: what stands between backticks in it is code.
+export function withCode(text) {
+  return text.split("`").map((part, place) => (place % 2 ? element("code", { text: part }) : part));
 }
 
 // A name that is cut where there is no room: in its predicate, since answers differ in their values, or where these are

@@ -10,6 +10,8 @@ const BIN = 9; // pixels of time that a group lane sums up
 const MOST_MARKS = 120; // a group of more answers is summed up
 const FAR = 20000; // pixels after which drawings start anew, before numbers get too large for SVG
 const MARGIN = 26; // pixels left free beside what is fitted
+const MOST_FOR_LABELS = 0.32; // of the width, where names are long
+const LABELS_LOOKED_AT = 100;
 
 export class Timeline {
   constructor(places, { onChoose, onToggle, toneOf }) {
@@ -23,6 +25,7 @@ export class Timeline {
     this.base = 0; // the time from which drawings count
     this.following = true;
     this.now = null;
+    this.wantedRems = 0; // how wide the labels would be if there were room
     this.extent = null; // from when to when there is something to see
     this.lanes.addEventListener("scroll", () => this.draw(), { passive: true });
     this.lanes.addEventListener("keydown", (event) => this.onKey(event));
@@ -34,7 +37,7 @@ export class Timeline {
   measure() {
     const style = getComputedStyle(document.documentElement);
     this.rowHeight = parseFloat(style.getPropertyValue("--row"));
-    this.labelWidth = parseFloat(style.getPropertyValue("--label")) * parseFloat(style.fontSize);
+    this.labelWidth = this.labelRems(style) * parseFloat(style.fontSize);
     const before = this.width;
     this.width = Math.max(40, this.lanes.clientWidth - this.labelWidth);
     // The same stretch of time stays in sight.
@@ -43,8 +46,29 @@ export class Timeline {
     this.redrawAll();
   }
 
+  // How wide labels are: as the style says, or as names and times need where the picture has room for them.
+  labelRems(style) {
+    const root = document.documentElement;
+    root.style.removeProperty("--label");
+    const usual = parseFloat(style.getPropertyValue("--label"));
+    const most = (this.lanes.clientWidth * MOST_FOR_LABELS) / parseFloat(style.fontSize);
+    const rems = Math.max(usual, Math.min(this.wantedRems, most));
+    if (rems > usual) root.style.setProperty("--label", `${rems}rem`);
+    return rems;
+  }
+
+  // Labels grow with the names they are given and stay so wide, so that nothing moves to and fro.
+  makeRoomForNames() {
+    const names = this.items.slice(0, LABELS_LOOKED_AT).map((item) => (item.row ? labelRems(item.row) : 0));
+    const wanted = Math.ceil(Math.max(this.wantedRems, ...names));
+    if (wanted === this.wantedRems) return;
+    this.wantedRems = wanted;
+    this.measure();
+  }
+
   setLanes(items, rows) {
     this.items = items;
+    this.makeRoomForNames();
     this.space.style.height = `${items.length * this.rowHeight}px`;
     this.extent = extentOf(rows);
     if (setExtent(this.extent)) for (const lane of this.drawn.values()) lane.shown = null;
@@ -69,6 +93,11 @@ export class Timeline {
     const low = this.extent.low;
     const high = Math.max(this.extent.high, this.now ?? -Infinity);
     this.look(low, high);
+  }
+
+  keepInSight(time) {
+    const view = this.view();
+    if (view !== null && time !== null && (time < view.from || time > view.to)) this.centre(time);
   }
 
   // Brings a stretch of time into sight.
@@ -567,6 +596,12 @@ export class Timeline {
 
 const STRENGTH = { refuted: 0, unsupported: 1, possible: 2, confirmed: 3, holds: 3, inconsistent: 4 };
 const sum = (counts) => Object.values(counts).reduce((a, b) => a + b, 0);
+
+// How wide a label would be with its name and time in full: a mark, two sizes of letters of one width, and what is between.
+function labelRems(row) {
+  const [what, when] = splitFact(row.answer);
+  return 3.4 + 0.5 * what.length + (when === "" ? 0 : 0.6 + 0.475 * showWritten(when).length);
+}
 
 function extentOf(rows) {
   let low = Infinity;
