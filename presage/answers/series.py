@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-LEAST = 3
-"""So many times in a row are one line."""
+LEAST = 6
+"""So many times in a row are one line; of fewer each is worth seeing."""
 _AT_A_TIME = re.compile(r"(.*)@(-?\d+)", re.DOTALL)
 
 

@@ -22,11 +22,16 @@ query late(P) bad.
 
 
 def test_series() -> None:
-    assert in_series(["a@1", "a@2", "a@3"]) == ["a@1 … 3"]
-    assert in_series(["a@1", "a@2", "a@4"]) == ["a@1", "a@2", "a@4"]
-    assert in_series(["a@1", "b@1", "a@2", "b@2", "a@3", "b@4"]) == ["a@1 … 3", "b@1", "b@2", "b@4"]
-    assert in_series(["a@1", "a@2", "a@3", "a@(3,4]", "a@T"], ["x@A", "x@B", "x@C", "y", "z"]) == ["x@A … C", "y", "z"]
-    assert in_series(['p("x@1")@1/2', "p@1"]) == ['p("x@1")@1/2', "p@1"]
+    def at(name: str, *times: object) -> list[str]:
+        return [f"{name}@{time}" for time in times]
+
+    assert in_series(at("a", *range(1, 7))) == ["a@1 … 6"]
+    assert in_series(at("a", *range(1, 6))) == at("a", *range(1, 6)), "of few each is worth seeing"
+    assert in_series(at("a", 1, 2, 3, 5, 6, 7)) == at("a", 1, 2, 3, 5, 6, 7)
+    mixed = [text for time in range(-2, 4) for text in (f"a@{time}", f"b@{time * 2}")]
+    assert in_series(mixed) == ["a@-2 … 3", *at("b", -4, -2, 0, 2, 4, 6)]
+    assert in_series([*at("a", *range(6)), "a@(5,6]", "a@T"], [*at("x", *"ABCDEF"), "y", "z"]) == ["x@A … F", "y", "z"]
+    assert in_series(at('p("x@1")', "1/2", "3/2")) == at('p("x@1")', "1/2", "3/2")
 
 
 def test_explanations_have_no_line_for_each_minute(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -152,9 +152,9 @@ export class Editor {
     const y = before.split("\n").length * this.lineHeight() - this.field.scrollTop + parseFloat(style.paddingTop);
     this.offer.hidden = false;
     // Above the line where there is no room below.
-    const tall = this.offer.offsetHeight;
+    const { offsetHeight: tall, offsetWidth: wide } = this.offer;
     const top = y + 2 + tall > this.field.clientHeight ? Math.max(0, y - this.lineHeight() - tall - 2) : y + 2;
-    this.offer.style.transform = `translate(${Math.max(0, Math.min(x, this.field.clientWidth - 190))}px, ${top}px)`;
+    this.offer.style.transform = `translate(${Math.max(0, Math.min(x, this.field.clientWidth - wide - 4))}px, ${top}px)`;
     this.field.setAttribute("aria-activedescendant", `offer-${this.picked}`);
   }
 

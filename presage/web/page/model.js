@@ -1,6 +1,6 @@
 // The answers the page knows, and which of them are to be seen: filtered, grouped, ordered, most urgent, newest.
 
-import { SETTLED, STATUSES, isAbsence, isOpen, openTimes, timeNumber, timeOfFact, counted, splitFact } from "./text.js";
+import { SETTLED, STATUSES, isAbsence, isOpen, openTimes, timeNumber, timeOfFact, counted, series, splitFact } from "./text.js";
 
 // More answers than this are grouped by key, where several share one, unless someone asks for all of them.
 export const MOST_SINGLE_LANES = 24;
@@ -39,8 +39,9 @@ export function geometry(row) {
   if (row.places !== undefined) return row.places;
   const was = row.was ?? row;
   const known = openTimes(was.unless ?? []);
-  const fact = (text, full) => ({ text, full, absence: isAbsence(text), count: counted(text), ...timeOfFact(text, known) });
-  const facts = [...was.because.map((text) => fact(text, true)), ...was.needs.map((text) => fact(text, false))];
+  const one = (text, full) => ({ text, full, absence: isAbsence(text), count: counted(text), ...timeOfFact(text, known) });
+  const fact = (texts, full) => (texts.length === 1 ? one(texts[0], full) : { ...one(texts[0], full), to: one(texts.at(-1), full).to, stretch: true });
+  const facts = [...series(was.because).map((texts) => fact(texts, true)), ...series(was.needs).map((texts) => fact(texts, false))];
   const deadline = timeNumber(was.decided_by);
   const start = startOf(row);
   const end = "to" in row ? timeNumber(row.to) : start;

@@ -1,7 +1,7 @@
 // The same answers as a table, a page of rows at a time.
 
 import { glyph } from "./marks.js";
-import { element, showConfidence, showFact, showTime, timeNumber } from "./text.js";
+import { element, inSeries, showConfidence, showFact, showTime, timeNumber } from "./text.js";
 
 const ROWS = 100;
 const COLUMNS = 7;
@@ -56,8 +56,8 @@ export class Table {
     line.cells[2].textContent = showTime(timeNumber(row.since));
     // What is refuted says what spoke for it when it was last possible.
     const { because, needs, decided_by: due } = row.was ?? row;
-    line.cells[3].replaceChildren(...because.map((text) => element("div", { text: showFact(text) })));
-    line.cells[4].replaceChildren(...needs.map((text) => element("div", { text: showFact(text) })));
+    line.cells[3].replaceChildren(...inSeries(because).map((text) => element("div", { text })));
+    line.cells[4].replaceChildren(...inSeries(needs).map((text) => element("div", { text })));
     line.cells[5].textContent = showTime(timeNumber(due));
     line.cells[6].textContent = showConfidence(row.confidence);
   }

@@ -139,8 +139,9 @@ export function showFact(text) {
   return when === "" ? what : `${what}@${showWritten(when)}`;
 }
 
-// Facts as lists show them: one at many times in a row is one line, from the first to the last.
-export function inSeries(texts) {
+// Facts, those at many times in a row together: of few each is worth seeing.
+export function series(texts) {
+  if (texts.length < 6) return texts.map((text) => [text]);
   const found = [];
   const last = new Map();
   for (const text of texts) {
@@ -153,9 +154,11 @@ export function inSeries(texts) {
       if (time !== null) last.set(what, found.at(-1));
     }
   }
-  const line = (each) => `${showFact(each[0])} … ${splitFact(showFact(each.at(-1)))[1]}`;
-  return found.flatMap((each) => (each.length < 3 ? each.map(showFact) : [line(each)]));
+  return found.flatMap((each) => (each.length < 6 ? each.map((text) => [text]) : [each]));
 }
+
+// The same as lists show them: a line for each, from the first time to the last.
+export const inSeries = (texts) => series(texts).map((each) => (each.length === 1 ? showFact(each[0]) : `${showFact(each[0])} … ${splitFact(showFact(each.at(-1)))[1]}`));
 
 // A time as people type it: a number, a timestamp, a day, or by the clock of the day that `near` lies in; null where it is none.
 export function readTime(written, near = 0) {
@@ -206,7 +209,7 @@ export function describe(row) {
   const parts = [row.answer, row.status];
   if (row.status === "possible") {
     parts.push(`${row.because.length} of ${row.because.length + row.needs.length} premises arrived`);
-    if (row.needs.length) parts.push(`needs ${row.needs.join(", ")}`);
+    if (row.needs.length) parts.push(`needs ${(row.needs.length < 6 ? row.needs : inSeries(row.needs)).join(", ")}`);
     if (row.decided_by !== null) parts.push(`decided by ${row.decided_by}`);
     if (row.confidence !== null) parts.push(`confidence ${showConfidence(row.confidence)}`);
     if (row.ways > 1) parts.push(`${row.ways} ways`);
