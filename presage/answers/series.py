@@ -30,7 +30,7 @@ def series(keys: Sequence[tuple[object, int] | None]) -> list[list[int]]:
         found.append([place])
         if key is not None:
             last[key[0]] = (key[1], found[-1])
-    return [part for each in found for part in ([each] if len(each) >= LEAST else [[place] for place in each])]
+    return sorted(part for each in found for part in ([each] if len(each) >= LEAST else [[place] for place in each]))
 
 
 def in_series(texts: Sequence[str], shown: Sequence[str] | None = None) -> list[str]:

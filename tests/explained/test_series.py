@@ -28,6 +28,7 @@ def test_series() -> None:
     assert in_series(at("a", *range(1, 7))) == ["a@1 … 6"]
     assert in_series(at("a", *range(1, 6))) == at("a", *range(1, 6)), "of few each is worth seeing"
     assert in_series(at("a", 1, 2, 3, 5, 6, 7)) == at("a", 1, 2, 3, 5, 6, 7)
+    assert in_series(at("a", 1, 2) + at("b", 2) + at("a", 3)) == ["a@1", "a@2", "b@2", "a@3"], "in their order"
     mixed = [text for time in range(-2, 4) for text in (f"a@{time}", f"b@{time * 2}")]
     assert in_series(mixed) == ["a@-2 … 3", *at("b", -4, -2, 0, 2, 4, 6)]
     assert in_series([*at("a", *range(6)), "a@(5,6]", "a@T"], [*at("x", *"ABCDEF"), "y", "z"]) == ["x@A … F", "y", "z"]

@@ -144,17 +144,20 @@ export function series(texts) {
   if (texts.length < 6) return texts.map((text) => [text]);
   const found = [];
   const last = new Map();
-  for (const text of texts) {
+  texts.forEach((text, place) => {
     const [what, when] = splitFact(text);
     const time = /^-?\d+$/.test(when) ? Number(when) : null;
     const before = time === null ? undefined : last.get(what);
-    if (before && Number(splitFact(before.at(-1))[1]) + 1 === time) before.push(text);
-    else {
-      found.push([text]);
+    if (before && before.time + 1 === time) {
+      before.places.push(place);
+      before.time = time;
+    } else {
+      found.push({ places: [place], time });
       if (time !== null) last.set(what, found.at(-1));
     }
-  }
-  return found.flatMap((each) => (each.length < 6 ? each.map((text) => [text]) : [each]));
+  });
+  const parts = found.flatMap(({ places }) => (places.length < 6 ? places.map((place) => [place]) : [places]));
+  return parts.sort((a, b) => a[0] - b[0]).map((places) => places.map((place) => texts[place]));
 }
 
 // The same as lists show them: a line for each, from the first time to the last.
