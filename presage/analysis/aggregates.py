@@ -28,7 +28,7 @@ from presage.model.formulas import (
     walk,
 )
 from presage.model.program import Program
-from presage.model.statements import Question, Rule
+from presage.model.statements import Column, Question, Rule
 from presage.model.terms import Aggregate, Constant, Now, Number, Term, Variable, shown, term_variables
 from presage.model.values import Value, is_true
 from presage.model.windows import RowsWindow
@@ -178,15 +178,23 @@ def in_rule(rule: Rule) -> Iterator[tuple[Comparison, Aggregate]]:
                 yield from ((node, each) for each in aggregates(node))
 
 
-def check_aggregates(program: Program) -> list[Diagnostic]:
+def check_aggregates(program: Program, predicates: Mapping[str, Predicate] | None = None) -> list[Diagnostic]:
     """Sets that cannot be finite, and what looks like a slip."""
     problems: list[Diagnostic] = []
+    texts = {
+        (name, place): column
+        for name, known in (predicates or {}).items()
+        for place, column in enumerate(known.columns)
+        if column.type in ("text", "bool")
+    }
     for rule in program.rules:
         found = list(in_rule(rule))
         endless = [problem for _, aggregate in found for problem in _infinite(aggregate)]
         problems.extend(endless)
         if found and not endless:
-            problems.extend(problem for _, aggregate in found for problem in _left_out(aggregate))
+            for _, aggregate in found:
+                problems.extend(_left_out(aggregate))
+                problems.extend(_of_texts(aggregate, texts))
             problems.extend(_at_every_time(rule))
     return problems
 
@@ -213,7 +221,7 @@ def _infinite(aggregate: Aggregate) -> Iterator[Diagnostic]:
         )
         written = shown(name)
         hint = f"say within which stretch: `window(10) p(X)@{written}`, or `{written} > now - 10, {written} <= now`"
-        message = f"the time `{written}` of the aggregate is bounded by no window, operator or comparison"
+        message = f"the time `{written}` of the aggregate is bounded by no window or comparison"
         yield Diagnostic("S105", message, place, hint)
 
 
@@ -224,14 +232,15 @@ def _unbound(variable: Variable, where: str) -> Diagnostic:
 
 
 def _bounded(aggregate: Aggregate, shared: set[str]) -> set[str]:
-    """The time variables that a window, an operator or comparisons with known times bound."""
+    """The time variables that a window or comparisons with known times bound. What is pinned is as true at any other
+    time, so that an operator around it bounds nothing."""
     found: set[str] = set()
 
     def below(formula: Formula, inner: bool) -> None:
         if isinstance(formula, Pinned) and isinstance(formula.pin.base, Variable) and inner:
             found.add(formula.pin.base.name)
         for part in children(formula):
-            below(part, inner or isinstance(formula, (Windowed, Metric)))
+            below(part, inner or isinstance(formula, Windowed))
 
     for literal in aggregate.body:
         below(literal, False)
@@ -273,6 +282,21 @@ def _left_out(aggregate: Aggregate) -> Iterator[Diagnostic]:
         more = ", ".join(shown(name) for name in left_out if shown(name) != "_") or "a name for each `_`"
         hint = f"add what tells them apart after the amount: `{aggregate.function} {{ …, {more} : … }}`"
         yield Diagnostic("S107", message, aggregate.span, hint, severity="warning")
+
+
+def _of_texts(aggregate: Aggregate, texts: Mapping[tuple[str, int], Column]) -> Iterator[Diagnostic]:
+    """Texts have no sum."""
+    first = aggregate.terms[0]
+    if aggregate.function not in ("sum", "avg") or not isinstance(first, Variable):
+        return
+    for atom in (atom for literal in aggregate.body for atom in _conjunct_atoms(literal)):
+        for place, argument in enumerate(atom.arguments):
+            column = texts.get((atom.predicate, place))
+            if column is not None and isinstance(argument, Variable) and argument.name == first.name:
+                message = f"`{aggregate.function}` is of numbers, and `{column.name}` is declared {column.type}"
+                hint = f"take `number({shown(first.name)})`, or declare the column `{column.name}: float`"
+                yield Diagnostic("S107", message, first.span, hint, severity="warning")
+                return
 
 
 def _at_every_time(rule: Rule) -> Iterator[Diagnostic]:

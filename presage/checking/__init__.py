@@ -328,7 +328,7 @@ def _check(parsed: Parsed, horizon: int, chase_limit: int | None) -> Report:
     problems.extend(check_times(program, timeline, statics))
     safety = check_safety(program)
     problems.extend(safety.problems)
-    problems.extend(check_aggregates(program))
+    problems.extend(check_aggregates(program, predicates))
     if timeline == "dense":
         pointwise, found = at_points(program, predicates)
         problems.extend(found)

@@ -1,8 +1,9 @@
 """What groups of tuples are worth, by the column: how many, how much, the least, the greatest, the first and the last.
 
 Numbers are taken as so many millionths, so that sums of whole numbers and of decimals are exact. A step is one call of
-a kernel, however many tuples enter and leave. What it tells is what `collecting.Collector` would; where something is no
-such number, or two values are first or last at once, a collector goes on in its place from what the source holds.
+a kernel, however many tuples enter and leave. What it tells is what `collecting.Collector` would. A collector goes on
+in its place, from what the source holds, where something is no such number, also among values that are first or last at
+once.
 """
 
 from __future__ import annotations
@@ -245,7 +246,7 @@ class Tallies:
         found = np.empty((len(events), tallies.FOUND_FIELDS), np.int64)
         touched = np.empty((len(events), tallies.FOUND_FIELDS), np.int64)
         count, self.free_node, tied = tallies.tally(
-            self.kind, events, self.places, self.nodes, self.free_node, found, touched
+            self.kind, events, self.places, self.nodes, self.free_node, found, touched, self.symbols.floats
         )
         if tied:
             raise NotByColumn

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from presage.kernels.compiling import kernel
+from presage.kernels.compiling import inlined, kernel
 
 # What there is of a group: how many tuples, their sum, since when it is as it is, and the ends of its staircase.
 SIZE, TOTAL, SINCE, TOP, LAST, TOUCHED, PLACE_FIELDS = range(7)
@@ -22,12 +22,14 @@ CELL, PLACE, SIGN, WORTH, UNTIL, SYMBOL, EVENT_FIELDS = range(7)
 OF, LOW, HIGH, FOUND_SIZE, FOUND_TOTAL, FOUND_CONSTANT, FOUND_FIELDS = range(7)
 
 SUMMED, STAIRS = range(2)
+WORSE, SAME, BETTER, UNKNOWN = range(4)
 
 
 @kernel
-def tally(kind, events, places, nodes, free, found, touched):  # type: ignore[no-untyped-def]
-    """Takes events in the order of their cells. `free` is the first free node. Gives how many stretches were found,
-    the first free node then, and whether two constants are equally good."""
+def tally(kind, events, places, nodes, free, found, touched, floats):  # type: ignore[no-untyped-def]
+    """Takes events in the order of their cells. `free` is the first free node, `floats` are the constants as numbers.
+    Gives how many stretches were found, the first free node then, and whether of two constants nobody here knows which
+    is better."""
     count, tied = 0, False
     at = 0
     while at < len(events):
@@ -50,7 +52,7 @@ def tally(kind, events, places, nodes, free, found, touched):  # type: ignore[no
             if kind == SUMMED:
                 places[place, TOTAL] += sign * events[at, WORTH]
             elif sign > 0:
-                free, same = _climb(places, nodes, free, place, events, at)
+                free, same = _climb(places, nodes, free, place, events, at, floats)
                 tied = tied or same
             at += 1
         for each in range(some):
@@ -78,18 +80,35 @@ def tally(kind, events, places, nodes, free, found, touched):  # type: ignore[no
     return count, free, tied
 
 
+@inlined
+def _compared(key, constant, other_key, other, floats):  # type: ignore[no-untyped-def]
+    """How good one is beside another: of two that are as good, the lesser number is better."""
+    if key != other_key:
+        return BETTER if key > other_key else WORSE
+    if constant == other:
+        return SAME
+    if np.isnan(floats[constant]) or np.isnan(floats[other]):
+        return UNKNOWN
+    return BETTER if floats[constant] < floats[other] else WORSE
+
+
 @kernel
-def _climb(places, nodes, free, place, events, at):  # type: ignore[no-untyped-def]
-    """Puts a tuple where it belongs; gives the first free node, and whether another is as good."""
+def _climb(places, nodes, free, place, events, at, floats):  # type: ignore[no-untyped-def]
+    """Puts a tuple where it belongs; gives the first free node, and whether it is unknown if another is better."""
     key, end, constant = events[at, WORTH], events[at, UNTIL], events[at, SYMBOL]
     after, here = np.int64(-1), places[place, LAST]
     while here >= 0 and nodes[here, END] > end:
         after, here = here, nodes[here, BEFORE]
-    if after >= 0 and nodes[after, KEY] >= key:
-        return free, nodes[after, KEY] == key and nodes[after, CONSTANT] != constant
-    while here >= 0 and nodes[here, KEY] <= key:
-        if nodes[here, KEY] == key and nodes[here, CONSTANT] != constant:
+    if after >= 0:
+        compared = _compared(key, constant, nodes[after, KEY], nodes[after, CONSTANT], floats)
+        if compared != BETTER:
+            return free, compared == UNKNOWN
+    while here >= 0:
+        compared = _compared(key, constant, nodes[here, KEY], nodes[here, CONSTANT], floats)
+        if compared == UNKNOWN:
             return free, True
+        if compared == WORSE:
+            break
         gone, here = here, nodes[here, BEFORE]
         nodes[gone, NEXT] = free
         free = gone

@@ -28,6 +28,8 @@ def function(c: Cursor) -> Term:
     if token.text == CASE:
         return _case(c, token, opening)
     signature = FUNCTIONS.get(token.text)
+    if signature is None and token.text in AGGREGATES:
+        raise _of_a_set(c, token)
     arguments: list[Term] = []
     c.deeper()
     while c.kind != ")":
@@ -37,16 +39,20 @@ def function(c: Cursor) -> Term:
     c.depth -= 1
     c.close(opening, ")", "`,` or `)` after the argument")
     span = c.since(token.start)
-    if token.text in AGGREGATES and (signature is None or len(arguments) == 1):
-        message = f"`{token.text}` of a set says what it is a set of"
-        hint = f"write {counted_as(token.text)}: what is counted, then where it comes from; groups are the variables "
-        raise c.failure("P212", message, token.span, hint + "that also stand outside the braces")
+    if token.text in AGGREGATES and len(arguments) == 1:
+        raise _of_a_set(c, token)
     if signature is None:
         raise _unknown(c, token)
     if len(arguments) < signature.least or (signature.most is not None and len(arguments) > signature.most):
         raise _wrong_number(c, token, signature, len(arguments), span)
     _refuse_constants(c, token.text, arguments)
     return Function(token.text, tuple(arguments), span=span)
+
+
+def _of_a_set(c: Cursor, token: Token) -> Failure:
+    message = f"`{token.text}` of a set says what it is a set of"
+    hint = f"write {counted_as(token.text)}: what is counted, then where it comes from; groups are the variables "
+    return c.failure("P212", message, token.span, hint + "that also stand outside the braces")
 
 
 def _unknown(c: Cursor, token: Token) -> Failure:

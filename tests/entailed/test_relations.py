@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -85,3 +87,24 @@ def test_texts_of_any_length_have_their_numbers() -> None:
         texts = ["".join(chance.choice("abé\0z") for _ in range(chance.randrange(20))) for _ in range(100)]
         column = pyarrow.array(["before", *texts]).slice(1)
         assert [symbols.values[number] for number in symbols.number_texts(Texts(column))] == texts
+
+
+def test_numbers_of_constants_stand_for_one_value_each() -> None:
+    chance, symbols = random.Random(5), Symbols()
+    kinds = [0, 1, -1, 2**52, -(2**52) + 1, 2**70, "1", "a", Fraction(1, 2), Fraction(7, 3)]
+    for turn in range(60):
+        wholes = [chance.choice((chance.randrange(-50, 50), chance.randrange(10**12) << 20)) for _ in range(200)]
+        given: list[Any] = [*wholes[:20], *chance.sample(kinds, 6)]
+        chance.shuffle(given)
+        by_column, one_by_one = symbols.number_wholes(np.array(wholes)), symbols.number_all(given)
+        assert [symbols.values[number] for number in by_column] == wholes
+        assert [symbols.values[number] for number in one_by_one] == given
+        assert [symbols.number(value) for value in given] == one_by_one.tolist()
+        assert symbols.find(f"never {turn}") == symbols.find(10**15 + turn) == -1
+        held = [value for value in symbols.values if value is not None]
+        assert len(set(held)) == len(held) == len(symbols)
+        if turn % 3 == 2:
+            kept = np.array(chance.sample(range(len(symbols.values)), len(symbols.values) // 3))
+            values = {int(number): symbols.values[number] for number in kept}
+            symbols.keep_only(kept)
+            assert all(value is None or symbols.find(value) == number for number, value in values.items())
