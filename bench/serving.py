@@ -1,10 +1,11 @@
-"""`presage serve` under load: facts a second over HTTP with the log on, and how soon a fact is answered.
+"""`presage serve` under load: facts a second over HTTP and from Kafka with the log on, and how soon a fact is answered.
 
     python -m bench.serving [--facts N] [--size N]
 
-Messages of so many JSON lines go to turbines, several at a time; the rate counts until the last line is in the file.
-Then single facts come at less than 1,000 a second, and the time from the last byte of a request to the line in the file
-is taken.
+Messages of so many JSON lines go to turbines, several at a time, or wait in a topic; the rate counts until the last
+line is in the file. The process has loaded its kernels by then, which takes a second or two once. Beside the rate by
+the clock stands that by the seconds of CPU it took, for machines that do other things meanwhile. Then single facts come
+at less than 1,000 a second, and the time from the last byte of a request to the line in the file is taken.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
+import os
 import random
+import signal
 import statistics
 import tempfile
 import threading
 import time
 from pathlib import Path
 
+from tests import kafka
 from tests.serving import LINES, LISTENING, Served
 
 PROGRAM = """
@@ -31,6 +35,19 @@ malf(X)@T-2 :- shdn(X)@T.
 query malf(X).
 """
 DEVICES = 10_000
+FIRST = 10
+"""The tick of the first reading that counts; those before it warm up."""
+FROM_KAFKA = """
+program = "program.psg"
+checkpoint = "state"
+[serve]
+port = {port}
+[sources.incoming]
+format = "kafka"
+servers = "SERVERS"
+topic = "readings"
+starting = "earliest"
+"""
 
 
 def messages(facts: int, size: int, share: float) -> list[bytes]:
@@ -38,17 +55,19 @@ def messages(facts: int, size: int, share: float) -> list[bytes]:
     chance = random.Random(1)
     lines = []
     for number in range(facts):
-        tick, device = divmod(number, DEVICES)
+        tick, device = divmod(number + FIRST * DEVICES, DEVICES)
         level = "high" if chance.random() < share else "normal"
         lines.append(f'{{"pred": "temp", "args": ["wt{device}", "{level}"], "time": {tick}}}')
     found = ["\n".join(lines[at : at + size]).encode() for at in range(0, facts, size)]
-    return [*found, json.dumps({"now": facts // DEVICES + 5}).encode()]
+    return [*found, json.dumps({"now": FIRST + facts // DEVICES + 5}).encode()]
 
 
 def rate(folder: Path, facts: int, size: int, share: float, senders: int = 4) -> dict[str, float]:
     served = Served(folder, LINES, PROGRAM, LISTENING).start()
     try:
-        _warm(served)
+        for message in _warming():
+            served.post(message)
+        _settled(served)
         load = messages(facts, size, share)
         last = load.pop()
         began, spent = time.perf_counter(), _cpu(served)
@@ -74,22 +93,74 @@ def rate(folder: Path, facts: int, size: int, share: float, senders: int = 4) ->
             thread.join()
         taken = time.perf_counter() - began
         served.post(last)
-        _settled(served)
-        whole = time.perf_counter() - began
-        lines = sum(1 for _ in (folder / "out.jsonl").open("rb"))
-        return {
-            "facts": facts, "taken_per_second": facts / taken, "told_per_second": facts / whole, "lines": lines,
-            "cpu_seconds": _cpu(served) - spent,
-        }  # fmt: skip
+        return {"taken_per_second": facts / taken} | _rates(served, facts, began, spent)
     finally:
         served.stop()
 
 
+def from_kafka(folder: Path, facts: int, size: int, share: float) -> dict[str, float]:
+    """The same from a topic that is filled while the process is stopped."""
+    from confluent_kafka import Producer
+
+    folder.mkdir()
+    broker = kafka.Broker(folder)
+    producer = Producer({"bootstrap.servers": broker.servers, "log_level": 0, "linger.ms": 5})
+    warming = _warming()
+
+    def fill(given: list[bytes]) -> None:
+        for message in given:
+            producer.produce("readings", message)
+            producer.poll(0)
+        producer.flush(120)
+
+    fill(warming)
+    served = Served(folder / "p", LINES, PROGRAM, FROM_KAFKA.replace("SERVERS", broker.servers)).start()
+    try:
+        assert served.process is not None
+        served.until(lambda: _taken(served) >= len(warming) * DEVICES)
+        _settled(served)
+        served.process.send_signal(signal.SIGSTOP)
+        fill(messages(facts, size, share))
+        began, spent = time.perf_counter(), _cpu(served)
+        served.process.send_signal(signal.SIGCONT)
+        served.until(lambda: _taken(served) >= facts + len(warming) * DEVICES)
+        return _rates(served, facts, began, spent)
+    finally:
+        served.stop()
+        broker.stop()
+
+
+def _rates(served: Served, facts: int, began: float, spent: float) -> dict[str, float]:
+    _settled(served)
+    whole, cpu = time.perf_counter() - began, _cpu(served) - spent
+    lines = sum(1 for _ in (served.folder / "out.jsonl").open("rb"))
+    return {
+        "facts": facts, "told_per_second": facts / whole, "lines": lines, "cpu_seconds": cpu,
+        "per_cpu_second": facts / cpu, "load": os.getloadavg()[0],
+    }  # fmt: skip
+
+
+def _warming() -> list[bytes]:
+    """So many readings that kernels are loaded before anything is measured."""
+    rows = (
+        "\n".join(
+            f'{{"pred": "temp", "args": ["wt{device}", "{"high" if device % 9 == 0 else "low"}"], "time": {tick}}}'
+            for device in range(DEVICES)
+        )
+        for tick in range(6)
+    )
+    return [row.encode() for row in rows]
+
+
 def _warm(served: Served) -> None:
-    """Kernels are compiled before anything is measured."""
     for at in range(4):
         served.post(f'{{"pred": "temp", "args": ["w", "high"], "time": {at}}}\n' * 20 + f'{{"now": {at}}}')
     served.until(lambda: len(served.lines) > 3)
+
+
+def _taken(served: Served) -> float:
+    said = served.get("/metrics")[1].splitlines()
+    return max((float(line.split()[-1]) for line in said if line.startswith("presage_facts_total")), default=0.0)
 
 
 def _settled(served: Served) -> None:
@@ -142,6 +213,8 @@ def main() -> None:
         for share in (0.02, 0.3):
             print(json.dumps({"high": share, **rate(home / f"rate{share}", options.facts, options.size, share)}))
         few = min(options.facts, 20_000)
+        if not kafka.why_not():
+            print(json.dumps({"kafka": True, **from_kafka(home / "kafka", options.facts, options.size, 0.02)}))
         print(json.dumps({"one a message": True, **rate(home / "single", few, 1, 0.02)}))
         print(json.dumps(latency(home / "latency", 500, 200)))
 
