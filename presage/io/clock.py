@@ -8,6 +8,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from presage.errors import PresageError
+from presage.model.terms import Number
 from presage.rewrite.units import EPOCH, Units, milliseconds_between
 
 
@@ -35,3 +36,11 @@ class WallClock:
         """Seconds until this tick is over."""
         ticks = self._ticks()
         return float((math.floor(ticks) + 1 - ticks) * self._tick / 1000)
+
+    def behind(self, clock: Number | None) -> list[str]:
+        """What is wrong where a clock that never goes back is ahead of this one: it had been set too far."""
+        ahead = 0 if clock is None else clock - self.now() - 1
+        if ahead <= 0:
+            return []
+        seconds = float(ahead * self._tick / 1000)
+        return [f"time is {seconds:,.0f} s ahead of this machine's clock, which was set back: facts are late so long"]

@@ -363,7 +363,8 @@ class Serving:
         if not self.ready.is_set():
             return self.failure is None, ["the log is being worked off"]
         full = ["facts come faster than they are worked off"] if self.gate.is_full else []
-        return self.failure is None, [*self.problems, *full]
+        ahead = [] if self.clock is None or not self._by_wall else self.clock.behind(self.reasoning.incoming.clock)
+        return self.failure is None, [*self.problems, *full, *ahead]
 
     def wait(self, stop: threading.Event) -> None:
         """Until it is asked to stop, fails, or nothing can come any more."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,3 +83,66 @@ def test_when_nobody_reads_standard_output_any_more_it_ends(tmp_path: Path) -> N
         assert process.wait(60) == 1
         said = process.stderr.read()
     assert "who read standard output is gone" in said and "Traceback" not in said
+
+
+CLOCK = """
+import os, time
+real = time.time
+def moved():
+    with open(os.environ["CLOCK_OFFSET"]) as file:
+        return real() + float(file.read() or 0)
+time.time = moved
+"""
+TIMED = """
+timeline discrete.
+tick 1s.
+input temp(device: text, level) delay 2s.
+cool(X)@T+1 :- temp(X, high)@T, temp(X, high)@T+1.
+query cool(X).
+"""
+
+
+def says(served: Served, text: str) -> bool:
+    try:
+        return text in served.get("/readyz")[1]
+    except OSError:
+        return False
+
+
+def test_a_clock_that_jumps_never_takes_time_back(tmp_path: Path) -> None:
+    """Forwards deadlines pass at once; backwards time waits, and who asks is told that facts are late so long."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "sitecustomize.py").write_text(CLOCK)
+    offset = tmp_path / "offset"
+
+    def move(seconds: int) -> None:
+        beside = tmp_path / "offset.tmp"
+        beside.write_text(str(seconds))
+        beside.replace(offset)
+
+    move(0)
+    path = os.pathsep.join([str(tmp_path / "own"), os.environ.get("PYTHONPATH", "")])
+    served = Served(
+        tmp_path / "p", LINES, TIMED, 'clock = "wall"\n' + LISTENING, PYTHONPATH=path, CLOCK_OFFSET=str(offset)
+    ).start()
+    try:
+        now = int(time.time()) + 30  # known early, so that a slow machine makes no fact late
+        served.post(hot(now))
+        move(3600)
+        served.until(lambda: sorted(line["status"] for line in served.lines) == ["possible"] * 2 + ["refuted"] * 2)
+        served.post(hot(now + 5))
+        served.until(lambda: 'presage_late_facts_total{pipeline="pipeline"} 1' in served.get("/metrics")[1])
+        move(0)
+        served.until(lambda: "ahead of this machine's clock" in served.get("/readyz")[1])
+        served.kill()
+        served.start(wait=False)
+        served.until(lambda: says(served, "facts are late so long"))
+        ahead = now + 3700
+        served.post(hot(ahead) + hot(ahead + 1))
+        move(3650)
+        served.until(lambda: "confirmed" in {line["status"] for line in served.lines})
+        served.until(served.is_ready)
+    finally:
+        served.kill()
+    times = [line["now"] for line in served.lines]
+    assert times == sorted(times)
