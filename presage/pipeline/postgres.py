@@ -188,7 +188,7 @@ def _make_table(cursor: Any, part: Part, columns: Mapping[str, str]) -> None:
     cursor.execute(_sql("select * from {} limit 0", table))
     kind = next((_TIMES.get(column.type_code) for column in cursor.description if column.name == "now"), None)
     missing = [name for name in columns if name not in {column.name for column in cursor.description}]
-    if not missing and kind is not None and kind != columns["now"]:
+    if _SINCE.issuperset(missing) and kind is not None and kind != columns["now"]:
         raise PresageError(
             f"[{part.place}] the table {table} has times as {kind}, and they are {columns['now']} now: name another "
             "`table`, which is made, drop this one, or say with `times` how times are shown"

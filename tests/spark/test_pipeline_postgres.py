@@ -118,6 +118,21 @@ def test_a_table_of_the_first_version_goes_on(database: Database) -> None:
     ]  # fmt: skip
 
 
+def test_a_table_of_the_first_version_with_other_times_is_refused_by_name(database: Database) -> None:
+    """It had numbers where facts had timestamps: no line is put aside for that, and the table stays as it was."""
+    database.run(
+        "create schema older;"
+        'create table older.answers (answer text, status text, now bigint, bindings jsonb, "time" bigint, "from" bigint, '
+        '"to" bigint, bounds text, because jsonb, needs jsonb, unless jsonb, decided_by bigint, '
+        "confidence double precision, ways jsonb, primary key (answer))"
+    )
+    told = line("a@1", 2, "confirmed") | {"now": "2026-01-01T00:00:02Z", "time": "2026-01-01T00:00:01Z"}
+    with pytest.raises(PresageError, match=r"has times as bigint, and they are timestamptz now: .* `times`"):
+        upsert_what_fits(database.part("sinks", table="older.answers"), [told], True)
+    columns = "select column_name from information_schema.columns where table_schema = 'older'"
+    assert ("key",) not in database.run(columns)
+
+
 def test_a_pipeline_reads_static_facts_and_writes_answers(database: Database, tmp_path: Path, spark: Any) -> None:
     skip_without_spark()
     from tests.spark.test_pipeline_spark import BATCH, at, edit, refused, run, write_demo
