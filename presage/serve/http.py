@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 import socket
 import threading
 from typing import TYPE_CHECKING, Any
@@ -134,7 +135,7 @@ class Web:
         for sink in self.serving.sinks:
             if isinstance(sink.sink, Events) and name in (None, sink.part.name):
                 last = request.headers.get("last-event-id") or request.query_params.get("after") or ""
-                after = int(last) if last.isdigit() else None
+                after = int(last) if re.fullmatch("[0-9]{1,18}", last) else None
                 return StreamingResponse(sink.sink.read(after), media_type="text/event-stream")
         return _told(404, 'no sink of the pipeline is read here: add `[sinks.NAME]` with format = "events"')
 
@@ -155,7 +156,7 @@ class Web:
 async def _body(request: Request) -> bytes | None:
     """A message, piece by piece; nothing where it is too large."""
     length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length) > LARGEST:
+    if re.fullmatch("[0-9]{1,18}", length) and int(length) > LARGEST:
         return None
     pieces, size = [], 0
     async for piece in request.stream():

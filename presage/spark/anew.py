@@ -7,6 +7,7 @@ what Spark was told cannot change. So a table that no longer fits is told of, by
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from glob import glob
 from pathlib import Path
@@ -94,12 +95,18 @@ def read_files(path: str, kind: str, schema: Any) -> list[Any]:
             cells = csv.ConvertOptions(null_values=[""], strings_can_be_null=True, column_types=schema)
             found.append(csv.read_csv(pa.BufferReader(data), convert_options=cells))
         else:
+            if _NO_ROW.search(data):
+                # Arrow's reader ends the process where a block of a file begins with it.
+                raise pa.ArrowInvalid("a line is `null`, which is no row")
             others = "infer" if schema is None else "ignore"
             lines = json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others)
             found.append(json.read_json(pa.BufferReader(data), parse_options=lines))
     if not found and schema is None:
         raise OSError("no file says which columns there are")
     return found
+
+
+_NO_ROW = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t\r]*null", re.MULTILINE)
 
 
 def _files(path: str) -> Iterator[tuple[Any, str]]:

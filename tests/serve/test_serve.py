@@ -58,6 +58,11 @@ def test_facts_over_http_are_answered_and_wrong_ones_refused(tmp_path: Path) -> 
         assert events.readline() == b"\n" and events.readline() == b"id: 1\n"
         assert json.loads(events.readline().removeprefix(b"data: ")) == served.lines[0]
         listening.close()
+        for last in ("9" * 5000, "²", "-1"):
+            listening = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+            listening.request("GET", "/events", headers={"Last-Event-ID": last})
+            assert listening.getresponse().status == 200
+            listening.close()
         for body, said in (
             (hot(3) + "nonsense", "line 2: this is not JSON"),
             ('{"pred": "tmp", "args": ["a", "b"], "time": 3}', "did you mean `temp`?"),
@@ -359,6 +364,19 @@ def test_messages_by_the_column_are_those_by_the_line(seed: int) -> None:
 
     assert outcome(lambda: reader.read(data)) == outcome(lambda: reader._by_lines(data, "line"))
     assert lines_in(Path("/nowhere")) == []
+
+
+@pytest.mark.parametrize("first", ["null", " null", "\n\nnull", "\ufeffnull", "[]", "5", '"a"', "\x00", "{}"])
+def test_no_message_ends_the_process(first: str) -> None:
+    """Arrow's reader does, where the first value is `null`."""
+    import presage
+
+    subject = presage.check("input p(x). h(X) :- p(X).").findings
+    assert subject is not None
+    reader = MessageReader(Checker(subject.watched.program, subject.watched.predicates, True))
+    for more in ("\n" + first, '\n{"pred": "p", "args": ["a"], "time": 1}'):
+        with pytest.raises(FactError, match="line"):
+            reader.read((first + more * 12).encode())
 
 
 def test_what_goes_on_is_told_once_across_a_kill(tmp_path: Path) -> None:

@@ -194,3 +194,13 @@ def test_another_static_table_is_told_what_to_do() -> None:
     job = replace(job_with_table("confirmed", 1), static=(("plan", ("a",)),))
     with pytest.raises(PresageError, match=r"static facts changed.* is declared `input`, and given with `tables`"):
         replace(job, static=()).must_be_same(job.fingerprints, "the checkpoint")
+
+
+@pytest.mark.parametrize("text", ["null\n", '\n null\n{"a": 1}\n', '{"a": 1}\n' * 200_000 + "null\n" * 10])
+def test_lines_that_are_no_rows_are_told(text: str, tmp_path: Path) -> None:
+    """Arrow's reader ends the process where a block of a file begins with `null`."""
+    from presage.spark.anew import read_files
+
+    (tmp_path / "table.jsonl").write_text(text)
+    with pytest.raises(pa.ArrowInvalid, match="no row"):
+        read_files(str(tmp_path / "table.jsonl"), "json", None)
