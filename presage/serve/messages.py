@@ -59,7 +59,7 @@ class MessageReader:
 
     def read(self, data: bytes, where: str = "line") -> Message:
         """A message, or a `FactError` that names the line."""
-        # Arrow's reader ends the process where the first value is `null`: it sees nothing that does not begin as facts do.
+        # Arrow's reader ends the process where the first value is `null`: it sees only what begins as facts do.
         if data.startswith(b"{") and data.count(b"\n") > FEW:
             found = self._by_columns(data)
             if found is not None:

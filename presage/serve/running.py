@@ -71,6 +71,7 @@ class Serving:
         self.web: Web | None = None
         self.shown: ShownMeasures | None = None
         self._shown_at, self._not_kept = 0.0, ""
+        self._idle_since: tuple[float, Number] | None = None
 
     # -- the beginning ----------------------------------------------------------------------------
 
@@ -334,8 +335,6 @@ class Serving:
             pass
         except BaseException as found:
             self._failed(found)
-
-    _idle_since: tuple[float, Number] | None = None
 
     # -- the end ----------------------------------------------------------------------------------
 

@@ -122,8 +122,8 @@ def test_a_table_of_the_first_version_with_other_times_is_refused_by_name(databa
     """It had numbers where facts had timestamps: no line is put aside for that, and the table stays as it was."""
     database.run(
         "create schema older;"
-        'create table older.answers (answer text, status text, now bigint, bindings jsonb, "time" bigint, "from" bigint, '
-        '"to" bigint, bounds text, because jsonb, needs jsonb, unless jsonb, decided_by bigint, '
+        'create table older.answers (answer text, status text, now bigint, bindings jsonb, "time" bigint, '
+        '"from" bigint, "to" bigint, bounds text, because jsonb, needs jsonb, unless jsonb, decided_by bigint, '
         "confidence double precision, ways jsonb, primary key (answer))"
     )
     told = line("a@1", 2, "confirmed") | {"now": "2026-01-01T00:00:02Z", "time": "2026-01-01T00:00:01Z"}
