@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from presage import notices
 from presage.answers import Answer, json_value
 from presage.errors import PresageError
 from presage.model.terms import Number
@@ -92,6 +93,8 @@ class Replay:
         self.finished = False
         self.closed = False
         self.problem = ""
+        self.busy = ""
+        """What keeps the next step, if it is something to be told of."""
         self.board = Board(history)
         self._ahead: ReplayStep | None = None
         self._asked = 0
@@ -201,7 +204,7 @@ class Replay:
                 self._stand_still()
             raise
         with self._lock:
-            self._ahead = ahead
+            self._ahead, self.busy = ahead, ""
 
     def _wait(self, ahead: ReplayStep) -> float | None:
         if self._asked or (self._hurry is not None and ahead.now <= self._hurry):
@@ -235,13 +238,20 @@ class Replay:
 
     def run(self) -> None:
         """Shows steps until the replay is closed; for a thread of its own."""
-        while not self.closed:
-            heard = self._commands
-            wait = self.tick()
-            with self._wake:
-                # A command that came in the meantime is not slept through.
-                if wait != 0.0 and heard == self._commands and not self.closed:
-                    self._wake.wait(wait)
+        notices.listen(self._hear)
+        try:
+            while not self.closed:
+                heard = self._commands
+                wait = self.tick()
+                with self._wake:
+                    # A command that came in the meantime is not slept through.
+                    if wait != 0.0 and heard == self._commands and not self.closed:
+                        self._wake.wait(wait)
+        finally:
+            notices.forget(self._hear)
+
+    def _hear(self, text: str) -> None:
+        self.busy = text
 
     def close(self) -> None:
         # No lock: this is called from a signal handler too.
@@ -291,6 +301,7 @@ class Replay:
                 "speed": self.speed,
                 "finished": self.finished,
                 "problem": self.problem,
+                "busy": self.busy,
                 "first_step": self.board.first_step,
                 "facts_per_second": facts,
                 "changes_per_second": changes,

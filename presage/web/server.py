@@ -39,6 +39,8 @@ from presage.web.workbench import LONGEST_PROGRAM, looked_at, words
 PAGE = Path(__file__).parent / "page"
 BATCH_SECONDS = 0.1
 """How often a page is told what changed."""
+TOLD_AT_ONCE = ("step", "paused", "speed", "finished", "problem", "busy", "next")
+"""What of a state no page waits for."""
 QUIET_SECONDS = 1.0
 """How often it is told that nothing did, so that its counters stay true."""
 LONGEST_COMMAND = 1_000
@@ -148,7 +150,9 @@ class _Site:
                     turn, replay = self.stage.turn, self.replay
                     feed = replay.subscribe()
                 news, state = replay.news(feed)
-                where = {name: state[name] for name in ("step", "paused", "speed", "finished", "problem", "next")}
+                where = {
+                    name: state[name] for name in ("step", "paused", "speed", "finished", "problem", "busy", "next")
+                }
                 if news.rows or news.gone or news.reset or where != told or quiet >= QUIET_SECONDS:
                     batch = {"reset": news.reset, "rows": self._lines(news.rows), "gone": news.gone, "state": state}
                     batch["more"], batch["about"] = news.more, [turn, self.details.version]

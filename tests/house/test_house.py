@@ -145,6 +145,7 @@ ALLOWED: dict[str, set[str]] = {
         "explanations",
         "io",
         "model",
+        "notices",
         "parser",
         "rewrite",
         "run",

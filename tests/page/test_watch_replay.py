@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from presage import notices
 from presage.answers import Answer
 from presage.errors import PresageError
 from presage.web.board import Board
@@ -39,6 +40,24 @@ def ticks(replay: Replay) -> float | None:
 
 def shown(replay: Replay) -> list[str]:
     return list(replay.board.rows)
+
+
+def test_what_keeps_a_step_is_told_until_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notices, "_said", [])
+    told: list[object] = []
+
+    def slow() -> Iterator[ReplayStep]:
+        yield from source(1)
+        notices.give("preparing")
+        told.append(replay.state()["busy"])
+        yield from source(2)
+        told.append(replay.state()["busy"])
+        replay.closed = True
+
+    replay = Replay(slow(), speed=0.0)
+    replay.play()
+    replay.run()
+    assert told == ["preparing", ""] and replay._hear not in notices._listeners
 
 
 def test_steps_are_shown_when_their_time_has_come() -> None:

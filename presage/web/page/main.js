@@ -135,6 +135,8 @@ function beginAnew() {
   timeline.follow(true);
 }
 
+let busy = ""; // what the next step waits for, as the page says
+
 function setState(given) {
   const ended = given.finished && state !== null && !state.finished;
   state = given;
@@ -166,7 +168,10 @@ function setState(given) {
   at("scrub").max = given.step;
   if (past === null) at("scrub").value = given.step;
   if (document.activeElement !== at("speed")) at("speed").value = given.speed;
-  if (given.problem) at("connection").textContent = given.problem;
+  if (given.problem || given.busy) at("connection").textContent = given.problem || given.busy;
+  else if (busy) at("connection").textContent = "";
+  busy = given.busy ?? "";
+  at("connection").classList.toggle("quiet", Boolean(busy) && !given.problem);
   showWhere();
   if (ended || (given.finished && timeline.following)) fitWhenDrawn = true;
 }
