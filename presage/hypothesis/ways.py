@@ -51,11 +51,18 @@ def minimal_ways(ways: Iterable[Way], answered: Iterable[Open] = ()) -> list[Way
     answer's stand for the same in all of them."""
     fixed: dict[Open, object] = {each: each for each in answered}
     found = sorted(set(ways), key=lambda way: way.order)
+    shapes = [frozenset(map(_shape, way.needs)) for way in found]
+    sought = [(way, shape, *_parts(way.needs)) for way, shape in zip(found, shapes, strict=True)]
     kept: list[Way] = []
-    for way in found:
+    for way, own in zip(found, shapes, strict=True):
         if not way.because:
             continue
-        others = [(other, part) for other in found if other is not way for part in _instances(other, way, fixed)]
+        others = [
+            (other, part)
+            for other, shape, ground, wanted in sought
+            if other is not way and shape <= own and ground <= way.needs
+            for part in _instances(other, ground, wanted, way, fixed)
+        ]
         if any(part < way.needs or not other.because or other.because < way.because for other, part in others):
             continue
         if any(other in kept for other, _ in others):
@@ -64,14 +71,31 @@ def minimal_ways(ways: Iterable[Way], answered: Iterable[Open] = ()) -> list[Way
     return kept
 
 
-def _instances(other: Way, way: Way, fixed: dict[Open, object]) -> Iterator[frozenset[Lit]]:
-    """The subsets of a way's premises that are another way's premises, its open variables chosen."""
-    names = {each for lit in other.needs for each in lit.arguments if isinstance(each, Open)}
-    if not names:
-        if other.needs <= way.needs and stands_for(other, way, {}):
+def _shape(lit: Lit) -> tuple[object, ...]:
+    """What a premise has in common with each that its open variables may make of it."""
+    return lit.positive, lit.predicate, lit.time
+
+
+def _told(lit: Lit) -> tuple[bool, Number, str]:
+    return lit.order
+
+
+def _parts(needs: frozenset[Lit]) -> tuple[frozenset[Lit], list[Lit]]:
+    """The premises that are as they are, and those with open variables, in order."""
+    opened = [lit for lit in needs if any(isinstance(each, Open) for each in lit.arguments)]
+    return needs.difference(opened), sorted(opened, key=_told)
+
+
+def _instances(
+    other: Way, ground: frozenset[Lit], wanted: list[Lit], way: Way, fixed: dict[Open, object]
+) -> Iterator[frozenset[Lit]]:
+    """The subsets of a way's premises that are another way's premises, its open variables chosen: `wanted` are those
+    that have some, and the others are there."""
+    if not wanted:
+        if stands_for(other, way, {}):
             yield other.needs
         return
-    wanted, offered = sorted(other.needs, key=lambda lit: lit.order), list(way.needs)
+    offered = list(way.needs)
 
     def place(index: int, values: dict[Open, object], used: frozenset[Lit]) -> Iterator[frozenset[Lit]]:
         if index == len(wanted):
@@ -80,7 +104,7 @@ def _instances(other: Way, way: Way, fixed: dict[Open, object]) -> Iterator[froz
             return
         lit = wanted[index]
         for have in offered:
-            if (have.positive, have.predicate, have.time) != (lit.positive, lit.predicate, lit.time):
+            if _shape(have) != _shape(lit):
                 continue
             bound = dict(values)
             if all(
@@ -89,7 +113,7 @@ def _instances(other: Way, way: Way, fixed: dict[Open, object]) -> Iterator[froz
             ):
                 yield from place(index + 1, bound, used | {have})
 
-    yield from place(0, fixed, frozenset())
+    yield from place(0, fixed, ground)
 
 
 class Limited(Protocol):
