@@ -28,8 +28,11 @@ class Unreadable(Exception):
 class Grammar:
     """What the tokens of a language are."""
 
-    def __init__(self, signs: Iterable[str], comment: str, word: str = r"[^\W\d]\w*") -> None:
-        """`comment` and `word` are regular expressions."""
+    def __init__(
+        self, signs: Iterable[str], comment: str, word: str = r"[^\W\d]\w*", elsewhere: dict[str, str] | None = None
+    ) -> None:
+        """`comment` and `word` are regular expressions; `elsewhere` says of others' signs what is written here."""
+        self.elsewhere = elsewhere or {}
         longest_first = "|".join(re.escape(sign) for sign in sorted(signs, key=len, reverse=True))
         self.pattern = re.compile(
             rf"(?P<space>\s+)|(?P<comment>{comment})|(?P<number>[0-9]+(?:\.[0-9]+)?)(?![\w])|(?P<word>{word})"
@@ -64,7 +67,12 @@ class Scanner:
                     sign = text[at]
                     message = "a quoted text is not closed" if sign in "\"'" else f"`{sign}` means nothing here"
                     code = "P104" if sign in "\"'" else "P103"
-                    self.problems.append(Diagnostic(code, message, Span(at, at + 1)))
+                    meant = next((each for each in grammar.elsewhere if text.startswith(each, at)), sign)
+                    if len(meant) > 1:
+                        message = f"`{meant}` means nothing here"
+                    hint = grammar.elsewhere.get(meant, "a number ends before a letter" if sign.isdigit() else "")
+                    self.problems.append(Diagnostic(code, message, Span(at, at + len(meant)), hint))
+                    at += len(meant) - 1
                 at += 1
                 unknown = at
                 continue

@@ -293,3 +293,12 @@ def test_triggers_as_etalis_has_them() -> None:
     for triggers, expected in asked.items():
         program = presage.parse(rules + triggers, "t.etalis")
         assert [each.atom.predicate for each in program.queries] == expected, triggers
+
+
+def test_what_is_absent_may_have_variables_of_its_own_on_either_side() -> None:
+    rule = "e(X) <- NOT(a(Y) OR b)[c(X), d(X)]."
+    events = [("c", (1,), 0), ("c", (2,), 1), ("a", (7,), 2), ("c", (3,), 3), ("d", (2,), 4), ("b", (), 5)]
+    events += [("c", (1,), 6), ("d", (3,), 7), ("d", (1,), 8)]
+    reasoner = presage.Reasoner(presage.parse(rule, "p.etalis"))
+    told = [each.answer for fact in events for each in reasoner.push([fact], now=fact[2])]
+    assert told == ["e(1)@[6,8]"]

@@ -137,7 +137,7 @@ WRONG = {
         ("e(X) <- a(X) WHERE (Y > 3).", 1, 21, "`Y` has no value here"),
         ("e(X) <- a(X) WHERE (X).", 1, 22, "a comparison"),
         ("e(X) <- NOT(a(X)) b(X).", 1, 19, "the two patterns between which"),
-        ("e(X) <- NOT(a(Y) OR b)[c(X), d(X)].", 1, 13, "same variables"),
+        ("e(X) <- NOT(a(X) OR b)[c(X), d(X)].", 1, 13, "same variables"),
         ("e(X) <- a(X) SEQ .", 1, 18, "expected an event"),
         ("e(X) <- a(X).\nprint_trigger(f/1).", 2, 1, "no rule has the head f/1"),
         ("e(X) <- a(X, X).\nf(X) <- a(X).", 2, 9, "arguments"),
@@ -165,6 +165,11 @@ WRONG = {
         ("F p", 1, 1, "reserved"),
         ("a: F p\na: G p", 2, 1, "there already"),
         ("a: p U q U r", 1, 10, "needs parentheses"),
+        ("a: ~p", 1, 4, "write !a"),
+        ("a: p => q", 1, 6, "write a -> b"),
+        ("a: not p", 1, 8, "write `!`"),
+        ("a: [] p", 1, 4, "write G f"),
+        ("a: p(b) | p", 1, 11, "0 arguments here"),
         ("a: F[3,1] p", 1, 5, "no position within these bounds"),
         ("a: F[0,1.5] p", 1, 8, "whole numbers"),
         ("a: p(X)", 1, 6, "`X` is a variable"),
@@ -191,7 +196,8 @@ def test_messages_point_into_the_authors_text(language: str, text: str, line: in
     report = check_text(text, f"wrong.{language}")
     assert not report.ok
     found = report.to_json()["problems"]
-    assert any((each["line"], each["column"]) == (line, column) and said in each["message"] for each in found), found
+    said_there = [each["message"] + each["hint"] for each in found if (each["line"], each["column"]) == (line, column)]
+    assert any(said in each for each in said_there), found
 
 
 # The second door

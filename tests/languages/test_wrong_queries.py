@@ -71,12 +71,12 @@ RSP = {
         "LIMIT and OFFSET have no counterpart",
     ),
     "SELECT (GROUP_CONCAT(?y) AS ?z) FROM STREAM :s [NOW] WHERE { ?x :p ?y }": (
-        "2:68",
+        "2:9",
         "L102",
         "GROUPCONCAT has no counterpart",
     ),
     "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x :p ?y FILTER(MD5(?y) = 1) }": (
-        "2:60",
+        "2:56",
         "L102",
         "`MD5` has no counterpart",
     ),

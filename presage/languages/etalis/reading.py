@@ -267,14 +267,27 @@ def _single(c: Scanner) -> Pattern:
     return Event(atom, atom.span)
 
 
-def _refuse_loose_sides(pattern: Pattern) -> None:
+def _refuse_loose_sides(pattern: Pattern, outside: set[str] | None = None) -> None:
     """Inside `NOT` both sides of an `OR` are about the same variables: else which intervals are taken away hangs on
-    values that one of them does not have."""
-    for part in parts(pattern):
-        if isinstance(part, Alternative) and variables(part.left) != variables(part.right):
-            hint = "make an event of the OR by a rule of its own, and use that here"
-            raise Unreadable("S103", "inside NOT both sides of an OR need the same variables", part.span, hint)
-        _refuse_loose_sides(part)
+    values that one of them does not have. What is absent may have variables of its own, which nothing `outside` asks
+    for: they mean any value."""
+    match pattern:
+        case Without(between=between, first=first, last=last):
+            _refuse_loose_sides(first)
+            _refuse_loose_sides(last)
+            _refuse_loose_sides(between, variables(first) | variables(last))
+        case Alternative(left=left, right=right):
+            loose = variables(left) ^ variables(right)
+            if loose and (outside is None or loose & outside):
+                hint = "make an event of the OR by a rule of its own, and use that here"
+                raise Unreadable("S103", "inside NOT both sides of an OR need the same variables", pattern.span, hint)
+            _refuse_loose_sides(left, outside)
+            _refuse_loose_sides(right, outside)
+        case WithinLength(pattern=inner):
+            _refuse_loose_sides(inner, outside)
+        case _:
+            for part in parts(pattern):
+                _refuse_loose_sides(part)
 
 
 def _atom(c: Scanner) -> Atom:

@@ -28,7 +28,8 @@ def read(text: str, name: str) -> Parsed:
     problems = list(found.problems)
     inputs = _inputs(found.all, problems)
     queries = [Query(Atom(each.name, span=each.span), span=each.span) for each in found.all]
-    rules = [_dependence(each) for each in found.all]
+    known = {(each.predicate, len(each.columns)) for each in inputs}
+    rules = [_dependence(each, known) for each in found.all]
     statements: list[Statement] = [Timeline("discrete"), *inputs, *rules, *queries]
     program = Program(tuple(statements), source=source, meaning=LtlMeaning(found.all))
     if not found.all and not problems:
@@ -46,7 +47,7 @@ def _inputs(properties: tuple[Property, ...], problems: list[Diagnostic]) -> lis
             known = first.setdefault(fact.predicate, (fact, span))
             if len(known[0].arguments) != len(fact.arguments):
                 many, here = len(known[0].arguments), len(fact.arguments)
-                message = f"`{fact.predicate}` has {here} arguments here and {many} before"
+                message = f"`{fact.predicate}` has {here} argument{'s' * (here != 1)} here and {many} before"
                 note = Note("it was used here before", known[1])
                 problems.append(Diagnostic("N101", message, span, "one predicate has one number of arguments", (note,)))
     return [
@@ -55,9 +56,10 @@ def _inputs(properties: tuple[Property, ...], problems: list[Diagnostic]) -> lis
     ]
 
 
-def _dependence(each: Property) -> Rule:
+def _dependence(each: Property, known: set[tuple[str, int]]) -> Rule:
     """What a property hangs on, for whoever asks what depends on what."""
-    parts = tuple(_atom(fact) for fact in sorted(facts_of(each.formula), key=repr))
+    facts = (fact for fact in facts_of(each.formula) if (fact.predicate, len(fact.arguments)) in known)
+    parts = tuple(_atom(fact) for fact in sorted(facts, key=repr))
     body: Formula = Top() if not parts else parts[0] if len(parts) == 1 else Or(parts)
     return Rule(Head((Atom(each.name, span=each.span),)), (body,), span=each.span)
 

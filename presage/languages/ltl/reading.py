@@ -20,7 +20,24 @@ from presage.languages.ltl.formulas import (
 from presage.languages.scanner import Grammar, Scanner, Unreadable, unquoted
 from presage.parser.lexer import Comment
 
-GRAMMAR = Grammar(("->", "<->", "!", "&", "|", "&&", "||", "(", ")", "[", "]", ",", ":", "-", "/"), r"[%\#][^\n]*")
+ELSEWHERE = {
+    "=>": "write a -> b",
+    "<=>": "write a <-> b",
+    "<>": "write F a",
+    "/\\": "write a & b",
+    "\\/": "write a | b",
+    "~": "write !a",
+    "¬": "write !a",
+    "∧": "write a & b",
+    "∨": "write a | b",
+    "→": "write a -> b",
+    "=": "write a <-> b",
+}
+"""What is written here in place of the signs of others."""
+WORDS = {"not": "!", "and": "&", "or": "|", "implies": "->", "iff": "<->", "next": "X", "until": "U", "since": "S"}
+SIGNS = ("->", "<->", "!", "&", "|", "&&", "||", "(", ")", "[", "]", ",", ":", "-", "/")
+KNOWN = "! & | -> <-> X F G U R W Y O H S"
+GRAMMAR = Grammar(SIGNS, r"[%\#][^\n]*", elsewhere=ELSEWHERE)
 OPERATORS = ("X", "F", "G", "U", "R", "W", "Y", "O", "H", "S")
 MOST_BOUND = 10_000
 
@@ -74,7 +91,10 @@ def _property(c: Scanner) -> Property:
     first = c.token.start
     formula = reader.whole()
     if c.token.kind != "end":
-        raise c.unexpected("an operator or the end of the line")
+        sign = WORDS.get(c.before.text) or WORDS.get(c.token.text)
+        raise c.unexpected(
+            "an operator or the end of the line", f"write `{sign}`" if sign else "operators are " + KNOWN
+        )
     span = Span(name.start, c.before.end)
     return Property(name.text, c.source.text[first : c.before.end], formula, span, tuple(reader.atoms))
 
@@ -198,7 +218,8 @@ class _Formula:
         token = self.c.token
         value = self.c.number("a whole number")
         if not isinstance(value, int) or value < 0:
-            raise Unreadable("P207", "bounds count positions: whole numbers from 0 up", token.span)
+            hint = "the past is asked for by O, H and S; write whole numbers, such as F[0,5]"
+            raise Unreadable("P207", "bounds count positions: whole numbers from 0 up", token.span, hint)
         return value
 
     def _atom(self) -> Formula:
@@ -206,7 +227,9 @@ class _Formula:
         start = c.token
         if start.kind == "word" and start.text in OPERATORS:
             raise c.unexpected("a formula", f"`{start.text}` is an operator, and no predicate")
-        word = c.kind("word", "a formula")
+        word = c.kind(
+            "word", "a formula", "write G f for always f" if c.is_at("[") else f"an atom such as p(a), or {KNOWN}"
+        )
         if word.text == "true":
             return TRUE
         if word.text == "false":

@@ -58,7 +58,12 @@ class Patterns:
     # Places
 
     def place(self, node: Any) -> Span:
-        """Where something stands in the query: the next occurrence of its property, or a variable of it."""
+        """Where something stands in the query: its function, the next of its properties, or a variable of it."""
+        kind, _, name = str(getattr(node, "name", "")).partition("_")
+        if kind in ("Builtin", "Aggregate"):
+            for token in self.clauses.tokens:
+                if token.text.upper().replace("_", "") == name.upper():
+                    return token.span
         if isinstance(node, URIRef):
             found = self._places.get(f"<{node}>")
             if found:

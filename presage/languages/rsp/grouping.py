@@ -95,7 +95,7 @@ class RspGrouping:
         several: bool,
     ) -> list[BodyAlternative]:
         name, result = node.name.removeprefix("Aggregate_"), str(node.res)
-        span = self.patterns.place(node.vars)
+        span = self.patterns.place(node)
         if name == "Sample" and str(node.vars) in keys:
             return [replace(way, bound=(*way.bound, (result, known.get(str(node.vars), UNDEF))))]
         if name not in AGGREGATES:
