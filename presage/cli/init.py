@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 SUMMARY = "begin a project: program, facts, cases, from a CSV file, JSON lines or from nothing"
 DESCRIPTION = """\
 Makes a folder with a program, its facts, cases and a page that says what to type. With a CSV file, or lines of JSON
-objects, the program's input has its columns: numbers, texts and the column that says when are told by their cells, and
-rows with an empty cell are left out; a map (.toml) says how files like it become facts, for --map. Without data it is a
-small project about readings of devices. The rule it begins with, something high twice in a row, is there to be changed.
-Nothing is overwritten."""
+objects, the program's input has its columns: numbers, texts and the column that says when are told by their cells.
+Columns for which most rows would be left out are left out, and then rows with an empty cell; a map (.toml) says how
+files like it become facts, for --map. Without data it is a small project about readings of devices. The rule it begins
+with, something high twice in a row, is there to be changed. Nothing is overwritten."""
 EXAMPLE = """\
 example:
   presage init
