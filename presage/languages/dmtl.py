@@ -97,7 +97,7 @@ def _rule(c: Scanner) -> Rule:
                 denied.append(_formula(c))
             body += [Not(each, span=each.span) for each in denied]
     elif not c.is_at(".") and _goes_on(c):
-        raise c.unexpected("`:-` after the head of a rule")
+        raise c.unexpected("`:-` after the head of a rule", "write H(X) :- P(X), Q(X)")
     span = c.since(start)
     if not c.accept(".") and _goes_on(c):
         raise c.unexpected("`,`, `||` or the end of the rule", "a rule is one line, or ends with a full stop")

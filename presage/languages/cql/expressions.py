@@ -316,7 +316,7 @@ def _kind(kind: str) -> str:
 
 def kind_of(node: Any) -> str:
     """Our type for one of SQL."""
-    name = node.this.name if hasattr(node.this, "name") else str(node.this)
+    name = str(node.args.get("kind") or (node.this.name if hasattr(node.this, "name") else node.this))
     if node.is_type(*exp.DataType.INTEGER_TYPES):
         return "int"
     if node.is_type(*exp.DataType.REAL_TYPES):

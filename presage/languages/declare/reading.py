@@ -58,7 +58,11 @@ def read_constraints(source: Source) -> Constraints:
             if name:
                 activities[name] = Span(first, first + len(words))
             else:
-                problems.append(Diagnostic("P201", "an activity has a name", Span(first, first + len(words))))
+                problems.append(
+                    Diagnostic(
+                        "P201", "an activity has a name", Span(first, first + len(words)), "write `activity NAME`"
+                    )
+                )
         elif "[" not in words and (words.lower().startswith("bind ") or re.match(r"[^:|]+:\s*\S", words)):
             message = f"`{words}`: what values an attribute may have is not checked"
             notes.append(Note(message, Span(first, first + len(words))))
@@ -108,7 +112,8 @@ def _constraint(source: Source, text: str, start: int, place: int) -> Written:
     activities = tuple(each.strip() for each in shape["activities"].split(","))
     wanted = 1 if template in UNARY else 2
     if len(activities) != wanted or not all(activities):
-        raise Unreadable("P201", f"`{name}` is about {wanted} activit{'y' if wanted == 1 else 'ies'}", inside)
+        shown = f"write {name}[{'a' if wanted == 1 else 'a, b'}]"
+        raise Unreadable("P201", f"`{name}` is about {wanted} activit{'y' if wanted == 1 else 'ies'}", inside, shown)
     segments = _segments(shape["rest"], start + shape.start("rest"))
     most = 2 if wanted == 1 else 3
     if len(segments) > most:

@@ -101,7 +101,8 @@ def _rule(c: Scanner) -> EventRule:
     pattern = _pattern(c)
     span = c.since(start)
     if not c.is_at("."):
-        raise c.unexpected("an operator, or `.` at the end of the rule", words=WORDS)
+        hint = "operators are SEQ, AND, OR, PAR, the interval relations, WITHIN n and WHERE (…)"
+        raise c.unexpected("an operator, or `.` at the end of the rule", hint, words=WORDS)
     c.take()
     for term in head.arguments:
         if isinstance(term, Variable) and (term.is_anonymous or term.name not in bound(pattern)):
@@ -147,7 +148,7 @@ def _pattern(c: Scanner) -> Pattern:
 
 
 def _where(c: Scanner, pattern: Pattern, start: int) -> Pattern:
-    c.expect("(", "`(` and conditions after `WHERE`")
+    c.expect("(", "`(` and conditions after `WHERE`", "write WHERE (X > 3, Y < X)")
     conditions = [_condition(c)]
     while c.accept(","):
         conditions.append(_condition(c))
@@ -251,7 +252,7 @@ def _single(c: Scanner) -> Pattern:
         c.accept(".")
         c.expect("[", "`[` and the two patterns between which it is absent", "write NOT(p1)[p2, p3]")
         first = _pattern(c)
-        c.expect(",", "`,` and the second pattern")
+        c.expect(",", "`,` and the second pattern", "write NOT(p1)[p2, p3]")
         last = _pattern(c)
         c.expect("]")
         without = Without(between, first, last, c.since(start))
@@ -293,7 +294,10 @@ def _refuse_loose_sides(pattern: Pattern, outside: set[str] | None = None) -> No
 def _atom(c: Scanner) -> Atom:
     if c.token.kind == "word" and c.token.text.lower() in WORDS and c.ahead().text not in ("(", "<-", "."):
         raise c.unexpected("an event", f"`{c.token.text}` is an operator")
-    name = c.kind("word", "an event")
+    name = c.kind("word", "an event", "an event is a name with its arguments, such as smoke(Room)")
+    if name.text.lower() in ("cnot", "fnot") and c.is_at("("):
+        hint = "write NOT(p1)[p2, p3]"
+        raise Unreadable("L102", f"`{name.text}` has no counterpart", name.span, hint)
     arguments: list[Term] = []
     if c.accept("("):
         arguments.append(_argument(c))
