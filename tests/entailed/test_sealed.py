@@ -135,6 +135,23 @@ def test_values_of_other_kinds_are_refused(kind: str) -> None:
             tried(program, memory.packed(program, put(own, path, wrong), arrays))
 
 
+def test_nobody_is_sent_through_times_without_end() -> None:
+    """How far an engine has looked is no farther than it can: otherwise reading it would take all memory there is."""
+    program = presage.parse(
+        "timeline discrete. input temp(d, l) delay 2. input ok(d). query h(X). "
+        "h(X)@T+2 :- temp(X, high)@T, temp(X, high)@T+2, not ok(X)@T+1."
+    )
+    reasoner = presage.Reasoner(program)
+    reasoner.push([("temp", ("a", "high"), 0)], now=0)
+    header, arrays = memory.unpacked(program, reasoner.save())
+    reached = header["extra"]["supposing"]["engine"]["reached"]
+    assert restored(program, memory.packed(program, header, arrays)).now == 0
+    for wrong in (1 << 40, 1 << 70, reached["h"] + 1):
+        reached["h"] = wrong
+        with pytest.raises(PresageError, match="farther ahead than it can"):
+            restored(program, memory.packed(program, header, arrays))
+
+
 def tried(program: Program, blob: bytes) -> None:
     """Either refused in words, or something that steps on, or refuses to in words."""
     try:
