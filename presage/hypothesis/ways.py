@@ -7,14 +7,17 @@ the same answer is dropped, and so is one whose premises alone, without its evid
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from presage.hypothesis.likeness import Binding
 from presage.hypothesis.pieces import Piece
 from presage.hypothesis.words import Clause, show_clause
 from presage.model.terms import Number
 from presage.model.values import Value, is_true, value_of
 from presage.patterns.literals import Lit, Open
+
+NONE: frozenset[Lit] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +51,48 @@ def as_way(piece: Piece) -> Way:
 
 def minimal_ways(ways: Iterable[Way], answered: Iterable[Open] = ()) -> list[Way]:
     """The ways with evidence that no other way makes superfluous, fewest premises first. Open variables that are the
-    answer's stand for the same in all of them."""
-    fixed: dict[Open, object] = {each: each for each in answered}
+    answer's stand for the same in all of them. What is superfluous for some values only is not told for these."""
+    fixed = Binding({each: each for each in answered}, {})
     found = sorted(set(ways), key=lambda way: way.order)
     shapes = [frozenset(map(_shape, way.needs)) for way in found]
     sought = [(way, shape, *_parts(way.needs)) for way, shape in zip(found, shapes, strict=True)]
     kept: list[Way] = []
-    for way, own in zip(found, shapes, strict=True):
+    taken: set[Way] = set()
+    for way, own, _, opened in sought:
         if not way.because:
             continue
         others = [
-            (other, part)
+            (other, *part)
             for other, shape, ground, wanted in sought
-            if other is not way and shape <= own and ground <= way.needs
-            for part in _instances(other, ground, wanted, way, fixed)
+            if other is not way and shape <= own and (opened or ground <= way.needs)
+            for part in (
+                _instances(other, NONE, sorted(other.needs, key=_told), way, fixed)
+                if opened
+                else _instances(other, ground, wanted, way, fixed)
+            )
         ]
-        if any(part < way.needs or not other.because or other.because < way.because for other, part in others):
+        whole = [(other, part) for other, part, binding in others if not binding.same]
+        if any(part < way.needs or not other.because or other.because < way.because for other, part in whole):
             continue
-        if any(other in kept for other, _ in others):
+        if any(other in taken for other, _ in whole):
             continue
-        kept.append(way)
+        taken.add(way)
+        kept.append(_without(way, [each for each in others if each[2].same]))
     return kept
+
+
+def _without(way: Way, others: Iterable[tuple[Way, frozenset[Lit], Binding]]) -> Way:
+    """A way without the values for which others need less, or do without evidence."""
+    limits = dict(zip(way.unless, way.limits, strict=True))
+    for other, part, binding in others:
+        if not other.because or {*_bound(part, binding)} < {*_bound(way.needs, binding)}:
+            clause = tuple(binding.clause())
+            limits.setdefault(show_clause(clause), clause)
+    return way if len(limits) == len(way.limits) else replace(way, unless=tuple(limits), limits=tuple(limits.values()))
+
+
+def _bound(lits: Iterable[Lit], binding: Binding) -> Iterator[object]:
+    return ((lit.positive, lit.predicate, lit.time, tuple(map(binding.of, lit.arguments))) for lit in lits)
 
 
 def _shape(lit: Lit) -> tuple[object, ...]:
@@ -87,30 +111,28 @@ def _parts(needs: frozenset[Lit]) -> tuple[frozenset[Lit], list[Lit]]:
 
 
 def _instances(
-    other: Way, ground: frozenset[Lit], wanted: list[Lit], way: Way, fixed: dict[Open, object]
-) -> Iterator[frozenset[Lit]]:
-    """The subsets of a way's premises that are another way's premises, its open variables chosen: `wanted` are those
-    that have some, and the others are there."""
+    other: Way, ground: frozenset[Lit], wanted: list[Lit], way: Way, fixed: Binding
+) -> Iterator[tuple[frozenset[Lit], Binding]]:
+    """The subsets of a way's premises that are another way's premises, its open variables chosen, and the way's:
+    `wanted` are those to look for, and the others are there."""
     if not wanted:
         if stands_for(other, way, {}):
-            yield other.needs
+            yield other.needs, fixed
         return
     offered = list(way.needs)
 
-    def place(index: int, values: dict[Open, object], used: frozenset[Lit]) -> Iterator[frozenset[Lit]]:
+    def place(index: int, binding: Binding, used: frozenset[Lit]) -> Iterator[tuple[frozenset[Lit], Binding]]:
         if index == len(wanted):
+            values = {each: binding.value(each) for each in binding.values}
             if stands_for(other, way, values):
-                yield used
+                yield used, binding
             return
         lit = wanted[index]
         for have in offered:
             if _shape(have) != _shape(lit):
                 continue
-            bound = dict(values)
-            if all(
-                bound.setdefault(want, given) == given if isinstance(want, Open) else want == given
-                for want, given in zip(lit.arguments, have.arguments, strict=True)
-            ):
+            bound = binding.with_values(lit.arguments, have.arguments)
+            if bound is not None:
                 yield from place(index + 1, bound, used | {have})
 
     yield from place(0, fixed, ground)

@@ -8,7 +8,7 @@ name.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count, product
 
@@ -217,23 +217,23 @@ class _Expand:
         return found
 
     def atom(self, atom: Atom, place: FormulaPlace, positive: bool, outside: str) -> list[ClauseBody]:
-        if atom.predicate not in self.static and any(
-            at == place.when and not has_now(low, high) for at, low, high in place.windows
-        ):
+        if atom.predicate in self.static:
+            place = replace(place, windows=())  # it holds at every time, whatever a window selects
+        if any(at == place.when and not has_now(low, high) for at, low, high in place.windows):
             # A window that hops may not cover the time it is looked at.
             return [] if positive else [ClauseBody()]
         literal = ClauseBody(
             (ClauseLiteral(atom, place.when, positive, outside, place.stretch),), reaches=self.within(place)
         )
-        if positive:
-            return [literal]
-        beyond = [
+        return [literal] if positive else [literal, *self.beyond(place)]
+
+    def beyond(self, place: FormulaPlace) -> Iterator[ClauseBody]:
+        return (
             ClauseBody(reaches=(TimeDistance(place.when, at, *side),))
             for at, low, high in place.windows
             if at != place.when
             for side in sides_of(low, high, self.discrete)
-        ]
-        return [literal, *beyond]
+        )
 
     def within(self, place: FormulaPlace) -> tuple[TimeDistance, ...]:
         ends = (place.when,) if place.stretch is None else (place.when, place.stretch.until)
@@ -247,9 +247,13 @@ class _Expand:
     def pinned(self, inner: Formula, place: FormulaPlace, positive: bool) -> list[ClauseBody]:
         """A pinned time lies in the stream and in the current windows, or the pinned formula does not hold."""
         if isinstance(inner, Atom):
-            on_timeline = TimeDistance(place.when, START, 0, None)
-            reaches = (on_timeline,) if inner.predicate in self.static else ()
-            return [ClauseBody(reaches=reaches) + body for body in self.atom(inner, place, positive, "false")]
+            found = self.atom(inner, place, positive, "false")
+            if inner.predicate not in self.static:
+                return found
+            on_timeline = ClauseBody(reaches=(TimeDistance(place.when, START, 0, None),))
+            if positive:
+                on_timeline += ClauseBody(reaches=self.within(place))
+            return [on_timeline + body for body in (*found, *(() if positive else self.beyond(place)))]
         inside = ClauseBody(reaches=(TimeDistance(place.when, START, 0, None), *self.within(place)))
         found = [inside + body for body in self.one(inner, place, positive)]
         if not positive and place.windows:
@@ -348,10 +352,12 @@ class _Expand:
                 ClauseBody(reaches=tuple(reaches)) + body
                 for body in self.one(inner, replace(place, when=chosen), positive)
             ]
-        found = self.throughout_window(inner, place, span_of(place, word), word, positive)
-        if positive and place.when.base is not None and (place.when.base != RULE_TIME or place.when.offset < 0):
+        anchor, low, high = span_of(place, word)
+        found = self.throughout_window(inner, place, (anchor, low, high), word, positive)
+        last = None if high is None else anchor.later(high)
+        if positive and last is not None and last.base is not None and (last.base != RULE_TIME or last.offset < 0):
             # Nothing holds before the start, not even what a window without times would say.
-            return [ClauseBody(reaches=(TimeDistance(place.when, START, 0, None),)) + body for body in found]
+            return [ClauseBody(reaches=(TimeDistance(last, START, 0, None),)) + body for body in found]
         return found
 
     def throughout_window(

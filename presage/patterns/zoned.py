@@ -342,6 +342,11 @@ def _without(pattern: RangePattern, place: int, values: dict[int, Argument]) -> 
         new = values.get(old, old)
         return old if isinstance(new, Fixed) else new
 
+    names = list(pattern.names)
+    for old in reversed(pattern.arguments):
+        # What is answered keeps its name: all patterns of a query speak of the same answers.
+        if not isinstance(old, Fixed) and slot(old) != old:
+            names[old], names[slot(old)] = names[slot(old)], names[old]
     conditions = [replace(each, slots=frozenset(map(slot, each.slots))) for each in pattern.conditions]
     terms = {name: slot(at) if isinstance(at, int) else at for name, at in pattern.terms.items()}
     for old, new in values.items():
@@ -357,7 +362,7 @@ def _without(pattern: RangePattern, place: int, values: dict[int, Argument]) -> 
         tuple(replace(each, arguments=put(each.arguments)) for each in pattern.lookups),
         tuple(conditions),
         terms,
-        pattern.names,
+        tuple(names),
         pattern.rules,
         tuple(
             replace(

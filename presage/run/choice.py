@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from presage.errors import PresageError
 
@@ -22,6 +24,13 @@ class Choice:
     """Whether answers with open variables are told for which nothing but absence speaks."""
     ways: int | None = field(default=MOST_WAYS, compare=False)
     """So many ways of an answer are listed, those with fewest premises; `None` is all."""
+
+    def saved(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def again(cls, saved: Mapping[str, Any]) -> Choice:
+        return cls(**saved)
 
 
 ALL = Choice()

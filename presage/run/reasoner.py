@@ -319,12 +319,11 @@ class Reasoner:
     def save(self, standing: bool = True) -> bytes:
         """The reasoner's memory, for `restore`; what the last step confirmed belongs to it, unless nobody asks."""
         header, arrays = self.engine.save()
-        extra = header.setdefault("extra", {})
-        extra["emit"] = "states" if self._states is not None else self.engine.told_as
+        told_as = "states" if self._states is not None else self.engine.told_as
+        extra = header["extra"] = {**header.get("extra", {}), "emit": told_as, "choice": self._choice.saved()}
         if self.chase_limit is not None:
             extra["chase_limit"] = self.chase_limit
-        if self._brave:
-            extra["brave"] = True
+        extra["brave"] = self._brave
         if standing:
             last = self._restored or (self._told if self._states is not None else self.engine.confirmed(self._told))
             extra["standing"] = [saved(answer) for answer in last]
@@ -334,13 +333,14 @@ class Reasoner:
         return packed(self.program, header, arrays)
 
     @classmethod
-    def restore(cls, program: Program, blob: bytes, choice: Choice = ALL) -> Self:
-        """A reasoner that goes on where the saved one was. The program must be the one it was saved with."""
+    def restore(cls, program: Program, blob: bytes, choice: Choice | None = None) -> Self:
+        """A reasoner that goes on where the saved one was, and tells what it told. The program must be the same."""
         header, arrays = unpacked(program, blob)
         with reading(WHAT):
             extra = header.get("extra", {})
             emit, limit = extra.get("emit", "confirmed"), extra.get("chase_limit")
-            reasoner = cls(program, emit=emit, choice=choice, chase_limit=limit, brave=bool(extra.get("brave")))
+            told = choice or Choice.again(extra.get("choice", {}))
+            reasoner = cls(program, emit=emit, choice=told, chase_limit=limit, brave=bool(extra.get("brave")))
             if "layers" in header:
                 report = check_program(program, chase_limit=limit)
                 reasoner._begin(program, report, reasoner._layers(report, [], None, []))

@@ -13,6 +13,6 @@ FACTS = [
 ]
 TOLD = [
     "3: possible d(X)@T",
-    "  because p(a)@3; needs p(X)@T; unless T < 2, T > 3",
+    "  because p(a)@3; needs p(X)@T; unless X = a, T < 2, T > 3",
     "5: unsupported d(X)@T",
 ]

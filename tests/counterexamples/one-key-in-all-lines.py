@@ -13,9 +13,9 @@ FACTS = [
 ]
 TOLD = [
     "1: possible d(X)@T1",
-    "  because p(b)@1; needs p(X)@T1, r(X, b)@T2; unless T1 < 2, T1 > 4, T2 < 2, T2 > T1",
+    "  because p(b)@1; needs p(X)@T1, r(X, b)@T2; unless X = b, T1 < 2, T1 > 4, T2 < 2, T2 > T1",
     "4: unsupported d(X)@T1",
     "9: possible d(X)@T1",
-    "  because p(c)@9; needs p(X)@T1, r(X, c)@T2; unless T1 < 10, T1 > 12, T2 < 10, T2 > T1",
+    "  because p(c)@9; needs p(X)@T1, r(X, c)@T2; unless X = c, T1 < 10, T1 > 12, T2 < 10, T2 > T1",
     "12: unsupported d(X)@T1",
 ]

@@ -13,15 +13,19 @@ FACTS = [
 ]
 TOLD = [
     "2: possible d(X)@T",
-    "  because p(b)@8; needs p(X)@T1; unless T < 9, T > 11, T1 < T - 2, T1 >= T - 1",
-    "  because p(b)@8; needs p(b)@T2, p(X)@T1; unless T <= 8, T >= 9, T1 < T - 2, T1 >= T - 1, T2 < 5, T2 >= T - 3",
-    "  because p(b)@8; needs p(X)@T1, p(b)@T2; unless T <= 11, T >= 12, T1 < T - 2, T1 >= T - 1, T2 <= T - 1, T2 > 11",
+    "  because p(b)@8; needs p(X)@T1; unless X = b, T < 9, T > 11, T1 < T - 2, T1 >= T - 1",
+    "  because p(b)@8; needs p(b)@T2, p(X)@T1; unless X = b, T <= 8, T >= 9, T1 < T - 2, "
+    "T1 >= T - 1, T2 < 5, T2 >= T - 3",
+    "  because p(b)@8; needs p(X)@T1, p(b)@T2; unless X = b, T <= 11, T >= 12, "
+    "T1 < T - 2, T1 >= T - 1, T2 <= T - 1, T2 > 11",
     # A way is gone when the last choice of its times is: here `p(b)` before 6, which may come until 7,
     "7: possible d(X)@T",
-    "  because p(b)@8; needs p(X)@T1; unless T < 9, T > 11, T1 < T - 2, T1 >= T - 1",
-    "  because p(b)@8; needs p(X)@T1, p(b)@T2; unless T <= 11, T >= 12, T1 < T - 2, T1 >= T - 1, T2 <= T - 1, T2 > 11",
+    "  because p(b)@8; needs p(X)@T1; unless X = b, T < 9, T > 11, T1 < T - 2, T1 >= T - 1",
+    "  because p(b)@8; needs p(X)@T1, p(b)@T2; unless X = b, T <= 11, T >= 12, "
+    "T1 < T - 2, T1 >= T - 1, T2 <= T - 1, T2 > 11",
     # and here `p(X)` before 10, which may come until 11.
     "11: possible d(X)@T",
-    "  because p(b)@8; needs p(X)@T1, p(b)@T2; unless T <= 11, T >= 12, T1 <= 10, T1 >= T - 1, T2 <= T - 1, T2 > 11",
+    "  because p(b)@8; needs p(X)@T1, p(b)@T2; unless X = b, T <= 11, T >= 12, T1 <= 10, "
+    "T1 >= T - 1, T2 <= T - 1, T2 > 11",
     "12: unsupported d(X)@T",
 ]

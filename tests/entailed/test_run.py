@@ -343,6 +343,14 @@ def test_memory_stays_flat() -> None:
     assert max(sizes[200:]) <= max(sizes[:100]) + 10
 
 
+def test_a_restored_reasoner_tells_what_it_told() -> None:
+    program = presage.parse("timeline discrete. input p(x). input q(x). d(X)@T :- p(X)@T+1, not q(X)@T.")
+    reasoner = presage.Reasoner(program, everybody=True, ways="all")
+    reasoner.push([], now=0)
+    again = presage.Reasoner.restore(program, reasoner.save())
+    assert [*again.push([], now=1)] == [*reasoner.push([], now=1)] != []
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_a_restored_reasoner_goes_on_exactly(seed: int) -> None:
     case = make_case(seed, dense=seed % 2 == 0)

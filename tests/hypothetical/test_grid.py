@@ -137,7 +137,7 @@ def test_a_state_of_individuals_goes_on_one_by_one_and_back() -> None:
                 parts = presage.Reasoner.restore(parts.program, parts.save(), choice=Choice(top=1000))
                 assert parts.supposing is not None and parts.supposing.grid is None
             if day == cut + 2:
-                parts = presage.Reasoner.restore(parts.program, parts.save())
+                parts = presage.Reasoner.restore(parts.program, parts.save(), choice=Choice())
                 assert parts.supposing is not None and parts.supposing.grid is not None
             assert parts.push(facts, day) == whole.push(facts, day), (cut, day)
             assert parts.answers() == whole.answers(), (cut, day)

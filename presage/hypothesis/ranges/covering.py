@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from presage.hypothesis.likeness import Binding
 from presage.patterns.literals import Open
 from presage.patterns.zoned import Moment, Need, at_most, begins_within, ends_within, inside, same
 from presage.time.zones import Constraint, Zone
 
 Pair = tuple[Need, Need]
 """A premise, and one that it is among, or a part of it is."""
-
-Values = dict[Open, object]
-"""What open variables stand for."""
 
 
 def placed(need: Need, places: Sequence[int]) -> Need:
@@ -30,31 +28,28 @@ def placed(need: Need, places: Sequence[int]) -> Need:
 
 
 def arranged(
-    zone: Zone, needs: Sequence[Need], kin: Sequence[Sequence[Need]], values: Values | None = None
-) -> Iterator[tuple[Zone, list[Pair], Values]]:
-    """Where premises are all among others, each among its kin, and which among which. With `values`, open variables
-    of the premises stand for one thing each: for what they are known to be, or for what this makes of them, which is
-    given as well."""
+    zone: Zone, needs: Sequence[Need], kin: Sequence[Sequence[Need]], binding: Binding | None
+) -> Iterator[tuple[Zone, list[Pair], Binding | None]]:
+    """Where premises are all among others, each among its kin, and which among which. With a `binding`, open variables
+    of the premises stand for one thing each: for what they are known to be, or for what this makes of them."""
     if not needs:
-        yield zone, [], values or {}
+        yield zone, [], binding
         return
     for part, chosen in _covered(zone, needs[0], kin[0]):
-        bound = values
+        bound = binding
         for have in chosen:
             bound = None if bound is None else with_values(bound, needs[0], have)
-        if values is not None and bound is None:
+        if binding is not None and bound is None:
             continue
         for last, pairs, found in arranged(part, needs[1:], kin[1:], bound):
             yield last, [*((needs[0], have) for have in chosen), *pairs], found
 
 
-def with_values(values: Values, need: Need, have: Need) -> Values | None:
-    """What open variables stand for, where a premise is to be among another; nothing if that cannot be."""
-    new = dict(values)
-    for want, given in zip(need.arguments, have.arguments, strict=True):
-        if new.setdefault(want, given) != given if isinstance(want, Open) else want != given:
-            return None
-    return new
+def with_values(binding: Binding, need: Need, have: Need) -> Binding | None:
+    """What open variables stand for and must be, where a premise is to be among another; nothing if that cannot be.
+    What is counted stands for all values of its open variables, not for some."""
+    found = binding.with_values(need.arguments, have.arguments)
+    return None if found is None or (need.amount is not None and found.same != binding.same) else found
 
 
 def is_kin(need: Need, have: Need) -> bool:
@@ -62,7 +57,8 @@ def is_kin(need: Need, have: Need) -> bool:
     if (have.predicate, have.positive) != (need.predicate, need.positive):
         return False
     if any(
-        not isinstance(want, Open) and want != has for want, has in zip(need.arguments, have.arguments, strict=True)
+        want != has and not isinstance(want, Open) and not (isinstance(has, Open) and need.amount is None)
+        for want, has in zip(need.arguments, have.arguments, strict=True)
     ):
         return False
     if need.amount is None or have.amount is None:
@@ -75,11 +71,11 @@ def is_kin(need: Need, have: Need) -> bool:
     return more.amount.value >= less.amount.value  # type: ignore[union-attr]
 
 
-def equal(zone: Zone, needs: Sequence[Need], pairs: Sequence[Pair]) -> Iterator[Zone]:
+def equal(zone: Zone, needs: Sequence[Need], pairs: Sequence[Pair], binding: Binding) -> Iterator[Zone]:
     """Where premises that are all among some needs are all of them: each of those is among the premises in turn."""
 
     def are_kin(have: Need, need: Need) -> bool:
-        return any(other is need and _alike(each, have) for other, each in pairs)
+        return any(other is need and _alike(each, have, binding) for other, each in pairs)
 
     found: list[Need] = []
     for need, _ in pairs:
@@ -87,14 +83,15 @@ def equal(zone: Zone, needs: Sequence[Need], pairs: Sequence[Pair]) -> Iterator[
             found.append(need)
     kin = [[have for have in found if are_kin(need, have)] for need in needs]
     if all(kin):
-        for part, _, _ in arranged(zone, needs, kin):
+        for part, _, _ in arranged(zone, needs, kin, None):
             yield part
 
 
-def _alike(one: Need, other: Need) -> bool:
+def _alike(one: Need, other: Need, binding: Binding) -> bool:
     """Whether two premises are about the same, at whatever times."""
-    atoms = (one.predicate, one.positive, one.arguments) == (other.predicate, other.positive, other.arguments)
-    return atoms and one.amount == other.amount
+    atoms = (one.predicate, one.positive) == (other.predicate, other.positive)
+    same = [*map(binding.of, one.arguments)] == [*map(binding.of, other.arguments)]
+    return atoms and same and one.amount == other.amount
 
 
 def _covered(zone: Zone, need: Need, haves: Sequence[Need]) -> Iterator[tuple[Zone, tuple[Need, ...]]]:

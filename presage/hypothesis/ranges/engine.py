@@ -26,6 +26,7 @@ from presage.hypothesis.ranges.told import (
     inside,
     is_instance,
     is_open,
+    so_far,
     spoken_of,
 )
 from presage.hypothesis.ranges.turns import ends, flows, turns
@@ -88,6 +89,7 @@ class Ranges:
         self.hidden_wake: Number | None = None
         self.looked_at: dict[Key, list[ZonePiece]] = {}
         """What the answers that the last step looked at hang on."""
+        self.goes_on = False  # whether the answers that were looked at last are to be looked at at each time
         self.only: Stretch | None = None
         """Where answers of these times alone are looked at."""
 
@@ -139,7 +141,7 @@ class Ranges:
         """What needs no fact to come up."""
         for name in self.asked:
             for matching in self.matchings[name]:
-                if matching.pattern.absences or not matching.pattern.premises:
+                if matching.pattern.absences or matching.may_begin:
                     for arguments in matching.begin():
                         if self.everybody or not is_open(arguments):
                             self.seeds[name, arguments] = None
@@ -176,9 +178,12 @@ class Ranges:
 
     def pieces(self, key: Key, times: Stretch = EVER) -> list[ZonePiece]:
         """All that speaks for the answers of a key now."""
-        found, left_out = self._at_any_time(key, times)
-        if left_out and (near := spoken_of(self.line, found, self.told.get(key))) is not None:
-            # What no evidence bounds is judged at the times of what evidence does.
+        (found, left_out), self.goes_on = self._at_any_time(key, times), False
+        if left_out:
+            # What no evidence bounds is judged at the times of what evidence does, and as far as time may settle it.
+            near = spoken_of(self.line, found, self.told.get(key))
+            if near is None or key in self.seeds:
+                self.goes_on, near = True, so_far(self.line, self.patterns[key[0]], times, self.now or 0, near)
             found, _ = self._at_any_time(key, near.meet(times) or near)
         return found if self.only is None else [part for piece in found for part in inside(piece, self.only)]
 
@@ -207,9 +212,7 @@ class Ranges:
         arguments = key[1]
         found, pieces = self.outcome(key)
         self.looked_at[key] = pieces
-        told = self.told.get(key)
-        if told is None:
-            told = Told()
+        told = self.told.get(key) or Told()
         yield from self._confirm(key, told, found)
         scheme = is_open(arguments)
         ways = [each for each in found.ways if not scheme or each.because or self.everybody]
@@ -310,7 +313,7 @@ class Ranges:
         assert self.now is not None
         self.wakes.pop(key, None)
         self.flowing.pop(key, None)
-        if self.line.whole and any(not each.needs and each.zone.range(ANSWER).high is None for each in pieces):
+        if self.line.whole and (self.goes_on or any(not each.needs and each.is_endless for each in pieces)):
             self._wake(key, self.now + 1)  # it goes on, and is told as time passes
             return
         if not told.at and told.open is None and key not in self.seeds:

@@ -19,7 +19,7 @@ from presage.hypothesis.ranges.memory import near
 from presage.hypothesis.ranges.merging import Merging
 from presage.hypothesis.ranges.partial import Partial, bits, given_of, ordered
 from presage.hypothesis.ranges.pieces import ZonePiece, apart, canonical, equations, overlap
-from presage.hypothesis.ranges.segments import Segment, cells, part_of, reach_of
+from presage.hypothesis.ranges.segments import Segment, cells, part_of, reach_of, without_times
 from presage.hypothesis.ranges.world import Values, World
 from presage.hypothesis.words import Clause
 from presage.model.formulas import Comparison
@@ -45,6 +45,8 @@ class Matching:
         self.now: Number = 0
         self.answered = {each for each in pattern.arguments if not isinstance(each, Fixed)}
         self.merging = Merging(pattern, self.order, self.lookups, self.answered)
+        self.may_begin = all(self._may_be_none(each) for each in pattern.premises)
+        """Whether there may be answers for which no fact speaks: no premise, or stretches without times alone."""
         self.left_out: list[Stretch] = []
         """Times of answers, without end, that the last pieces say nothing of: only single ones can be judged."""
 
@@ -115,6 +117,9 @@ class Matching:
             for each in self._looked_up(state, frozenset()):
                 found[self._answer(each.slots)] = None
         yield from found
+
+    def _may_be_none(self, premise: Need) -> bool:
+        return premise.throughout and not self.pattern.zone.within(without_times(premise)).empty
 
     def begin(self) -> Iterator[tuple[Argument, ...]]:
         """The arguments of the answers for which no fact has to speak."""

@@ -55,6 +55,15 @@ class ZonePiece:
         return not self.loose and (self.free if self.because else self.zone).range(ANSWER).is_point
 
     @property
+    def is_endless(self) -> bool:
+        return self.zone.range(ANSWER).high is None
+
+    @property
+    def told(self) -> tuple[object, ...]:
+        """What is told of it."""
+        return self.zone, self.needs, self.because, self.settled, self.limits
+
+    @property
     def form(self) -> tuple[object, ...]:
         """The same as long as nothing arrives."""
         return self.free, self.whole, self.because, self.limits

@@ -26,11 +26,11 @@ def cells(
     """The parts of a zone in each of which the ends of a stretch lie in the same segments; with the segments, which
     touch each other, that it goes through."""
     if literal.throughout:
-        strict = -1 if literal.closed_low and literal.closed_high else 0
-        nothing = [at_most(literal.high, literal.low, (0, strict))]
+        nothing = without_times(literal)
         left = zone.within(nothing)
         if not left.empty:
             yield left, free.within(nothing), [], 0, 0
+        strict = -1 if literal.closed_low and literal.closed_high else 0
         some = [at_most(literal.low, literal.high, (0, -1 - strict))]
         zone, free = zone.within(some), free.within(some)
         if zone.empty:
@@ -48,6 +48,11 @@ def cells(
                 continue
             loose = free.within(_begins(literal, begin.region)).within(_ends(literal, segments[last].region))
             yield cell, loose, list(enumerate(segments))[first : last + 1], first, last
+
+
+def without_times(literal: Need) -> list[Constraint]:
+    """That a stretch has none."""
+    return [at_most(literal.high, literal.low, (0, -1 if literal.closed_low and literal.closed_high else 0))]
 
 
 def _begins(literal: Need, times: Stretch) -> list[Constraint]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, field, replace
 
+from presage.hypothesis.ranges.lifetimes import distance
 from presage.hypothesis.ranges.pieces import ZonePiece, canonical
 from presage.model.terms import Number
 from presage.patterns.literals import Argument, Open
+from presage.patterns.zoned import RangePattern
 from presage.time.sameness import as_set, mapping
 from presage.time.stretches import ENDLESS, Stretch, TimeLine
 from presage.time.zones import ANSWER, Zone
@@ -27,6 +29,8 @@ class Standing:
         if self.status != other.status:
             return False
         if not self.ways and not other.ways:
+            return True
+        if as_set(each.told for each in other.ways) == as_set(each.told for each in self.ways):
             return True
         known = mapping()
         for each in self.ways:
@@ -98,6 +102,16 @@ def spoken_of(line: TimeLine, pieces: Iterable[ZonePiece], told: Told | None) ->
     if not found or any(each.last == ENDLESS for each in found):
         return None
     return Stretch(min(each.first for each in found), max(each.last for each in found))
+
+
+def so_far(
+    line: TimeLine, patterns: Iterable[RangePattern], times: Stretch, now: Number, near: Stretch | None
+) -> Stretch:
+    """The times of answers of which something may be known by now, with those that are near."""
+    ahead = (distance(pattern.zone, each.low, latest=False) for pattern in patterns for each in pattern.literals)
+    last = line.after(now + max((-away for away in ahead if away is not None), default=0))
+    first = max(times.first, (0, 0))
+    return Stretch(first, last) if near is None else Stretch(min(near.first, first), max(near.last, last))
 
 
 def is_open(arguments: Iterable[Argument]) -> bool:

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from presage.hypothesis.ranges.covering import Values, arranged, equal, is_kin, placed, with_values
-from presage.hypothesis.ranges.pieces import ZonePiece, canonical, merged
+from presage.hypothesis.likeness import Binding
+from presage.hypothesis.ranges.covering import arranged, equal, is_kin, placed, with_values
+from presage.hypothesis.ranges.pieces import ZonePiece, apart, canonical, merged
 from presage.hypothesis.words import Clause, show_clause
 from presage.model.formulas import MIRRORED, Comparison
 from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable
@@ -64,9 +65,13 @@ def _beyond(pieces: Iterable[ZonePiece], confirmed: list[Stretch]) -> Iterator[Z
 
 
 def _may_beat_itself(piece: ZonePiece) -> bool:
-    """Whether one choice of times may need less than another."""
+    """Whether one choice of times or values may need less than another."""
     return any(
         each.throughout and max(each.low.base, each.high.base) > ANSWER and each.amount is None for each in piece.needs
+    ) or any(
+        place != other_place and is_kin(each, other) and any(isinstance(value, Open) for value in each.arguments)
+        for place, each in enumerate(piece.needs)
+        for other_place, other in enumerate(piece.needs)
     )
 
 
@@ -98,7 +103,7 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
         piece = ranked[place]
         if not piece.has_evidence:
             continue
-        zones = [piece.zone]
+        zones = [(piece.zone, piece.limits)]
         cut_by: list[Any] = []
         for other_place in by_needs:
             other = ranked[other_place]
@@ -110,17 +115,17 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
                 or (place == other_place and not _may_beat_itself(piece))
             ):
                 continue
-            for region in _beaten(whole[place], whole[other_place], other_place < place, kinship):
-                left = [part for zone in zones for part in zone.without(region)]
+            for region, same in _beaten(whole[place], whole[other_place], other_place < place, kinship):
+                left = [part for zone, limits in zones for part in apart(zone, limits, region, same)]
                 if left != zones:
                     cut_by.append(mark((other.free, other.whole, other.limits)))
                 zones = left
         if not zones:
             beaten.add(place)
-        for zone in zones:
+        for zone, limits in zones:
             part = piece
             if cut_by:
-                part = canonical(replace(piece, zone=zone, cut_by=as_set(cut_by)))
+                part = canonical(replace(piece, zone=zone, limits=limits, cut_by=as_set(cut_by)))
             key = (part.needs, part.because, part.settled, part.limits, part.zone.size, part.free, part.whole)
             forms.setdefault(key, part)
             found.setdefault(key, []).append(part.zone)
@@ -135,7 +140,7 @@ class _Kinship:
     """Which premises of some pieces may be among which, whatever their times: most pieces are told apart by that."""
 
     def __init__(self, pieces: Sequence[ZonePiece], answered: frozenset[Open]) -> None:
-        self.values: Values = {each: each for each in answered}
+        self.binding = Binding({each: each for each in answered}, {})
         self._places = mapping()
         of_forms: list[Need] = []
         for piece in pieces:
@@ -158,7 +163,7 @@ class _Kinship:
         return place
 
     def _may_be(self, need: Need, have: Need) -> bool:
-        return is_kin(need, have) and with_values(self.values, need, have) is not None
+        return is_kin(need, have) and with_values(self.binding, need, have) is not None
 
     def may_be_among(self, one: int, other: int) -> bool:
         """Whether each premise of one piece has kin in another."""
@@ -171,8 +176,8 @@ class _Kinship:
         return [have for have in haves if kin >> self._of(have) & 1]
 
 
-def _beaten(piece: ZonePiece, other: ZonePiece, is_preferred: bool, kinship: _Kinship) -> Iterator[Zone]:
-    """Where another piece needs less, or the same and is preferred."""
+def _beaten(piece: ZonePiece, other: ZonePiece, is_preferred: bool, kinship: _Kinship) -> Iterator[tuple[Zone, Clause]]:
+    """Where another piece needs less, or the same and is preferred; and for which values of the open variables."""
     size = piece.zone.size
     places = [ANSWER, *range(size, size + other.zone.size - 2)]
     both = piece.zone.extended(size + other.zone.size - 2).within(other.zone.placed(places))
@@ -180,21 +185,23 @@ def _beaten(piece: ZonePiece, other: ZonePiece, is_preferred: bool, kinship: _Ki
         return
     needs = [placed(each, places) for each in other.needs]
     kin = [kinship.of(need, piece.needs) for need in other.needs]
-    for part, pairs, found in arranged(both, needs, kin, kinship.values):
-        if not all(_is_met(clause, piece, found) for clause in other.limits):
+    for part, pairs, binding in arranged(both, needs, kin, kinship.binding):
+        assert binding is not None
+        if not all(_is_met(clause, piece, binding) for clause in other.limits):
             continue
         rest = [part]
-        if not is_preferred:
+        # For single values, whose evidence is told does not matter.
+        if not is_preferred or (binding.same and other.has_evidence):
             # Where it needs the same, it is none the better.
-            for same in equal(part, piece.needs, pairs):
+            for same in equal(part, piece.needs, pairs, binding):
                 rest = [left for each in rest for left in each.without(same)]
         for each in rest:
-            yield each.kept(range(1, size))
+            yield each.kept(range(1, size)), tuple(binding.clause())
 
 
-def _is_met(clause: Clause, piece: ZonePiece, values: dict[Open, object]) -> bool:
+def _is_met(clause: Clause, piece: ZonePiece, binding: Binding) -> bool:
     """Whether a piece stands for nothing that a clause excludes, with these values for the clause's variables."""
-    named = tuple(Comparison(each.operator, _put(each.left, values), _put(each.right, values)) for each in clause)
+    named = tuple(Comparison(each.operator, _put(each.left, binding), _put(each.right, binding)) for each in clause)
     for each in named:
         left, right = value_of(each.left, lambda name: None), value_of(each.right, lambda name: None)
         if left is not None and right is not None and not is_true(each.operator, left, right):
@@ -203,15 +210,15 @@ def _is_met(clause: Clause, piece: ZonePiece, values: dict[Open, object]) -> boo
     return any(show_clause(known) in wanted for known in piece.limits)
 
 
-def _put(term: Term, values: dict[Open, object]) -> Term:
+def _put(term: Term, binding: Binding) -> Term:
     match term:
         case Variable(name=name):
-            value = values.get(Open(name), Open(name))
+            value = binding.value(Open(name))
             return Variable(value.name) if isinstance(value, Open) else Constant(value)  # type: ignore[arg-type]
         case Negative(term=inner):
-            return Negative(_put(inner, values))
+            return Negative(_put(inner, binding))
         case Arithmetic(operator=sign, left=left, right=right):
-            return Arithmetic(sign, _put(left, values), _put(right, values))
+            return Arithmetic(sign, _put(left, binding), _put(right, binding))
         case _:
             return term
 
