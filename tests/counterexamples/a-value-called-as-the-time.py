@@ -14,7 +14,7 @@ FACTS = [
 ]
 TOLD = [
     "2: possible d(a, B, x)@2",
-    "  because tram(a, x)@2; needs bus(B, x)@T1; unless T1 < 3, T1 > 7",
+    "  because tram(a, x)@2; needs bus(B, x)@T2; unless T2 < 3, T2 > 7",
     "5: possible d(c, B, x)@5",
-    "  because tram(c, x)@5; needs bus(B, x)@T1; unless T1 < 6, T1 > 10",
+    "  because tram(c, x)@5; needs bus(B, x)@T2; unless T2 < 6, T2 > 10",
 ]
