@@ -16,6 +16,7 @@ from presage.core.formulas import (
     Whole,
     children,
     uses_now,
+    walk,
 )
 from presage.core.reach import EVERYWHERE
 from presage.model.formulas import Atom, Comparison
@@ -56,6 +57,13 @@ def asks_for_facts(formula: Formula, positive: bool) -> bool:
             return asks_for_facts(inner, not positive)
         case _:
             return any(asks_for_facts(each, positive) for each in children(formula))
+
+
+def is_partly_timeless(formula: Formula, static: frozenset[str]) -> bool:
+    """Whether something in a formula is so at all times or at none."""
+    return any(
+        isinstance(each, Comparison) or (isinstance(each, Atom) and each.predicate in static) for each in walk(formula)
+    )
 
 
 def remainder(when: When, hop: int, ago: int) -> Comparison:

@@ -102,11 +102,19 @@ def sides_of(
 
 
 def lasting_cases(
-    low: Distance | None, high: Distance | None, is_past: bool, discrete: bool, place: FormulaPlace
+    low: Distance | None, high: Distance | None, is_past: bool, discrete: bool, apart: bool
 ) -> Iterator[tuple[Distance | None, Distance | None, bool]]:
-    """How far away the right side of `since` or `until` may be, and whether there are times in between: in a window
-    these have to lie in it, and where there are none nothing has to."""
-    if not discrete or not place.windows:
+    """How far away the right side of `since` or `until` may be, and whether there are times in between, where these are
+    told `apart`: in a window they have to lie in it, what no time says anything of has to hold where there are some,
+    and where there are none nothing has to."""
+    if apart and not discrete:
+        nearest = high if is_past else low
+        if nearest == 0:
+            yield 0, 0, False
+            low, high = (low, Edge(0, -1)) if is_past else (Edge(0, 1), high)
+            if (low if is_past else high) == 0:
+                return
+    if not discrete or not apart:
         yield low, high, True
         return
     assert not isinstance(low, Edge) and not isinstance(high, Edge)
