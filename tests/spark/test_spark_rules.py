@@ -145,13 +145,13 @@ def test_history_is_kept_as_far_as_it_may_grow(monkeypatch: pytest.MonkeyPatch) 
     sizes = {}
     for history in (0, 20_000, LARGE):
         stores: list[Store] = []
-        for batch in range(30):
+        for batch in range(60):
             packs = packs_of(job, [("temp", ("w", "high"), batch, batch)])
             to_stores(replace(job, history=history), packs, random.Random(1), stores)
         log = stores[0].committed["log"]
         sizes[history] = len(log)
         assert sum(len(data) for (data,) in log.values()) <= history + 20_000 or history == LARGE
-    assert sizes[0] + 2 < sizes[20_000] < sizes[LARGE] == 30
+    assert sizes[0] + 2 < sizes[20_000] < sizes[LARGE] == 60
 
 
 def test_shards_keep_to_the_budget_of_a_key() -> None:
