@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -358,10 +360,14 @@ def test_too_many_partitions_are_warned_of(spark: Any, tmp_path: Path) -> None:
         spark.conf.set("spark.sql.shuffle.partitions", "2")
 
 
-def test_what_java_writes_meanwhile_is_in_the_folder_of_the_session(spark: Any) -> None:
-    """So it goes with the folder, though Java is killed, and needs no /tmp that can be written to. Java may be that of
-    an earlier session of this process."""
-    said = Path(spark.sparkContext._jvm.java.lang.System.getProperty("java.io.tmpdir"))
-    assert said.name == "java-files" and said.is_dir()
-    own = Path(spark.conf.get("spark.local.dir")).parent
-    assert said.parent == own or said.parent.name.startswith("presage-spark-")
+def test_what_java_writes_meanwhile_is_in_the_folder_of_the_session(tmp_path: Path) -> None:
+    """So it goes with the folder, though Java is killed, and needs no /tmp that can be written to. In a process of its
+    own: the Java of this one may be that of an earlier session."""
+    asks = """
+import pathlib, sys, presage
+session = presage.spark.local_session(1, 1, pathlib.Path(sys.argv[1]))
+print(session.sparkContext._jvm.java.lang.System.getProperty("java.io.tmpdir"))
+"""
+    said = subprocess.run([sys.executable, "-c", asks, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == str(tmp_path / "java-files")
+    assert (tmp_path / "java-files").is_dir()
