@@ -17,7 +17,7 @@ from presage.kernels.hashing import EMPTY, scatter
 # What `found` says of an individual that took no step, because it needs one that is not known yet.
 UNKNOWN_TRANSITION, NO_OUTCOME = -1, -2
 # Columns of `outcomes`.
-NEXT, SHAPE, CONDITIONS, TIMES, VALUES, WAKE, TELLS, FORGET, ANCHORS = range(9)
+NEXT, SHAPE, CONDITIONS, TIMES, VALUES, WAKE, TELLS, FORGET, ANCHORS, BEGINS, COLUMNS = range(11)
 NEVER = np.iinfo(np.int64).max
 FRESH_KEY = 1 << 20
 """Codes of values that are a part of the key begin here."""
@@ -92,22 +92,30 @@ def add_rows(slots, keys, wanted, found, rows):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def take_steps(  # type: ignore[no-untyped-def]
-    touched,
-    begins,
-    ends,
+def moment(programs, position, vector):  # type: ignore[no-untyped-def]
+    """A moment of an outcome: never, fixed, or so much later than one of the numbers it was made of."""
+    if programs[position] < 0:
+        return NEVER
+    if programs[position] == 0:
+        return programs[position + 1]
+    return programs[position + 1] + vector[programs[position + 2]]
+
+
+@kernel
+def outcome_of(  # type: ignore[no-untyped-def]
+    row,
     kinds,
     when,
     given,
     given_numbers,
+    first,
+    last,
     payloads,
     shapes,
     times,
     values,
     numbers,
-    wakes,
     keys,
-    forgets,
     shape_times,
     shape_values,
     slots,
@@ -117,124 +125,96 @@ def take_steps(  # type: ignore[no-untyped-def]
     programs,
     then,
     now,
-    found,
-    vectors,
-    brought,
+    vector,
+    had,
+    sequence,
 ):
-    """Each individual of `touched` takes its step, with the arrivals between `begins` and `ends`. `found` gets the
-    outcome, or why there is none; `vectors` and `brought` the numbers and values that it was made of."""
+    """The outcome of an individual's step, with the arrivals between `first` and `last`, or why there is none; `vector`
+    and `had` get the numbers and values that it is made of."""
     mask = len(slots) - 1
-    sequence = np.empty(4 + 64 * 8, np.int64)
-    for place in range(len(touched)):
-        row = touched[place]
-        shape = shapes[row]
-        first, last = begins[place], ends[place]
-        size, own = shape_times[shape], shape_values[shape]
-        vector, had = vectors[place], brought[place]
-        for column in range(size):
-            vector[column] = times[row, column]
-        for column in range(own):
-            vector[size + column] = numbers[row, column]
-            had[column] = values[row, column]
-        vector[size + own] = then
-        vector[size + own + 1] = now
-        arrivals = size + own + 2
-        fresh = arrivals + last - first
-        known = own
-        length = 1
-        sequence[0] = shape
-        for index in range(first, last):
-            vector[arrivals + index - first] = when[index]
-            kind = kinds[index]
-            sequence[length] = kind
-            length += 1
-            for column in range(payloads[kind]):
-                value = given[index, column]
-                code = -1
-                for key in range(keys.shape[1]):
-                    if keys[row, key] == value:
-                        code = FRESH_KEY + key
-                if code < 0:
-                    for other in range(known):
-                        if had[other] == value:
-                            code = other
-                            break
-                if code < 0:
-                    code = known
-                    had[known] = value
-                    vector[fresh + known - own] = given_numbers[index, column]
-                    known += 1
-                    # Of each new value it matters whether it is a number.
-                    code = code * 2 + (1 if given_numbers[index, column] != NEVER else 0)
-                    code = -code - 2
-                sequence[length] = code
-                length += 1
-        place_code = np.uint64(1469598103934665603)
-        for index in range(length):
-            place_code = scatter(place_code ^ np.uint64(sequence[index]))
-        at = np.int64(place_code & np.uint64(0x7FFFFFFF)) & mask
-        outcome = UNKNOWN_TRANSITION
-        while slots[at] != EMPTY:
-            transition = slots[at]
-            begin = transitions[transition, 0]
-            if transitions[transition, 1] == length:
-                same = True
-                for index in range(length):
-                    if sequences[begin + index] != sequence[index]:
-                        same = False
+    shape = shapes[row]
+    size, own = shape_times[shape], shape_values[shape]
+    for column in range(size):
+        vector[column] = times[row, column]
+    for column in range(own):
+        vector[size + column] = numbers[row, column]
+        had[column] = values[row, column]
+    vector[size + own] = then
+    vector[size + own + 1] = now
+    arrivals = size + own + 2
+    fresh = arrivals + last - first
+    known = own
+    length = 1
+    sequence[0] = shape
+    for index in range(first, last):
+        vector[arrivals + index - first] = when[index]
+        kind = kinds[index]
+        sequence[length] = kind
+        length += 1
+        for column in range(payloads[kind]):
+            value = given[index, column]
+            code = -1
+            for key in range(keys.shape[1]):
+                if keys[row, key] == value:
+                    code = FRESH_KEY + key
+            if code < 0:
+                for other in range(known):
+                    if had[other] == value:
+                        code = other
                         break
-                if same:
-                    outcome = transitions[transition, 2]
-                    if outcome < 0:
-                        outcome = NO_OUTCOME
+            if code < 0:
+                code = known
+                had[known] = value
+                vector[fresh + known - own] = given_numbers[index, column]
+                known += 1
+                # Of each new value it matters whether it is a number.
+                code = code * 2 + (1 if given_numbers[index, column] != NEVER else 0)
+                code = -code - 2
+            sequence[length] = code
+            length += 1
+    had[known:] = 0
+    place_code = np.uint64(1469598103934665603)
+    for index in range(length):
+        place_code = scatter(place_code ^ np.uint64(sequence[index]))
+    at = np.int64(place_code & np.uint64(0x7FFFFFFF)) & mask
+    outcome = np.int64(UNKNOWN_TRANSITION)
+    while slots[at] != EMPTY:
+        transition = slots[at]
+        begin = transitions[transition, 0]
+        if transitions[transition, 1] == length:
+            same = True
+            for index in range(length):
+                if sequences[begin + index] != sequence[index]:
+                    same = False
                     break
-            at = (at + 1) & mask
-        while outcome >= 0:
-            position = outcomes[outcome, CONDITIONS]
-            count = programs[position]
-            position += 1
-            meets = True
-            for _ in range(count):
-                differs = programs[position]
-                total = programs[position + 1]
-                terms = programs[position + 2]
-                position += 3
-                for _term in range(terms):
-                    total += programs[position] * vector[programs[position + 1]]
-                    position += 2
-                if total == 0 if differs else total > 0:
-                    meets = False
-                    break
-            if meets:
+            if same:
+                outcome = transitions[transition, 2]
+                if outcome < 0:
+                    outcome = np.int64(NO_OUTCOME)
                 break
-            outcome = outcomes[outcome, NEXT]
-            if outcome < 0:
-                outcome = NO_OUTCOME
-        found[place] = outcome
+        at = (at + 1) & mask
+    while outcome >= 0:
+        position = outcomes[outcome, CONDITIONS]
+        count = programs[position]
+        position += 1
+        meets = True
+        for _ in range(count):
+            differs = programs[position]
+            total = programs[position + 1]
+            terms = programs[position + 2]
+            position += 3
+            for _term in range(terms):
+                total += programs[position] * vector[programs[position + 1]]
+                position += 2
+            if total == 0 if differs else total > 0:
+                meets = False
+                break
+        if meets:
+            break
+        outcome = outcomes[outcome, NEXT]
         if outcome < 0:
-            continue
-        position = outcomes[outcome, TIMES]
-        count = programs[position]
-        for column in range(count):
-            times[row, column] = vector[programs[position + 1 + 2 * column]] + programs[position + 2 + 2 * column]
-        position = outcomes[outcome, VALUES]
-        count = programs[position]
-        for column in range(count):
-            which = programs[position + 1 + column]
-            values[row, column] = had[which]
-            numbers[row, column] = vector[size + which] if which < own else vector[fresh + which - own]
-        for ending in range(2):
-            position = outcomes[outcome, WAKE if ending == 0 else FORGET]
-            at_time = NEVER
-            if programs[position] >= 0:
-                at_time = programs[position + 1]
-                if programs[position] > 0:
-                    at_time += vector[programs[position + 2]]
-            if ending == 0:
-                wakes[row] = at_time
-            else:
-                forgets[row] = at_time
-        shapes[row] = outcomes[outcome, SHAPE]
+            outcome = np.int64(NO_OUTCOME)
+    return outcome
 
 
 @kernel
@@ -244,77 +224,6 @@ def place_of(sequence):  # type: ignore[no-untyped-def]
     for index in range(len(sequence)):
         code = scatter(code ^ np.uint64(sequence[index]))
     return np.int64(code & np.uint64(0x7FFFFFFF))
-
-
-@kernel
-def mark_rows(rows, marks, step):  # type: ignore[no-untyped-def]
-    """Whether some row occurs twice; marks all of them with the step."""
-    twice = False
-    for place in range(len(rows)):
-        row = rows[place]
-        if marks[row] == step:
-            twice = True
-        marks[row] = step
-    return twice
-
-
-@kernel
-def count_owned(owners, first_of, next_of):  # type: ignore[no-untyped-def]
-    """How many answers go on by themselves, of some owners."""
-    found = 0
-    for place in range(len(owners)):
-        row = first_of[owners[place]]
-        while row >= 0:
-            found += 1
-            row = next_of[row]
-    return found
-
-
-@kernel
-def hearing(owners, begins, ends, kinds, first_of, next_of, shapes, hears, marks, step, rows, from_, to):  # type: ignore[no-untyped-def]
-    """The answers of some owners that hear of what arrives for these, with where it begins and ends; how many."""
-    found = 0
-    for place in range(len(owners)):
-        row = first_of[owners[place]]
-        if row < 0:
-            continue
-        arrived = np.int64(0)
-        for index in range(begins[place], ends[place]):
-            arrived |= np.int64(1) << np.int64(min(kinds[index], 62))
-        while row >= 0:
-            if hears[shapes[row]] & arrived:
-                rows[found], from_[found], to[found] = row, begins[place], ends[place]
-                marks[row] = step
-                found += 1
-            row = next_of[row]
-    return found
-
-
-@kernel
-def find_known(owners, found, vectors, outcomes, programs, first_of, next_of, anchors, asked, hidden):  # type: ignore[no-untyped-def]
-    """Which of the answers that owners speak of go on by themselves, as bits."""
-    some = False
-    for place in range(len(owners)):
-        hidden[place] = 0
-        first = first_of[owners[place]]
-        if first < 0 or found[place] < 0:
-            continue
-        position = outcomes[found[place], ANCHORS]
-        count = programs[position]
-        position += 1
-        for index in range(count):
-            at_time = programs[position + 2]
-            if programs[position + 1] > 0:
-                at_time += vectors[place, programs[position + 3]]
-            row = first
-            while row >= 0:
-                if anchors[row] == at_time and asked[row] == programs[position]:
-                    hidden[place] |= np.int64(1) << np.int64(index)
-                    some = True
-                    break
-                row = next_of[row]
-            position += 4
-    return some
 
 
 @kernel

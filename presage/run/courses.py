@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -33,52 +33,65 @@ from presage.io.facts import Fact
 from presage.io.tables import Columns
 from presage.model.terms import Number
 from presage.run.open_times import RangeSupposing, in_order
-from presage.run.passages import numbers_of
+from presage.run.passages import Passage, numbers_of
 
 
 @dataclass(frozen=True, slots=True)
 class ToldByCourses:
-    """The answers of a step by columns. Constants may get other numbers later, in another list of values."""
+    """The answers of some steps by columns. Constants may get other numbers later, in another list of values."""
 
-    courses: Courses
-    rows: ToldRows
+    rows: Sequence[ToldRows]
     values: list[Any]
-    per_unit: int
     chances: Chances
+    whole: bool
     others: list[Answer]
     """Of individuals that go by themselves."""
+    until: Number
+    """The last step."""
+
+    def __len__(self) -> int:
+        return sum(map(len, self.rows)) + len(self.others)
+
+    def as_answers(self) -> Answers:
+        return Answers(len(self), self.answers, self)
 
     def answers(self) -> list[Answer]:
-        found = [*lines.answers(self.rows, self.values, self.per_unit, self.chances), *self.others]
-        return sorted(found, key=in_order)
+        told = [each for rows in self.rows for each in lines.answers(rows, self.values, self.chances)]
+        return sorted([*told, *self.others], key=lambda each: (each.now, *in_order(each)))
+
+    def of_last_step(self) -> Answers:
+        others = [each for each in self.others if each.now == self.until]
+        return replace(self, rows=[each.at(self.until) for each in self.rows], others=others).as_answers()
 
     def tables(self) -> list[Any]:
         """Their lines, in no particular order."""
-        found = [table for table, _, _ in self._by_template()]
-        return [*found, answers_table(self.others, self.courses.whole)] if self.others else found
+        found = [table for table, *_ in self._by_template()]
+        return [*found, answers_table(self.others, self.whole)] if self.others else found
 
-    def _by_template(self) -> Iterator[tuple[Any, str, Any]]:
-        """The lines of those who take courses: those of one template together, with predicate and times."""
-        rows = self.rows
-        schema, names = answer_schema(self.courses.whole), ConstantTexts(self.values)
-        for outcome in np.unique(rows.outcomes).tolist():
-            here = rows.outcomes == outcome
-            told = Told(rows.vectors[here], rows.values[here], rows.keys[here], names, self.per_unit, self.chances)
-            for template in rows.steps[outcome].told:
-                yield told.table(template, schema), template.fields["predicate"], told.beginning(template)
+    def _by_template(self) -> Iterator[tuple[Any, str, Any, Any]]:
+        """The lines of those who take courses: those of one template together, with predicate, steps and times."""
+        schema, names = answer_schema(self.whole), ConstantTexts(self.values)
+        for rows in self.rows:
+            for outcome in np.unique(rows.outcomes).tolist():
+                here = rows.chosen(rows.outcomes == outcome)
+                told = Told(here, names, self.chances)
+                for template in rows.steps[outcome].told:
+                    table = told.table(template, schema)
+                    yield table, template.fields["predicate"], here.now, told.beginning(template)
 
     def table(self) -> Any:
         """Their lines, in order."""
         parts = [] if self.others else list(self._by_template())
-        if not parts:
-            return answers_table(self.answers(), self.courses.whole)
+        if not parts or len({each.per_unit for each in self.rows}) > 1:
+            return answers_table(self.answers(), self.whole)
         import pyarrow as pa
         from pyarrow import compute
 
-        told = pa.concat_tables([table for table, _, _ in parts])
+        told = pa.concat_tables([table for table, *_ in parts])
         keys = {
-            "predicate": np.repeat([name for _, name, _ in parts], [len(table) for table, _, _ in parts]),
-            "time": pa.chunked_array([times for _, _, times in parts]),
+            "now": np.concatenate([now for _, _, now, _ in parts]),
+            "predicate": np.repeat([name for _, name, _, _ in parts], [len(table) for table, *_ in parts]),
+            "time": pa.chunked_array([times for *_, times in parts]),
             "answer": told.column("answer"),
         }
         order = [(name, "ascending") for name in keys]
@@ -140,7 +153,7 @@ class CourseSupposing(RangeSupposing):
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
         """The changes by what arrives at `now`."""
         intake = self.intake
-        if self.is_many and self.courses.spent > max(self.patience, self.seen // 2):
+        if self.is_many and self._is_too_dear():
             self._go_one_by_one()
         self.seen += len(facts) + sum(map(len, tables))
         if not self.is_many and self.seen > self.few:
@@ -195,9 +208,35 @@ class CourseSupposing(RangeSupposing):
             numbers = [symbols.number_all([each]) for each in row]
             courses.take(name, numbers, np.array([int(times.first[0] * courses.per_unit)], np.int64))
         rows, changes = courses.step(now, stretches)
-        others = self._answers(changes, now) if changes else []
-        told = ToldByCourses(courses, rows, symbols.values, courses.per_unit, self.likely, others)
-        return Answers(len(rows) + len(others), told.answers, told)
+        return self._told(rows, self._answers(changes, now), now).as_answers()
+
+    def _told(self, rows: Sequence[ToldRows], others: list[Answer], until: Number) -> ToldByCourses:
+        return ToldByCourses(rows, self.intake.symbols.values, self.likely, self.line.whole, others, until)
+
+    @property
+    def takes_passages(self) -> bool:
+        """Whether many steps can be taken at once."""
+        return self.is_many
+
+    def through(self, passage: Passage) -> Answers:
+        """The changes of many steps, by columns."""
+        courses, intake, until = self.courses, self.intake, int(passage.until)
+        self.seen += len(passage)
+        coming = passage.coming(intake.symbols, wanted=intake.wants)
+        for name, facts in coming.items():
+            places = np.repeat(np.arange(len(passage.steps)), np.diff(facts.begins))
+            columns = [facts.rows[:, place] for place in range(facts.rows.shape[1])]
+            courses.take(name, columns, facts.times * courses.per_unit, places)
+        intake.keep_recent(coming, until)
+        rows, changes = courses.through(passage.steps, until)
+        told = self._told(rows, [answer for now, some in changes for answer in self._answers(some, now)], until)
+        if self._is_too_dear():
+            self._go_one_by_one()
+        return told.as_answers()
+
+    def _is_too_dear(self) -> bool:
+        """Whether learning has cost more than it was good for."""
+        return self.courses.spent > max(self.patience, self.seen // 2)
 
     def next_wake(self) -> Number | None:
         return self.courses.next_wake() if self.is_many else self.engine.next_wake()
@@ -208,11 +247,9 @@ class CourseSupposing(RangeSupposing):
             return super().stands(last, now)
         rows, changes = self.courses.standing(now)
         self.engine.now = self.now  # it takes no step where nothing happens to those that go by themselves
-        others = self._answers([*changes, *self.engine.standing()], now)
-        told = ToldByCourses(self.courses, rows, self.intake.symbols.values, self.courses.per_unit, self.likely, others)
+        told = self._told([rows], self._answers([*changes, *self.engine.standing()], now), now)
         confirmed = self.confirmed(last, now)
-        size = len(confirmed) + len(rows) + len(others)
-        return Answers(size, lambda: [*confirmed, *told.answers()])
+        return Answers(len(confirmed) + len(told), lambda: [*confirmed, *told.answers()])
 
     @property
     def open_count(self) -> int:

@@ -99,6 +99,13 @@ class PassageEngine(Protocol):
         itself. The answers have `columns`: they are counted at once, and made objects when someone looks."""
 
 
+@runtime_checkable
+class StepColumns(Protocol):
+    """Answers by columns that know which of them the last step told."""
+
+    def of_last_step(self) -> Answers: ...
+
+
 def cut(arriving: Sequence[ArrivingColumns], more: Sequence[int], until: Number) -> Iterator[Passage]:
     """What arrives up to a time, in passages of some facts each, with steps at `more` times too. The last ends there,
     each other one with its last step."""

@@ -16,8 +16,7 @@ from presage.answers.schema import answers_table
 from presage.io.facts import Fact
 from presage.io.tables import Columns, pyarrow
 from presage.model.terms import Number
-from presage.run.confirmed_rows import ConfirmedRows
-from presage.run.passages import Passage, PassageEngine
+from presage.run.passages import Passage, PassageEngine, StepColumns
 from presage.run.stratified import StratifiedEngine
 from presage.time.cells import Grid
 
@@ -61,7 +60,7 @@ def in_time(engine: StratifiedEngine, passage: Passage) -> Passage:
 
 def of_last_step(found: Answers) -> Answers:
     """What the last step of a passage told; what is by columns otherwise is asked of its engine."""
-    return found.columns.of_last_step() if isinstance(found.columns, ConfirmedRows) else found
+    return found.columns.of_last_step() if isinstance(found.columns, StepColumns) else found
 
 
 def are_countable(engine: StratifiedEngine, passage: Passage) -> bool:

@@ -13,6 +13,7 @@ import random
 from fractions import Fraction
 from typing import Any
 
+import pyarrow
 import pytest
 
 import presage
@@ -164,6 +165,62 @@ def test_keys_come_and_go() -> None:
 
 def test_few_of_the_random_programs_have_no_individuals() -> None:
     assert REFUSED["discrete"] + REFUSED["dense"] <= len(SEEDS) * 0.4
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dense", [False, True])
+def test_many_steps_in_one_call(seed: int, dense: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However a stream is cut into passages, each tells what its steps tell one after the other."""
+    case = make_case(seed, dense=dense, tables=seed % 3 == 0)
+    if sides(case.text) is None:
+        return
+    monkeypatch.setattr(CourseSupposing, "few", 0 if seed % 4 else 12)
+    monkeypatch.setattr(CourseSupposing, "patience", 20 if seed % 5 == 0 else math.inf)
+    if seed % 2:
+        monkeypatch.setattr(CourseSupposing, "_splits", staticmethod(Apart._splits))
+    if seed % 7 == 0:
+        monkeypatch.setattr(courses_engine, "FEW_SYMBOLS", 3)
+        monkeypatch.setattr(courses_engine, "MOST_ARRIVALS", 1)
+    static: dict[str, list[Any]] = {"site": [], "good": [], "chosen": []} if case.static else {}
+    for name, row in case.static:
+        static[name].append(row)
+    program = presage.parse(case.text)
+    together = presage.Reasoner(program, static, emit="changes")
+    with monkeypatch.context() as alone:
+        alone.setattr(CourseSupposing, "takes_passages", False)
+        single = presage.Reasoner(program, static, emit="changes")
+        expected = [_run(single, some, until) for some, until in _cuts(case, random.Random(seed))]
+    for (some, until), (answers, standing) in zip(_cuts(case, random.Random(seed)), expected, strict=True):
+        found, stands = _run(together, some, until)
+        assert [each.to_json() for each in found] == [each.to_json() for each in answers], (until, case.text)
+        assert found.table.to_pylist() == answers_table(found, not dense).to_pylist()
+        assert stands == standing, (until, case.text)
+
+
+def _cuts(case: Case, dice: random.Random) -> list[tuple[dict[str, Any], int]]:
+    """The facts at whole times in tables, a few steps each, with the time up to which each of them goes."""
+    found = []
+    begin = 0
+    while begin <= 24:
+        end = begin + dice.choice((0, 1, 4, 9))
+        facts = [(now, fact) for now, some in case.steps for fact in some if begin <= now <= end]
+        tables: dict[str, Any] = {}
+        for name in "prs":
+            own = [(now, row, at) for now, (known, row, at) in facts if known == name and {now, at} <= {*range(99)}]
+            columns = {"x": [row[0] for _, row, _ in own]}
+            if name == "s":
+                columns["v"] = [float(row[1]) for _, row, _ in own]
+            columns |= {"time": [int(at) for *_, at in own], "arrives": [int(now) for now, *_ in own]}
+            if own:
+                tables[name] = pyarrow.table(columns)
+        found.append((tables, end))
+        begin = end + 1
+    return found
+
+
+def _run(reasoner: presage.Reasoner, tables: dict[str, Any], until: int) -> tuple[Any, list[Any]]:
+    found = reasoner.run(tables, until)
+    return found, lines(reasoner.answers())
 
 
 class Later(CourseSupposing):

@@ -49,7 +49,7 @@ class Bulk:
 
     def take(self, name: str, columns: Sequence[Symbols32], times: Ints) -> None:
         """Facts of the coming step by columns: the numbers of the arguments."""
-        if (name in self.listens or self.remember is not None) and len(times):
+        if self.wants(name) and len(times):
             rows = np.column_stack(columns) if columns else np.zeros((len(times), 1), np.int32)
             self.arriving.setdefault(name, []).append((rows, times))
 
@@ -58,7 +58,7 @@ class Bulk:
         groups: dict[str, tuple[list[list[int]], list[int]]] = {}
         number = self.symbols.number
         for name, arguments, time in points:
-            if name in self.listens or self.remember is not None:
+            if self.wants(name):
                 rows, times = groups.setdefault(name, ([], []))
                 rows.append([number(each) for each in arguments] or [0])
                 times.append(int(time))
@@ -77,6 +77,20 @@ class Bulk:
     def through(self, arrivals: Ints, coming: Mapping[str, Coming], until: int) -> list[AnswerRows]:
         """What changes by the facts that arrive at each of some times, and by the time alone, up to `until`."""
         found = [table.take(arrivals, coming, until) for table in self.tables]
+        self._note_recent(coming, until)
+        return self._taken(found, until)
+
+    def wants(self, name: str) -> bool:
+        """Whether facts of an input are of use, here or for others."""
+        return name in self.listens or self.remember is not None
+
+    def keep_recent(self, coming: Mapping[str, Coming], until: int) -> None:
+        """Facts of many steps that others work off are kept as long as they may be asked for."""
+        self._note_recent(coming, until)
+        self.now = until
+        self._keep(until)
+
+    def _note_recent(self, coming: Mapping[str, Coming], until: int) -> None:
         if self.remember is not None:
             # Whatever is older than that would be let go at once.
             oldest = until - self.remember
@@ -84,7 +98,6 @@ class Bulk:
                 recent = facts.times >= oldest
                 if recent.any():
                     self.arriving[name] = [(facts.rows[recent], facts.times[recent])]
-        return self._taken(found, until)
 
     def _taken(self, found: list[AnswerRows], now: int) -> list[AnswerRows]:
         self.now = now

@@ -35,15 +35,12 @@ def adopt(courses: Courses, now: Number | None, facts: Iterable[Given], told: di
             continue
         first, *answers = parts
         _fill(courses, row, first, now)
-        owner = np.array([row])
         for entered in answers:
             focus = entered[0].focus
             at = entered[1][focus.at.slot] + focus.at.offset
             courses.refine_to([at])
-            courses.people.reserve(1, owner)
             asked = courses.automaton.asked.index(focus.asked)
-            answer = int(courses.people.begin(owner, np.array([courses.in_parts(at)]), asked)[0])
-            _fill(courses, answer, entered, now)
+            _fill(courses, courses.people.begin(row, courses.in_parts(at), asked), entered, now)
 
 
 def _entered(courses: Courses, now: Number, key: Any, facts: list[Given], told: dict[Any, Told]) -> list[Any] | None:
@@ -76,4 +73,4 @@ def _fill(courses: Courses, row: int, entered: Any, now: Number) -> None:
     people.numbers[row, : len(values)] = courses.kinds.numbers_of(numbers.reshape(-1, 1)).ravel()
     if people.shapes[row]:
         people.wakes[row] = courses.in_parts(now) + 1  # to find out when something changes by time alone
-        people.wake_later(np.array([row]))
+        people.wait_too(row)

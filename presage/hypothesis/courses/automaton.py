@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,25 +11,9 @@ from presage.hypothesis.courses.conditions import compiled
 from presage.hypothesis.courses.shapes import NOTHING, CourseShape
 from presage.hypothesis.courses.symbolic import Sum, Untraceable
 from presage.hypothesis.courses.tracing import Spawn, TracedStep, Vector
+from presage.kernels import course_steps
 from presage.kernels import courses as kernel
 from presage.kernels.hashing import EMPTY
-
-COLUMNS = 9
-
-
-@dataclass(frozen=True, slots=True)
-class Begins:
-    """How an individual begins that is one answer: its numbers are at places of a vector."""
-
-    shape: int
-    asked: int
-    anchor: list[int]
-    times: list[tuple[int, int]]
-    """A place of the vector, and how much later."""
-    values: list[tuple[int, int]]
-    """A place of the values, and one of the vector that has it as a number."""
-    wake: list[int]
-    forget: list[int]
 
 
 class Automaton:
@@ -49,13 +32,14 @@ class Automaton:
         self.transitions = np.zeros((64, 3), np.int64)
         self.slots = np.full(128, EMPTY, np.int64)
         self.known: dict[tuple[int, ...], int] = {}
-        self.outcomes = np.zeros((64, COLUMNS), np.int64)
+        self.outcomes = np.zeros((64, kernel.COLUMNS), np.int64)
         self.programs = np.zeros(1024, np.int64)
         self.steps: list[TracedStep] = []
         self.origins: list[tuple[tuple[int, ...], Vector, frozenset[int]]] = []
         """Of each outcome its transition, where its numbers stand, and which places of the vector are values."""
-        self.begins: list[list[Begins]] = []
         self.variants: dict[tuple[int, int], int] = {}
+        """Outcomes without some of their answers, these as bits."""
+        self.variant_slots = np.full((64, 3), -1, np.int64)
         self.used = self.spoken = 0
         self.hopeless: set[tuple[int, ...]] = set()
         """Transitions that symbols cannot take."""
@@ -79,8 +63,7 @@ class Automaton:
         """An outcome of a transition; `values` are there, new ones too. Raises `Untraceable`."""
         own = vector.then - vector.values
         places = frozenset([*range(vector.values, vector.then), *range(vector.fresh, vector.fresh + values - own)])
-        program, parts = self._program(step, places, per_unit)
-        begins = [self._begins(each, vector, per_unit) for each in step.spawns]
+        program, parts = self._program(step, vector, places, per_unit)
         transition = self.known.get(sequence)
         if transition is None:
             transition = self._new_transition(sequence)
@@ -94,34 +77,45 @@ class Automaton:
         self.transitions[transition, 2] = outcome
         self.steps.append(step)
         self.origins.append((sequence, vector, places))
-        self.begins.append(begins)
 
-    def variant(self, outcome: int, hidden: int, per_unit: int) -> int:
-        """The outcome without some of its answers."""
-        known = self.variants.get((outcome, hidden))
-        if known is None:
-            known = self.variants[outcome, hidden] = len(self.steps)
-            step = self.steps[outcome].without(hidden)
-            if known >= len(self.outcomes):
-                self.outcomes = _grown(self.outcomes, known + 1)
-            self.outcomes[known] = self.outcomes[outcome]
-            self.outcomes[known, kernel.TELLS] = len(step.told)
-            self.steps.append(step)
-            self.origins.append(self.origins[outcome])
-            self.begins.append([self._begins(each, self.origins[outcome][1], per_unit) for each in step.spawns])
-        return known
+    def add_variant(self, outcome: int, hidden: int, per_unit: int) -> None:
+        """The outcome without some of its answers is one too."""
+        known = self.variants[outcome, hidden] = len(self.steps)
+        step = self.steps[outcome].without(hidden)
+        _, vector, places = self.origins[outcome]
+        if known >= len(self.outcomes):
+            self.outcomes = _grown(self.outcomes, known + 1)
+        self.outcomes[known] = self.outcomes[outcome]
+        self.outcomes[known, kernel.TELLS] = len(step.told)
+        self._write(known, *self._program(step, vector, places, per_unit))
+        self.steps.append(step)
+        self.origins.append(self.origins[outcome])
+        if 2 * len(self.variants) > len(self.variant_slots):
+            self.variant_slots = np.full((2 * len(self.variant_slots), 3), -1, np.int64)
+            for (each, bits), number in self.variants.items():
+                course_steps.add_variant(self.variant_slots, each, bits, number)
+        else:
+            course_steps.add_variant(self.variant_slots, outcome, hidden, known)
 
-    def _begins(self, spawn: Spawn, vector: Vector, per_unit: int) -> Begins:
+    def arrays(self, payloads: Any) -> course_steps.Known:
+        return course_steps.Known(
+            payloads, self.shape_times, self.shape_values, self.hears, self.slots, self.transitions, self.sequences,
+            self.outcomes, self.programs, self.variant_slots,
+        )  # fmt: skip
+
+    def _begins(self, spawn: Spawn, vector: Vector, per_unit: int) -> Iterator[int]:
+        """How an individual begins that is one answer; its numbers are at places of the vector."""
         own = vector.then - vector.values
-        return Begins(
-            self.number(spawn.shape),
-            self.asked.index(spawn.anchor.asked),
-            _moment(spawn.anchor.at, per_unit),
-            [(symbol, _parts(offset, per_unit)) for symbol, offset in spawn.times],
-            [(each, vector.values + each if each < own else vector.fresh + each - own) for each in spawn.values],
-            _moment(spawn.wake, per_unit),
-            _moment(spawn.forget, per_unit),
-        )
+        yield from (self.number(spawn.shape), self.asked.index(spawn.anchor.asked))
+        for moment in (spawn.anchor.at, spawn.wake, spawn.forget):
+            yield from _moment(moment, per_unit)
+        yield len(spawn.times)
+        for symbol, offset in spawn.times:
+            yield from (symbol, _parts(offset, per_unit))
+        yield len(spawn.values)
+        for each in spawn.values:
+            # Its place among the values, and the one of the vector that has it as a number.
+            yield from (each, vector.values + each if each < own else vector.fresh + each - own)
 
     def _write(self, outcome: int, program: list[int], parts: dict[int, int]) -> None:
         begin = self.used
@@ -160,10 +154,11 @@ class Automaton:
         """Writes all outcomes anew, for times in finer parts."""
         self.used = 0
         for outcome, (step, (_, vector, places)) in enumerate(zip(self.steps, self.origins, strict=True)):
-            self._write(outcome, *self._program(step, places, per_unit))
-            self.begins[outcome] = [self._begins(each, vector, per_unit) for each in step.spawns]
+            self._write(outcome, *self._program(step, vector, places, per_unit))
 
-    def _program(self, step: TracedStep, values: frozenset[int], per_unit: int) -> tuple[list[int], dict[int, int]]:
+    def _program(
+        self, step: TracedStep, vector: Vector, values: frozenset[int], per_unit: int
+    ) -> tuple[list[int], dict[int, int]]:
         program: list[int] = []
         parts: dict[int, int] = {}
 
@@ -179,6 +174,8 @@ class Automaton:
         part(kernel.FORGET, _moment(step.forget, per_unit))
         anchors = [[self.asked.index(each.asked), *_moment(each.at, per_unit)] for each in step.anchors]
         part(kernel.ANCHORS, [len(anchors), *(each for anchor in anchors for each in anchor)])
+        begins = [each for spawn in step.spawns for each in self._begins(spawn, vector, per_unit)]
+        part(kernel.BEGINS, [len(step.spawns), *begins])
         return program, parts
 
 

@@ -23,15 +23,12 @@ Ints = Any
 
 @dataclass(slots=True)
 class Arriving:
-    """Facts by columns: of whom, of which kind, of when, and with which values."""
+    """Facts by columns: of which kind, of when, and with which values, also as numbers."""
 
-    rows: Ints
     kinds: Ints
     times: Ints
     given: Ints
-
-    def chosen(self, some: Ints) -> Arriving:
-        return Arriving(self.rows[some], self.kinds[some], self.times[some], self.given[some])
+    numbers: Ints
 
 
 @dataclass(slots=True)
@@ -56,7 +53,6 @@ def described(
     shape: CourseShape,
     arriving: Arriving,
     places: Iterable[int],
-    numbers: Ints,
 ) -> Described:
     key = people.keys[row].tolist()
     values = people.values[row, : len(shape.values)].tolist()
@@ -71,7 +67,7 @@ def described(
         sequence.append(number_of_kind)
         refs = []
         for index in range(len(kind.payload)):
-            value, as_number = int(arriving.given[place, index]), int(numbers[place, index])
+            value, as_number = int(arriving.given[place, index]), int(arriving.numbers[place, index])
             if value in key:
                 at = len(key) - 1 - key[::-1].index(value)
                 refs.append(Ref(KEY, at))

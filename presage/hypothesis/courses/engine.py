@@ -1,7 +1,8 @@
 """Hypothetical answers of many individuals: facts in by columns, what changed about whom out by columns.
 
-What symbols cannot tell, and individuals of whom too much is known to be like others, go to the engine over zones as
-they are (`direct`).
+Compiled code takes the steps, many in one call (`presage.kernels.course_steps`). It stops where something is not known
+yet, which is learned then, or where there is no more room. What symbols cannot tell, and individuals of whom too much
+is known to be like others, go to the engine over zones as they are (`direct`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import numpy as np
 
 from presage.engine.symbols import Symbols
 from presage.hypothesis.courses.automaton import Automaton
-from presage.hypothesis.courses.beginning import begin_answers
 from presage.hypothesis.courses.describing import Arriving, described
 from presage.hypothesis.courses.entering import MOST_TIMES, MOST_VALUES, merged, written_out
 from presage.hypothesis.courses.fitting import Grouping, distances
@@ -23,13 +23,14 @@ from presage.hypothesis.courses.individuals import Individuals
 from presage.hypothesis.courses.kinds import Kinds
 from presage.hypothesis.courses.looking import Looks, groups
 from presage.hypothesis.courses.newcomers import Newcomers
+from presage.hypothesis.courses.rooms import Rooms
 from presage.hypothesis.courses.shapes import ToldRows, together
 from presage.hypothesis.courses.static_facts import StaticFacts
 from presage.hypothesis.courses.symbolic import Untraceable
-from presage.hypothesis.courses.touched import Taken, Touched, with_static_facts
 from presage.hypothesis.courses.tracing import Tracer, Vector
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.told import Change, Told
+from presage.kernels import course_steps as steps
 from presage.kernels import courses as kernel
 from presage.model.terms import Number, number
 from presage.model.values import Value
@@ -60,46 +61,137 @@ class Courses:
         self.width = len(grouping.columns)
         self.people = Individuals(self.width)
         self.newcomers = Newcomers(self.people, self.kinds, StaticFacts(direct, grouping) if grouping.tables else None)
-        self.arriving: list[tuple[str, Ints, Ints]] = []
+        self.rooms = Rooms(self.people)
+        self.stands = np.zeros(steps.STANDS, np.int64)
+        self.arriving: list[tuple[str, Sequence[Ints], Ints, Ints]] = []
         self.now: Number | None = None
-        self.steps = 0
         self.spent = 0
         """What was spent on learning so far, beyond what it was good for, in steps of one individual."""
         self.most_symbols = FEW_SYMBOLS
 
     # -- facts ------------------------------------------------------------------------------------
 
-    def take(self, name: str, columns: Sequence[Ints], times: Ints) -> None:
-        """Facts of the coming step by columns: the numbers of the arguments, and the times in parts."""
+    def take(self, name: str, columns: Sequence[Ints], times: Ints, places: Ints | None = None) -> None:
+        """Facts of the coming steps by columns: the numbers of the arguments, the times in parts, and at which of the
+        steps they come; without that, at the next."""
         if name in self.kinds.listening and len(times):
-            self.arriving.append((name, columns, times))
+            self.arriving.append((name, columns, times, np.zeros(len(times), np.int64) if places is None else places))
 
-    def _arrivals(self) -> Arriving | None:
+    def _coming(self, when: Ints) -> steps.Coming:
+        """The facts taken, in the order of the steps at some times."""
         found, self.arriving = self.kinds.sorted_out(self.arriving), []
         if found is None:
-            return None
-        keys, kinds, times, given = found
-        return Arriving(self.newcomers.rows_of(np.ascontiguousarray(keys)), kinds, times, given)
+            nothing = np.zeros(0, np.int64)
+            begins = np.zeros(len(when) + 1, np.int64)
+            return steps.Coming(when, begins, nothing, nothing, nothing, *self._values(np.zeros((0, 1), np.int32)))
+        keys, kinds, times, places, given = found
+        if len(when) > 1 and (places[1:] < places[:-1]).any():
+            order = np.argsort(places, kind="stable")
+            keys, kinds, times, places, given = (each[order] for each in (keys, kinds, times, places, given))
+        begins = np.searchsorted(places, np.arange(len(when) + 1))
+        rows = self.newcomers.rows_of(np.ascontiguousarray(keys))
+        kinds, times = np.ascontiguousarray(kinds), np.ascontiguousarray(times)
+        return steps.Coming(when, begins, rows, kinds, times, *self._values(given))
 
-    # -- a step -----------------------------------------------------------------------------------
+    def _values(self, given: Ints) -> tuple[Ints, Ints]:
+        given = np.ascontiguousarray(given)
+        return given, self.kinds.numbers_of(given)
 
-    def step(self, now: Number, stretches: Sequence[Given] = ()) -> tuple[ToldRows, list[Change]]:
+    # -- steps ------------------------------------------------------------------------------------
+
+    def step(self, now: Number, stretches: Sequence[Given] = ()) -> tuple[list[ToldRows], list[Change]]:
         """What changes by the facts taken since the last step, and by the time. Who has facts over stretches of time
         goes by itself."""
-        then: Number = -1 if self.now is None else self.now
-        for each in self.newcomers.looked_up_again():
-            self._hand_over(each)
         for name, row, _ in stretches:
             self._hand_over_key(name, row)
-        self.steps += 1
-        at = self.in_parts(now)
-        answers, keys, arriving, facts = self._touched(self._arrivals(), at)
-        told = self._take_steps(answers, keys, arriving, then, now, facts)
-        changes = self._direct_step([*facts, *stretches], then, now)
-        self.now = now
+        told, changes = self._walk([now], now, stretches)
+        return told, [change for _, some in changes for change in some]
+
+    def through(self, when: Ints, until: Number) -> tuple[list[ToldRows], list[tuple[Number, list[Change]]]]:
+        """What changes at some times, at which the facts come that were taken, and by the time alone, up to `until`; of
+        those who go by themselves with the times of the steps."""
+        found = self._walk(when, until, None)
+        self.now = until
+        return found
+
+    def _walk(
+        self, when: Sequence[Number] | Ints, until: Number, stretches: Sequence[Given] | None
+    ) -> tuple[list[ToldRows], list[tuple[Number, list[Change]]]]:
+        """Takes the steps at some times. Without `stretches`, not even empty ones, also those between them at which
+        something changes by itself."""
+        for each in self.newcomers.looked_up_again():
+            self._hand_over(each)
+        self.refine_to([until])
+        coming = self._coming((np.asarray(when) * self.per_unit).astype(np.int64))
+        last = int(until * self.per_unit)
+        told: list[ToldRows] = []
+        changes: list[tuple[Number, list[Change]]] = []
+        stands, people, rooms = self.stands, self.people, self.rooms
+        stands[[steps.STEP, steps.TOLD, steps.TAKEN, steps.LINES]] = 0
+        stands[steps.THEN] = int((-1 if self.now is None else self.now) * self.per_unit)
+        while True:
+            wake = self.direct.next_wake()
+            if wake is not None and not self.whole and (wake * self.per_unit) % 1:
+                told.append(self._told())
+                before = self.per_unit
+                self.refine_to([wake])
+                factor = self.per_unit // before
+                coming = coming._replace(steps=coming.steps * factor, times=coming.times * factor)
+                stands[steps.THEN] *= factor
+                last *= factor
+            rooms.fit(coming.given.shape[1])
+            stands[steps.FREE] = people.free_count
+            ended = steps.walk(
+                coming, people.arrays(), self.automaton.arrays(self.kinds.payloads),
+                people.waking, people.forgetting, rooms.step, rooms.told, stands,
+                last, stretches is None, kernel.NEVER if wake is None else int(wake * self.per_unit),
+                bool(self.direct.flowing) or bool(stretches), MOST_ARRIVALS, self.tracer.splits,
+            )  # fmt: skip
+            people.free_count = int(stands[steps.FREE])
+            if stands[steps.THEN] >= 0:
+                self.now = self._time(int(stands[steps.THEN]))
+            if ended == steps.DONE:
+                break
+            if ended == steps.BESIDE:
+                facts = [*self._beside(coming), *(stretches or ())]
+                assert self.now is not None
+                changes.append((self.now, self._direct_step(facts, int(stands[steps.BEFORE]), self.now)))
+            else:
+                self._mend(ended, coming)
+        self.spent -= int(stands[steps.TAKEN])
+        told.append(self._told())
         if len(self.symbols) > self.most_symbols:
             self._free_symbols(told)
-        return told, changes
+        return [each for each in told if len(each.outcomes)], changes
+
+    def _mend(self, ended: int, coming: steps.Coming) -> None:
+        """Sees to it that a walk can go on."""
+        stands, needed = self.stands, int(self.stands[steps.NEEDED])
+        row = int(self.rooms.step.rows[stands[steps.PLACE]]) if ended in (steps.UNKNOWN, steps.MANY) else 0
+        match ended:
+            case steps.UNKNOWN:
+                if not self._learn(row, int(stands[steps.PLACE])):
+                    owner = int(self.people.owner[row])
+                    self._hand_over(row if owner < 0 else owner)
+            case steps.MANY:
+                self._hand_over(row)
+            case steps.HIDDEN:
+                self.automaton.add_variant(int(stands[steps.PLACE]), int(stands[steps.BITS]), self.per_unit)
+            case steps.ROWS_FULL:
+                self.people.make_room(needed, coming.rows)
+            case steps.CHAINS_FULL:
+                self.people.make_waiting_room(needed)
+            case steps.TOLD_FULL:
+                self.rooms.tell_more(needed)
+            case _:
+                self.rooms.step_more(needed)
+
+    def _told(self) -> ToldRows:
+        """What was told since somebody asked."""
+        size, lines = int(self.stands[steps.TOLD]), int(self.stands[steps.LINES])
+        self.stands[[steps.TOLD, steps.LINES]] = 0
+        outcomes, vectors, values, keys, now = (each[:size].copy() for each in self.rooms.told)
+        return ToldRows(self.automaton.steps, outcomes, vectors, values, keys, now, self.per_unit, lines)
 
     def in_parts(self, time: Number) -> int:
         self.refine_to([time])
@@ -117,191 +209,25 @@ class Courses:
         factor = per_unit // self.per_unit
         self.per_unit = per_unit
         self.people.rescale(factor)
-        self.arriving = [(name, columns, times * factor) for name, columns, times in self.arriving]
+        self.arriving = [(name, columns, times * factor, places) for name, columns, times, places in self.arriving]
         self.automaton.refine(per_unit)
         self.looks.forget()
-
-    def _touched(self, arriving: Arriving | None, now: int) -> tuple[Touched, Touched, Arriving, list[Given]]:
-        """To whom something happens: answers that go on by themselves, and individuals of keys; the arrivals in their
-        order, and the facts of those that go by themselves."""
-        facts: list[Given] = []
-        due = self.people.due_by(now)
-        if arriving is None:
-            nothing = np.zeros(0, np.int64)
-            arriving = Arriving(nothing, nothing, nothing, np.zeros((0, 1), np.int32))
-            owned = self.people.owner[due] >= 0
-            return Touched.by_time(due[owned]), Touched.by_time(due[~owned]), arriving, facts
-        chosen = self.people.is_direct[arriving.rows]
-        if chosen.any():
-            facts = list(self._as_facts(arriving, np.flatnonzero(chosen)))
-            arriving = arriving.chosen(~chosen)
-        if kernel.mark_rows(arriving.rows, self.people.marks, self.steps):
-            columns = [arriving.given[:, place] for place in range(arriving.given.shape[1])]
-            arriving = arriving.chosen(np.lexsort((*columns, arriving.times, arriving.kinds, arriving.rows)))
-            begins = np.flatnonzero(np.diff(arriving.rows, prepend=-1))
-            keys = Touched(arriving.rows[begins], begins, np.append(begins[1:], len(arriving.rows)))
-            many = keys.ends - keys.begins > MOST_ARRIVALS
-            if many.any():
-                for place in np.flatnonzero(many).tolist():
-                    self._hand_over(int(keys.rows[place]))
-                    facts += self._as_facts(arriving, range(keys.begins[place], keys.ends[place]))
-                keys = keys.chosen(~many)
-        else:
-            places = np.arange(len(arriving.rows))
-            keys = Touched(arriving.rows, places, places + 1)
-        answers = self._hearing(keys, arriving)
-        due = due[(self.people.marks[due] != self.steps) & (self.people.shapes[due] != 0)]
-        owned = self.people.owner[due] >= 0
-        return answers.with_more(due[owned]), keys.with_more(due[~owned]), arriving, facts
-
-    def _hearing(self, keys: Touched, arriving: Arriving) -> Touched:
-        people = self.people
-        most = kernel.count_owned(keys.rows, people.first, people.next) if self.tracer.splits else 0
-        found = Touched(*(np.empty(most, np.int64) for _ in range(3)))
-        if most:
-            size = kernel.hearing(
-                keys.rows, keys.begins, keys.ends, arriving.kinds, people.first, people.next, people.shapes,
-                self.automaton.hears, people.marks, self.steps, found.rows, found.begins, found.ends,
-            )  # fmt: skip
-            found = found.chosen(slice(size))
-        return found
-
-    def _as_facts(self, arriving: Arriving, places: Iterable[int]) -> Iterator[tuple[str, tuple[Value, ...], Stretch]]:
-        line, value = self.direct.line, self.symbols.value
-        for place in places:
-            kind = self.kinds.all[int(arriving.kinds[place])]
-            key, given = self.people.keys[int(arriving.rows[place])], arriving.given[place]
-            row = []
-            for ref in kind.row:
-                match ref.kind:
-                    case "key":
-                        row.append(value(int(key[ref.what])))
-                    case "value":
-                        row.append(value(int(given[ref.what])))
-                    case _:
-                        row.append(ref.what)
-            yield kind.predicate, tuple(row), line.point(self._time(int(arriving.times[place])))
 
     def _time(self, parts: int) -> Number:
         return parts if self.per_unit == 1 else number(Fraction(parts, self.per_unit))
 
-    def _take_steps(
-        self, answers: Touched, keys: Touched, arriving: Arriving, then: Number, now: Number, facts: list[Given]
-    ) -> ToldRows:
-        """First the answers that go on by themselves take their steps, then the individuals of keys: these may have to
-        say something of answers that have just ended."""
-        taken, hopeless = self._stepped(answers, arriving, then, now)
-        for owner in np.unique(self.people.owner[hopeless.rows]).tolist():
-            taken = self._undone(taken, owner)
-            facts += self._handed_over(owner, keys, arriving)
-        keys = keys.chosen(~self.people.is_direct[keys.rows])
-        more, hopeless = self._stepped(keys, arriving, then, now)
-        for row in hopeless.rows.tolist():
-            taken = self._undone(taken, row)
-            facts += self._handed_over(row, keys, arriving)
-        for each in more:
-            self._hide_known(each)
-        begin_answers(self.people, self.automaton.begins, more)
-        ended = answers.rows[(self.people.shapes[answers.rows] == 0) & (self.people.owner[answers.rows] >= 0)]
-        if len(ended):
-            self.people.end(ended)
-        return together(self.automaton.steps, [each.told() for each in (*taken, *more)], self.width)
-
-    def _stepped(self, touched: Touched, arriving: Arriving, then: Number, now: Number) -> tuple[list[Taken], Touched]:
-        """The steps that are taken, and who cannot take one."""
-        self.spent -= len(touched.rows)
-        touched, arriving = with_static_facts(touched, arriving, self.people)
-        numbers = self.kinds.numbers_of(arriving.given)
-        found: list[Taken] = []
-        hopeless = []
-        while len(touched.rows):
-            each = self._run(touched, arriving, numbers, then, now)
-            is_taken = each.outcomes >= 0
-            if is_taken.all():
-                found.append(each)
-                self.people.wake_later(touched.rows)
-                break
-            if is_taken.any():
-                found.append(each.chosen(is_taken))
-                self.people.wake_later(touched.rows[is_taken])
-            touched = touched.chosen(~is_taken)
-            if not self._learn(int(touched.rows[0]), touched.range(0), arriving, numbers, then, now):
-                hopeless.append(touched.chosen(slice(1)))
-                touched = touched.chosen(slice(1, None))
-        return found, Touched.together(hopeless)
-
-    def _run(self, touched: Touched, arriving: Arriving, numbers: Ints, then: Number, now: Number) -> Taken:
-        known, people = self.automaton, self.people
-        most = int((touched.ends - touched.begins).max())
-        wide = people.times.shape[1] + people.values.shape[1] + 2 + most * (1 + arriving.given.shape[1])
-        size = len(touched.rows)
-        vectors = np.empty((size, wide), np.int64)
-        brought = np.zeros((size, people.values.shape[1] + most * arriving.given.shape[1]), np.int32)
-        found = np.empty(size, np.int64)
-        kernel.take_steps(
-            touched.rows, touched.begins, touched.ends,
-            arriving.kinds, arriving.times, arriving.given, numbers, self.kinds.payloads,
-            people.shapes, people.times, people.values, people.numbers, people.wakes, people.keys, people.forgets,
-            known.shape_times, known.shape_values,
-            known.slots, known.transitions, known.sequences,
-            known.outcomes, known.programs,
-            int(then * self.per_unit), int(now * self.per_unit),
-            found, vectors, brought,
-        )  # fmt: skip
-        return Taken(touched.rows, found, vectors, brought, people.keys[touched.rows], known.outcomes)
-
-    # -- answers that go on by themselves ---------------------------------------------------------
-
-    def _hide_known(self, taken: Taken) -> None:
-        """What individuals of keys say of answers that go on by themselves is not told."""
-        people, known = self.people, self.automaton
-        if not self.tracer.splits:
-            return
-        hidden = np.zeros(len(taken.rows), np.int64)
-        if kernel.find_known(
-            taken.rows, taken.outcomes, taken.vectors, known.outcomes, known.programs, people.first, people.next,
-            people.anchors, people.asked, hidden,
-        ):  # fmt: skip
-            pairs, places = np.unique(np.column_stack([taken.outcomes, hidden]), axis=0, return_inverse=True)
-            variants = [
-                known.variant(outcome, bits, self.per_unit) if bits else outcome for outcome, bits in pairs.tolist()
-            ]
-            taken.outcomes = np.array(variants, np.int64)[places.ravel()]
-            taken.table = known.outcomes
-
-    def _undone(self, taken: list[Taken], owner: int) -> list[Taken]:
-        """Takes back the steps that answers of an owner took, and gives the others."""
-        people, known = self.people, self.automaton
-        others = []
-        for each in taken:
-            is_own = people.owner[each.rows] == owner
-            for place in np.flatnonzero(is_own).tolist():
-                row, (sequence, vector, _) = int(each.rows[place]), known.origins[int(each.outcomes[place])]
-                people.shapes[row] = sequence[0]
-                people.times[row, : vector.values] = each.vectors[place, : vector.values]
-                own = vector.then - vector.values
-                people.values[row, :own] = each.brought[place, :own]
-                people.numbers[row, :own] = each.vectors[place, vector.values : vector.then]
-            others.append(each.chosen(~is_own) if is_own.any() else each)
-        return others
-
-    def _handed_over(self, row: int, touched: Touched, arriving: Arriving) -> list[Given]:
-        """What arrives for an individual that goes by itself from now on."""
-        self._hand_over(row)
-        return [
-            fact
-            for place in np.flatnonzero(touched.rows == row).tolist()
-            for fact in self._as_facts(arriving, touched.range(place))
-        ]
-
     # -- what is new ------------------------------------------------------------------------------
 
-    def _learn(self, row: int, places: range, arriving: Arriving, numbers: Ints, then: Number, now: Number) -> bool:
+    def _learn(self, row: int, place: int) -> bool:
         """Works out the step of one individual, for all that are like it; false where it has to go by itself."""
-        known = self.automaton
+        known, room = self.automaton, self.rooms.step
         self.spent += LEARNING
+        then, now = (self._time(int(self.stands[each])) for each in (steps.THEN, steps.NOW))
+        some = slice(room.begins[place], room.ends[place])
+        arriving = Arriving(room.kinds[some], room.times[some], room.given[some], room.numbers[some])
+        places = range(len(arriving.kinds))
         shape = known.shapes[int(self.people.shapes[row])]
-        what = described(self.people, self.kinds, row, shape, arriving, places, numbers)
+        what = described(self.people, self.kinds, row, shape, arriving, places)
         if not what.is_fine or what.sequence in known.hopeless or len(known.steps) >= MOST_OUTCOMES:
             return False
         vector = [self._time(each) for each in self.people.times[row, : shape.times].tolist()]
@@ -334,6 +260,27 @@ class Courses:
         self.people.wakes[row] = self.people.forgets[row] = kernel.NEVER
         self.people.is_direct[row] = True
 
+    def _beside(self, coming: steps.Coming) -> Iterator[Given]:
+        """The facts of the last step for those who go by themselves."""
+        step = int(self.stands[steps.STEP]) - 1
+        if step < 0 or coming.steps[step] != self.stands[steps.THEN]:
+            return
+        line, value = self.direct.line, self.symbols.value
+        begin, end = int(coming.begins[step]), int(coming.begins[step + 1])
+        for fact in (begin + np.flatnonzero(self.people.is_direct[coming.rows[begin:end]])).tolist():
+            kind = self.kinds.all[int(coming.kinds[fact])]
+            key, given = self.people.keys[int(coming.rows[fact])], coming.given[fact]
+            row = []
+            for ref in kind.row:
+                match ref.kind:
+                    case "key":
+                        row.append(value(int(key[ref.what])))
+                    case "value":
+                        row.append(value(int(given[ref.what])))
+                    case _:
+                        row.append(ref.what)
+            yield kind.predicate, tuple(row), line.point(self._time(int(coming.times[fact])))
+
     def _concrete(self, row: int) -> tuple[list[Given], dict[Any, Told]]:
         """What is known and told of an individual, with its times and values."""
         shape, value = self.automaton.shapes[int(self.people.shapes[row])], self.symbols.value
@@ -344,13 +291,14 @@ class Courses:
             [value(each) for each in self.people.keys[row].tolist()],
         )
 
-    def _direct_step(self, facts: list[Any], then: Number, now: Number) -> list[Change]:
+    def _direct_step(self, facts: list[Any], before: int, now: Number) -> list[Change]:
+        """`before` is the time of the last step in parts, below zero where this one is the first."""
         direct = self.direct
         wake = direct.next_wake()
         if not facts and not direct.flowing and (wake is None or wake > now):
             return []
-        if self.now is not None:
-            direct.now = then
+        if before >= 0:
+            direct.now = self._time(before)
         return direct.step(facts, now)
 
     # -- time and memory --------------------------------------------------------------------------
@@ -360,13 +308,14 @@ class Courses:
         mine = None if parts is None else self._time(parts)
         return direct if mine is None else mine if direct is None else min(mine, direct)
 
-    def _free_symbols(self, told: ToldRows) -> None:
+    def _free_symbols(self, told: Sequence[ToldRows]) -> None:
         """Gives back the numbers of constants that nobody has any more."""
         people = self.people
         known = people.shapes != 0
         keys = people.keys[known | people.is_direct | (people.first >= 0)]
         static = people.static_values[known | people.is_direct | (people.first >= 0)]
-        used = [keys, people.values[known], static, told.keys, told.values, self.kinds.constants]
+        used = [keys, people.values[known], static, self.kinds.constants]
+        used += [part for each in told for part in (each.keys, each.values)]
         people.forget_idle()
         self.keep_only(np.unique(np.concatenate([each.ravel() for each in used])))
         self.kinds.forget_numbers()
@@ -400,7 +349,7 @@ class Courses:
                 for step, some in seen:
                     keys = self.people.keys[alike.rows[some]]
                     found.append((np.full(len(some), step), alike.vectors[some], alike.values[some], keys))
-        return together(self.looks.steps, found, self.width), others
+        return together(self.looks.steps, found, self.width, at, self.per_unit), others
 
     def _standing_of(self, row: int, now: Number) -> list[Change]:
         engine = self.tracer.make(None)

@@ -1,17 +1,19 @@
 """Individuals as rows of arrays: their keys, shapes, times and values, and when something happens to them by itself.
 
-The individual of a key is found by it. It may own others, each of which is one answer: those are a list.
+The individual of a key is found by it. It may own others, each of which is one answer: those are a list. The arrays
+belong to `presage.kernels.course_steps`, which takes the steps; this class gives them room.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from presage.kernels import course_steps as steps
 from presage.kernels import courses as kernel
+from presage.kernels import wakes
 
 Ints = Any
 
@@ -28,38 +30,43 @@ class Individuals:
         self.forgets = np.full(capacity, kernel.NEVER, np.int64)
         self.keys = np.zeros((capacity, width), np.int32)
         self.marks = np.zeros(capacity, np.int64)
+        self.places = np.zeros(capacity, np.int32)
         self.is_direct = np.zeros(capacity, bool)
         """Who goes by itself."""
-        self.owner = np.full(capacity, -1, np.int64)
+        self.owner = np.full(capacity, -1, np.int32)
         """Of who is one answer: the individual of the key."""
-        self.first = np.full(capacity, -1, np.int64)
-        self.next = np.full(capacity, -1, np.int64)
-        self.before = np.full(capacity, -1, np.int64)
+        self.first = np.full(capacity, -1, np.int32)
+        self.next = np.full(capacity, -1, np.int32)
+        self.before = np.full(capacity, -1, np.int32)
         self.anchors = np.zeros(capacity, np.int64)
-        self.asked = np.zeros(capacity, np.int64)
+        self.asked = np.zeros(capacity, np.int32)
         """The time of the answer, and the number of its query."""
-        self.static_kinds = np.zeros((capacity, 0), np.int64)
+        self.static_kinds = np.zeros((capacity, 0), np.int32)
         self.static_values = np.zeros((capacity, 0, 1), np.int32)
-        """The static facts that it can make use of, −1 where there are no more."""
+        self.static_numbers = np.zeros((capacity, 0, 1), np.int64)
+        """The static facts that it can make use of, −1 where there are no more; their values, also as numbers."""
+        self.free = np.zeros(capacity, np.int32)
+        self.free_count = 0
+        """Rows that are nobody's."""
         self.size = 0
-        self.free: list[int] = []
         self.slots = np.full(256, -1, np.int64)
-        self.due: dict[int, list[Ints]] = {}
-        self.soonest: list[int] = []
+        self.waking, self.forgetting = _chains(16, 16), _chains(16, 16)
+        """Who waits for which time."""
+
+    def arrays(self) -> steps.People:
+        return steps.People(*(getattr(self, name) for name in steps.People._fields))
 
     def rows_of(self, keys: Ints, welcome: Callable[[Ints], None]) -> Ints:
         """Their rows; those that are new are welcomed."""
         found = np.empty(len(keys), np.int64)
         kernel.find_rows(self.slots, self.keys, keys, found)
         missing = int((found < 0).sum())
-        if missing > len(self.free):
-            self._make_room(missing)
-            kernel.find_rows(self.slots, self.keys, keys, found)  # whoever was idle is not known any more
-            missing = int((found < 0).sum())
+        if missing > self.free_count:
+            self.make_room(missing, found[found >= 0])
         if missing:
-            rows = np.array(self.free[-missing:][::-1], np.int64)
+            rows = self.free[self.free_count - missing : self.free_count][::-1].astype(np.int64)
             given = kernel.add_rows(self.slots, self.keys, keys, found, rows)
-            del self.free[len(self.free) - given :]
+            self.free_count -= given
             taken = rows[:given]
             self._clear(taken)
             welcome(taken)
@@ -71,27 +78,26 @@ class Individuals:
         self.first[rows] = self.next[rows] = self.before[rows] = self.owner[rows] = -1
         self.is_direct[rows] = False
 
-    def reserve(self, more: int, owners: Ints) -> None:
-        """Makes room for answers of some owners, who stay."""
-        if more > len(self.free):
-            self._make_room(more, owners)
-
-    def begin(self, owners: Ints, anchors: Ints, asked: int) -> Ints:
-        """Rows for answers of some owners, for which there is room."""
-        rows = np.array(self.free[len(self.free) - len(owners) :][::-1], np.int64)
-        del self.free[len(self.free) - len(owners) :]
-        self._clear(rows)
-        self.keys[rows] = self.keys[owners]
-        self.owner[rows], self.anchors[rows], self.asked[rows] = owners, anchors, asked
-        self.static_kinds[rows], self.static_values[rows] = self.static_kinds[owners], self.static_values[owners]
-        kernel.link(rows, owners, self.first, self.next, self.before)
-        return rows
+    def begin(self, owner: int, anchor: int, asked: int) -> int:
+        """A row for an answer of somebody."""
+        if not self.free_count:
+            self.make_room(1, np.array([owner]))
+        self.free_count -= 1
+        row = int(self.free[self.free_count])
+        self._clear(np.array([row]))
+        self.keys[row] = self.keys[owner]
+        self.owner[row], self.anchors[row], self.asked[row] = owner, anchor, asked
+        for each in (self.static_kinds, self.static_values, self.static_numbers):
+            each[row] = each[owner]
+        kernel.link(np.array([row]), np.array([owner]), self.first, self.next, self.before)
+        return row
 
     def end(self, rows: Ints) -> None:
         """Forgets answers."""
         kernel.unlink(rows, self.owner, self.first, self.next, self.before)
         self._clear(rows)
-        self.free += rows.tolist()
+        self.free[self.free_count : self.free_count + len(rows)] = rows
+        self.free_count += len(rows)
 
     def owned(self, owner: int) -> list[int]:
         found = []
@@ -102,45 +108,51 @@ class Individuals:
         return found
 
     @property
+    def of_keys(self) -> Ints:
+        """Who is the individual of a key."""
+        found = self.owner[: self.size] < 0
+        found[self.free[: self.free_count]] = False
+        return found
+
+    @property
     def _idle(self) -> Ints:
         """Of whom nothing is known."""
         some = slice(self.size)
         return (self.shapes[some] == 0) & ~self.is_direct[some] & (self.first[some] < 0) & (self.owner[some] < 0)
 
-    def _make_room(self, more: int, but: Ints | None = None) -> None:
-        """Whoever is idle makes room, but for some."""
+    def make_room(self, more: int, but: Ints) -> None:
+        """Whoever is idle makes room for so many, but for some who are wanted."""
         is_idle = self._idle
-        if but is not None:
-            is_idle[but] = False
-        idle = np.flatnonzero(is_idle).tolist()
-        if len(idle) > max(more, self.size // 2):
-            self.free = idle[::-1]
-        else:
+        is_idle[but] = False
+        idle = np.flatnonzero(is_idle)
+        if len(idle) <= max(more, self.size // 2):
             capacity = len(self.shapes)
             while capacity < self.size + more:
                 capacity *= 2
             if capacity > len(self.shapes):
                 self._grow(capacity)
-            self.free = [*range(capacity - 1, self.size - 1, -1), *idle]
+            idle = np.concatenate([np.arange(self.size, capacity)[::-1], idle])
             self.size = capacity
-        self._rehash()
+        else:
+            idle = idle[::-1]
+        self._are_free(idle)
 
-    def _rehash(self) -> None:
-        used = self.owner[: self.size] < 0
-        used[self.free] = False
+    def _are_free(self, rows: Ints) -> None:
+        self.free[: len(rows)] = rows
+        self.free_count = len(rows)
         slots = 256
         while slots < 3 * self.size:
             slots *= 2
         self.slots = np.full(slots, -1, np.int64)
-        kernel.rehash(self.slots, self.keys, used, self.size)
+        kernel.rehash(self.slots, self.keys, self.of_keys, self.size)
 
     def _grow(self, capacity: int) -> None:
         before = len(self.shapes)
-        for name, old in list(vars(self).items()):
-            if isinstance(old, np.ndarray) and len(old) == before and name != "slots":
-                new = np.zeros((capacity, *old.shape[1:]), old.dtype)
-                new[:before] = old
-                setattr(self, name, new)
+        for name in steps.People._fields:
+            old = getattr(self, name)
+            new = np.zeros((capacity, *old.shape[1:]), old.dtype)
+            new[:before] = old
+            setattr(self, name, new)
         self._clear(slice(before, None))
 
     def widen(self, times: int, values: int) -> None:
@@ -151,83 +163,69 @@ class Individuals:
             more = ((0, 0), (0, values - self.values.shape[1]))
             self.values, self.numbers = np.pad(self.values, more), np.pad(self.numbers, more)
 
-    def give_static(self, row: int, kinds: Sequence[int], values: Sequence[Sequence[int]]) -> None:
+    def give_static(self, row: int, kinds: Sequence[int], values: Sequence[Ints], numbers: Sequence[Ints]) -> None:
         """The static facts of one of them, with their values."""
         most, wide = self.static_values.shape[1:]
         more, wider = max(0, len(kinds) - most), max(0, max(map(len, values), default=0) - wide)
         if more or wider:
             self.static_kinds = np.pad(self.static_kinds, ((0, 0), (0, more)), constant_values=-1)
-            self.static_values = np.pad(self.static_values, ((0, 0), (0, more), (0, wider)))
+            room = ((0, 0), (0, more), (0, wider))
+            self.static_values, self.static_numbers = (
+                np.pad(self.static_values, room),
+                np.pad(self.static_numbers, room),
+            )
         self.static_kinds[row] = -1
         self.static_kinds[row, : len(kinds)] = kinds
-        for place, each in enumerate(values):
+        for place, (each, own) in enumerate(zip(values, numbers, strict=True)):
             self.static_values[row, place, : len(each)] = each
+            self.static_numbers[row, place, : len(own)] = own
 
-    def due_by(self, now: int) -> Ints:
-        """Those that have to be looked at though nothing arrives; those that are over are forgotten."""
-        found = []
-        while self.soonest and self.soonest[0] <= now:
-            time = heapq.heappop(self.soonest)
-            for rows in self.due.pop(time, ()):
-                found.append(rows[self.wakes[rows] == time])
-                over = rows[self.forgets[rows] == time]
-                self.shapes[over] = 0
-                self.forgets[over] = kernel.NEVER
-                if (self.owner[over] >= 0).any():
-                    self.end(np.unique(over[self.owner[over] >= 0]))
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+    def wait_too(self, row: int) -> None:
+        """Sees to it that somebody is looked at, or forgotten, in time."""
+        self.make_waiting_room(1)
+        for name, when in self._waiting:
+            steps.wait_for(getattr(self, name), np.array([row]), when)
 
-    def wake_later(self, rows: Ints) -> None:
-        """Sees to it that they are looked at, or forgotten, in time."""
-        for times in (self.wakes[rows], self.forgets[rows]):
-            some = times != kernel.NEVER
-            if not some.any():
-                continue
-            when, who = times[some], rows[some]
-            if (when == when[0]).all():
-                self._wake_at(int(when[0]), who)
-                continue
-            order = np.argsort(when, kind="stable")
-            when, who = when[order], who[order]
-            edges = np.flatnonzero(np.diff(when)) + 1
-            for time, part in zip(when[np.append(0, edges)].tolist(), np.split(who, edges), strict=True):
-                self._wake_at(time, part)
+    def make_waiting_room(self, more: int) -> None:
+        """Sees to it that so many more can wait."""
+        for name, when in self._waiting:
+            if not steps.has_room_for(getattr(self, name), more):
+                self._wait_again(name, when, more)
 
-    def _wake_at(self, time: int, rows: Ints) -> None:
-        known = self.due.get(time)
-        if known is None:
-            self.due[time] = [rows]
-            heapq.heappush(self.soonest, time)
-        else:
-            known.append(rows)
+    @property
+    def _waiting(self) -> tuple[tuple[str, Ints], ...]:
+        return ("waking", self.wakes), ("forgetting", self.forgets)
+
+    def _wait_again(self, name: str, when: Ints, more: int) -> None:
+        rows = np.flatnonzero(when != kernel.NEVER)
+        chains = _chains(2 * (len(rows) + more), 2 * (len(np.unique(when[rows])) + more))
+        steps.wait_for(chains, rows, when)
+        setattr(self, name, chains)
 
     def forget_idle(self) -> None:
         """Takes those of whom nothing is known out of the hash: their keys may become others'."""
-        self.free = np.flatnonzero(self._idle)[::-1].tolist()
-        self._rehash()
+        self._are_free(np.flatnonzero(self._idle)[::-1])
 
     def next_wake(self) -> int | None:
         """The next time at which somebody has to be looked at."""
-        while self.soonest:
-            time = self.soonest[0]
-            if self._wakes_somebody(time):
-                return time
-            if not any((self.forgets[rows] == time).any() for rows in self.due[time]):
-                heapq.heappop(self.soonest)
-                del self.due[time]
-                continue
-            # Somebody is forgotten then, which nobody has to be woken for.
-            return next((each for each in sorted(self.soonest)[1:] if self._wakes_somebody(each)), None)
-        return None
-
-    def _wakes_somebody(self, time: int) -> bool:
-        return any((self.wakes[rows] == time).any() for rows in self.due[time])
+        found = steps.next_wake(self.wakes, self.waking)
+        return None if found == kernel.NEVER else int(found)
 
     def rescale(self, factor: int) -> None:
         """Counts time in finer parts."""
         self.times *= factor
         self.anchors *= factor
-        for each in (self.wakes, self.forgets):
-            each[each != kernel.NEVER] *= factor
-        self.due = {time * factor: rows for time, rows in self.due.items()}
-        self.soonest = [each * factor for each in self.soonest]
+        for name, when in self._waiting:
+            when[when != kernel.NEVER] *= factor
+            self._wait_again(name, when, 0)
+
+
+def _chains(rows: int, times: int) -> steps.Chains:
+    """Room for so many rows to wait, for so many times."""
+    rows, times = (1 << max(4, (size - 1).bit_length()) for size in (rows, times))
+    waiting = np.zeros(wakes.WAITING_FIELDS, np.int64)
+    waiting[wakes.WAITING_FREE] = wakes.NONE
+    return steps.Chains(
+        np.full(2 * times, wakes.NO_TIME, np.int64), np.zeros(2 * times, np.int32), np.zeros(times, np.int64),
+        np.zeros((rows, 2), np.int32), waiting,
+    )  # fmt: skip

@@ -53,10 +53,11 @@ class Kinds:
         self.static: dict[tuple[str, tuple[Ref, ...]], int] = {}
         self.listening = {name: self._listening(name) for name in grouping.literals}
 
-    def sorted_out(self, arriving: Sequence[tuple[str, Sequence[Ints], Ints]]) -> Any:
-        """Facts by columns as keys, kinds, times and values; `None` if nobody asks for them."""
+    def sorted_out(self, arriving: Sequence[tuple[str, Sequence[Ints], Ints, Ints]]) -> Any:
+        """Facts by columns, with the step of each, as keys, kinds, times, steps and values; `None` if nobody asks for
+        them."""
         parts = []
-        for name, columns, times in arriving:
+        for name, columns, times, steps in arriving:
             listening = self.listening[name]
             code: Any = 0
             size = len(self.grouping.constants) + 1
@@ -74,8 +75,9 @@ class Kinds:
                         given[here, index] = columns[place][here]
             if not wanted.all():
                 kinds, keys, times, given = kinds[wanted], keys[wanted], times[wanted], given[wanted]
+                steps = steps[wanted]
             if len(times):
-                parts.append((keys, kinds, times, given))
+                parts.append((keys, kinds, times, steps, given))
         if not parts:
             return None
         return parts[0] if len(parts) == 1 else tuple(np.concatenate(each) for each in zip(*parts, strict=True))

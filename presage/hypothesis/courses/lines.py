@@ -101,10 +101,10 @@ class Instance:
         )
 
 
-def answers(rows: ToldRows, values: Values, per_unit: int, chances: Chances) -> Iterator[Answer]:
+def answers(rows: ToldRows, values: Values, chances: Chances) -> Iterator[Answer]:
     for outcome, numbers, given, key in zip(
         rows.outcomes.tolist(), rows.vectors.tolist(), rows.values.tolist(), rows.keys.tolist(), strict=True
     ):
-        instance = Instance(numbers, given, key, values, per_unit, chances)
+        instance = Instance(numbers, given, key, values, rows.per_unit, chances)
         for template in rows.steps[outcome].told:
             yield instance.answer(template)

@@ -14,7 +14,6 @@ from presage.hypothesis.courses.describing import Arriving, Described, described
 from presage.hypothesis.courses.individuals import Individuals
 from presage.hypothesis.courses.kinds import Kinds
 from presage.hypothesis.courses.shapes import ArrivingFact, CourseShape
-from presage.hypothesis.courses.touched import Touched, with_static_facts
 from presage.hypothesis.courses.tracing import TracedStep, Tracer, Vector
 from presage.model.terms import Number, number
 
@@ -47,13 +46,16 @@ def groups(people: Individuals, kinds: Kinds, shape: CourseShape, rows: Any, now
     if not people.static_kinds.shape[1]:
         yield Alike(LookKind(shape, (), shape.values), rows, vectors, values)
         return
-    nothing = np.zeros(0, np.int64)
-    nobody = Arriving(nothing, nothing, nothing, np.zeros((0, 1), np.int32))
-    touched, static = with_static_facts(Touched.by_time(rows), nobody, people)
-    numbers = kinds.numbers_of(static.given)
+    is_there = people.static_kinds[rows] >= 0
+    ends = np.cumsum(is_there.sum(axis=1))
+    known, given, numbers = (
+        each[rows][is_there] for each in (people.static_kinds, people.static_values, people.static_numbers)
+    )
+    static = Arriving(known, np.zeros(len(known), np.int64), given, numbers)
     found: dict[tuple[int, ...], list[tuple[int, Described]]] = {}
     for place, row in enumerate(rows.tolist()):
-        what = described(people, kinds, row, shape, static, touched.range(place), numbers)
+        begin = int(ends[place - 1]) if place else 0
+        what = described(people, kinds, row, shape, static, range(begin, int(ends[place])))
         found.setdefault(what.sequence, []).append((place, what))
     for several in found.values():
         places, first = np.array([place for place, _ in several]), several[0][1]

@@ -45,7 +45,9 @@ class Newcomers:
         if facts is None:
             return False
         found = [self.kinds.of_static(*each) for each in facts]
-        self.people.give_static(row, [kind for kind, _ in found], [values for _, values in found])
+        values = [np.array(each, np.int32) for _, each in found]
+        numbers = [self.kinds.numbers_of(each.reshape(-1, 1)).ravel() for each in values]
+        self.people.give_static(row, [kind for kind, _ in found], values, numbers)
         return True
 
     def looked_up_again(self) -> list[int]:
@@ -54,11 +56,9 @@ class Newcomers:
             return []
         self.changes = self.static_facts.statics.changes
         people = self.people
-        keys = people.owner[: people.size] < 0
-        keys[people.free] = False
-        known = np.flatnonzero(keys & ~people.is_direct[: people.size]).tolist()
+        known = np.flatnonzero(people.of_keys & ~people.is_direct[: people.size]).tolist()
         found = [row for row in known if not self._has_looked_up(row)]
         answers = np.flatnonzero(people.owner[: people.size] >= 0)
-        people.static_kinds[answers] = people.static_kinds[people.owner[answers]]
-        people.static_values[answers] = people.static_values[people.owner[answers]]
+        for each in (people.static_kinds, people.static_values, people.static_numbers):
+            each[answers] = each[people.owner[answers]]
         return found

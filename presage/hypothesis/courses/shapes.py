@@ -91,7 +91,7 @@ class ArrivingFact(NamedTuple):
 
 @dataclass(slots=True)
 class ToldRows:
-    """What is told of individuals: by which outcome, of what it was made, and their keys."""
+    """What is told of individuals: by which outcome, of what it was made, their keys, and when."""
 
     steps: Sequence[Any]
     """The outcomes, by their numbers."""
@@ -99,22 +99,43 @@ class ToldRows:
     vectors: Any
     values: Any
     keys: Any
+    now: Any
+    per_unit: int
+    """Times are counted in so many parts of a unit."""
     size: int
+    """How many lines there are."""
 
     def __len__(self) -> int:
         return self.size
 
+    def chosen(self, some: Any) -> ToldRows:
+        outcomes = self.outcomes[some]
+        return ToldRows(
+            self.steps, outcomes, self.vectors[some], self.values[some], self.keys[some], self.now[some],
+            self.per_unit, count_lines(self.steps, outcomes),
+        )  # fmt: skip
 
-def together(steps: Sequence[Any], parts: Sequence[tuple[Any, Any, Any, Any]], width: int) -> ToldRows:
-    """Outcomes, vectors, values and keys of several parts as one."""
+    def at(self, now: Any) -> ToldRows:
+        """What is told at a time."""
+        return self.chosen(self.now == now * self.per_unit)
+
+
+def count_lines(steps: Sequence[Any], outcomes: Any) -> int:
+    found, often = np.unique(outcomes, return_counts=True)
+    return sum(count * len(steps[each].told) for each, count in zip(found.tolist(), often.tolist(), strict=True))
+
+
+def together(
+    steps: Sequence[Any], parts: Sequence[tuple[Any, Any, Any, Any]], width: int, now: int, per_unit: int
+) -> ToldRows:
+    """Outcomes, vectors, values and keys of several parts as one, told at one time."""
     parts = [part for part in parts if len(part[0])]
     if not parts:
-        nothing = np.zeros((0, 0), np.int64)
-        return ToldRows(steps, np.zeros(0, np.int64), nothing, nothing, np.zeros((0, width), np.int32), 0)
+        rows, column = np.zeros((0, 0), np.int64), np.zeros(0, np.int64)
+        return ToldRows(steps, column, rows, rows, np.zeros((0, width), np.int32), column, per_unit, 0)
     outcomes, vectors, values, keys = (_stacked([part[place] for part in parts]) for place in range(4))
-    tells = {each: len(steps[each].told) for each in np.unique(outcomes).tolist()}
-    size = sum(count * int((outcomes == each).sum()) for each, count in tells.items())
-    return ToldRows(steps, outcomes, vectors, values, keys, size)
+    when = np.full(len(outcomes), now, np.int64)
+    return ToldRows(steps, outcomes, vectors, values, keys, when, per_unit, count_lines(steps, outcomes))
 
 
 def _stacked(arrays: Sequence[Any]) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from presage.answers import show_answer_atom
 from presage.hypothesis.courses.chances import Chance, Chances
-from presage.hypothesis.courses.shapes import Ref
+from presage.hypothesis.courses.shapes import Ref, ToldRows
 from presage.hypothesis.courses.symbolic import Sum
 from presage.hypothesis.courses.tracing import Template
 from presage.model.printer import show_number
@@ -57,12 +57,10 @@ def _plain(value: Any) -> str:
 class OutcomeColumns:
     """The individuals of which one outcome is told."""
 
-    def __init__(
-        self, vectors: Any, given: Any, keys: Any, names: ConstantTexts, per_unit: int, chances: Chances
-    ) -> None:
-        self.vectors, self.given, self.keys, self.names, self.per_unit = vectors, given, keys, names, per_unit
-        self.chances = chances
-        self.size = len(keys)
+    def __init__(self, rows: ToldRows, names: ConstantTexts, chances: Chances) -> None:
+        self.vectors, self.given, self.keys, self.per_unit = rows.vectors, rows.values, rows.keys, rows.per_unit
+        self.names, self.chances = names, chances
+        self.size = len(rows.keys)
 
     def table(self, template: Template, schema: Any) -> Any:
         import pyarrow as pa
