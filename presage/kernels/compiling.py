@@ -52,10 +52,15 @@ class Kernel:
     """A function that is run by Python until there is enough to do, and compiled from then on."""
 
     def __init__(
-        self, function: FunctionType, inline: bool = False, signature: Callable[[], Any] | None = None
+        self,
+        function: FunctionType,
+        inline: bool = False,
+        signature: Callable[[], Any] | None = None,
+        counts: bool = True,
     ) -> None:
         self.function = function
         self._inline = inline
+        self._counts = counts
         self._signature = signature
         self._compiled: Any = None
         self.__doc__ = function.__doc__
@@ -98,6 +103,8 @@ class Kernel:
                 copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
                 copy.__qualname__ = function.__qualname__
                 asked: dict[str, Any] = {"cache": True, "inline": "always" if self._inline else "never"}
+                if not self._counts:
+                    asked["_nrt"] = False
                 if self._signature is not None:
                     asked["signature_or_function"] = self._signature()
                 self._compiled = numba.njit(**asked)(copy)
@@ -135,6 +142,12 @@ def kernel(function: Any) -> Kernel:
 def inlined(function: Any) -> Kernel:
     """A kernel that becomes part of those that call it."""
     return Kernel(function, inline=True)
+
+
+def uncounted(function: Any) -> Kernel:
+    """A kernel that makes no arrays, and so need not count who uses those it is given: where many are parts of tuples,
+    counting takes ten times as long as what is done with them."""
+    return Kernel(function, counts=False)
 
 
 def typed(signature: Callable[[], Any]) -> Callable[[Any], Kernel]:

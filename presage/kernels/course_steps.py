@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from presage.kernels.compiling import kernel
+from presage.kernels.compiling import uncounted
 from presage.kernels.courses import (
     ANCHORS,
     BEGINS,
@@ -102,7 +102,7 @@ class Chains(NamedTuple):
 
 class Room(NamedTuple):
     """Of one step: who is touched, with where the arrivals of each begin and end, which outcome it has and of what
-    that was made; and the arrivals, static facts among them."""
+    that was made; the arrivals, static facts among them; and a transition."""
 
     rows: Any
     begins: Any
@@ -114,6 +114,7 @@ class Room(NamedTuple):
     times: Any
     given: Any
     numbers: Any
+    sequence: Any
 
 
 class Telling(NamedTuple):
@@ -126,7 +127,7 @@ class Telling(NamedTuple):
     now: Any
 
 
-@kernel
+@uncounted
 def walk(coming, people, known, wakes, forgets, room, told, stands, until, by_itself, beside, always, most, splits):  # type: ignore[no-untyped-def]
     """Takes the steps at which something arrives and, where `by_itself`, those at which somebody has to be looked at,
     up to a time. It stops after each step at the time `beside`, at which facts come for those who go by themselves,
@@ -163,7 +164,7 @@ def walk(coming, people, known, wakes, forgets, room, told, stands, until, by_it
             return BESIDE
 
 
-@kernel
+@uncounted
 def next_wake(when, chains):  # type: ignore[no-untyped-def]
     """The next time at which somebody has to be looked at; times at which nobody has any more are forgotten."""
     while chains.waiting[WAITING_TIMES] > 0:
@@ -177,7 +178,7 @@ def next_wake(when, chains):  # type: ignore[no-untyped-def]
     return NEVER
 
 
-@kernel
+@uncounted
 def _first_link(chains, time):  # type: ignore[no-untyped-def]
     mask = len(chains.times) - 1
     at = np.int64(scatter(np.uint64(time)) & np.uint64(mask))
@@ -188,7 +189,7 @@ def _first_link(chains, time):  # type: ignore[no-untyped-def]
     return np.int64(chains.heads[at])
 
 
-@kernel
+@uncounted
 def _let_go(chains):  # type: ignore[no-untyped-def]
     """Forgets the earliest time, and that somebody waits for it."""
     link = take_earliest(chains.times, chains.heads, chains.heap, chains.waiting)
@@ -199,20 +200,20 @@ def _let_go(chains):  # type: ignore[no-untyped-def]
         link = after
 
 
-@kernel
+@uncounted
 def _end_waiting(chains, now):  # type: ignore[no-untyped-def]
     if chains.waiting[WAITING_TIMES] > 0 and chains.heap[0] == now:
         _let_go(chains)
 
 
-@kernel
+@uncounted
 def has_room_for(chains, count):  # type: ignore[no-untyped-def]
     """Whether so many more may wait."""
     more_times = chains.waiting[WAITING_TIMES] + count <= len(chains.heap)
     return more_times and chains.waiting[WAITING_LINKS] + count <= len(chains.links)
 
 
-@kernel
+@uncounted
 def wait_for(chains, rows, when):  # type: ignore[no-untyped-def]
     """Lets rows wait, each for its time; there must be room."""
     for place in range(len(rows)):
@@ -220,7 +221,7 @@ def wait_for(chains, rows, when):  # type: ignore[no-untyped-def]
             wait(chains.times, chains.heads, chains.heap, chains.links, chains.waiting, rows[place], when[rows[place]])
 
 
-@kernel
+@uncounted
 def _are_together(when, chains, now):  # type: ignore[no-untyped-def]
     """Who had to be looked at before is looked at now; whether there was room for that."""
     while chains.waiting[WAITING_TIMES] > 0 and chains.heap[0] < now:
@@ -239,7 +240,7 @@ def _are_together(when, chains, now):  # type: ignore[no-untyped-def]
     return True
 
 
-@kernel
+@uncounted
 def _forget_over(people, chains, stands, now):  # type: ignore[no-untyped-def]
     """Forgets those that are over by now."""
     while chains.waiting[WAITING_TIMES] > 0 and chains.heap[0] <= now:
@@ -256,7 +257,7 @@ def _forget_over(people, chains, stands, now):  # type: ignore[no-untyped-def]
         _let_go(chains)
 
 
-@kernel
+@uncounted
 def _end(people, stands, row):  # type: ignore[no-untyped-def]
     """Forgets an answer; its row is nobody's then."""
     before, after = people.before[row], people.next[row]
@@ -271,7 +272,7 @@ def _end(people, stands, row):  # type: ignore[no-untyped-def]
     stands[FREE] += 1
 
 
-@kernel
+@uncounted
 def _clear(people, row):  # type: ignore[no-untyped-def]
     people.shapes[row] = 0
     people.wakes[row] = people.forgets[row] = NEVER
@@ -279,7 +280,7 @@ def _clear(people, row):  # type: ignore[no-untyped-def]
     people.is_direct[row] = False
 
 
-@kernel
+@uncounted
 def _gather(coming, people, known, wakes, room, stands, first, last, now, most):  # type: ignore[no-untyped-def]
     """Whoever something happens to, and what arrives for each: facts in an order, then the static facts it has."""
     stands[MARK] += 1
@@ -357,7 +358,7 @@ def _gather(coming, people, known, wakes, room, stands, first, last, now, most):
     return DONE, count, has_direct
 
 
-@kernel
+@uncounted
 def _add_static(people, room, row, used):  # type: ignore[no-untyped-def]
     """The static facts of somebody arrive; how many arrivals there are then."""
     for place in range(people.static_kinds.shape[1]):
@@ -371,7 +372,7 @@ def _add_static(people, room, row, used):  # type: ignore[no-untyped-def]
     return used
 
 
-@kernel
+@uncounted
 def _insert(coming, room, begin, end, fact):  # type: ignore[no-untyped-def]
     """Puts a fact among those that arrive with it for somebody: by kind, time and values."""
     kind, time = coming.kinds[fact], coming.times[fact]
@@ -399,11 +400,10 @@ def _insert(coming, room, begin, end, fact):  # type: ignore[no-untyped-def]
         room.numbers[at, column] = coming.numbers[fact, column]
 
 
-@kernel
+@uncounted
 def _look(people, known, room, stands, count, now, splits):  # type: ignore[no-untyped-def]
     """Which outcome everybody's step has."""
     then = stands[THEN]
-    sequence = np.empty(1024, np.int64)
     for place in range(count):
         row, begin, end = room.rows[place], room.begins[place], room.ends[place]
         shape = people.shapes[row]
@@ -415,7 +415,7 @@ def _look(people, known, room, stands, count, now, splits):  # type: ignore[no-u
             row, room.kinds, room.times, room.given, room.numbers, begin, end,
             known.payloads, people.shapes, people.times, people.values, people.numbers, people.keys,
             known.shape_times, known.shape_values, known.slots, known.transitions, known.sequences,
-            known.outcomes, known.programs, then, now, room.vectors[place], room.brought[place], sequence,
+            known.outcomes, known.programs, then, now, room.vectors[place], room.brought[place], room.sequence,
         )  # fmt: skip
         if outcome < 0:
             stands[PLACE] = place
@@ -432,7 +432,7 @@ def _look(people, known, room, stands, count, now, splits):  # type: ignore[no-u
     return DONE
 
 
-@kernel
+@uncounted
 def _hidden(people, known, room, owner, outcome, place):  # type: ignore[no-untyped-def]
     """Which of the answers that somebody's outcome speaks of go on by themselves, as bits: they know better."""
     position = known.outcomes[outcome, ANCHORS]
@@ -451,7 +451,7 @@ def _hidden(people, known, room, owner, outcome, place):  # type: ignore[no-unty
     return bits
 
 
-@kernel
+@uncounted
 def variant_of(variants, outcome, bits):  # type: ignore[no-untyped-def]
     """The outcome without some of its answers, if it is known."""
     mask = len(variants) - 1
@@ -463,7 +463,7 @@ def variant_of(variants, outcome, bits):  # type: ignore[no-untyped-def]
     return np.int64(NO_VARIANT)
 
 
-@kernel
+@uncounted
 def add_variant(variants, outcome, bits, variant):  # type: ignore[no-untyped-def]
     mask = len(variants) - 1
     at = np.int64(scatter(np.uint64(outcome) ^ scatter(np.uint64(bits))) & np.uint64(mask))
@@ -472,7 +472,7 @@ def add_variant(variants, outcome, bits, variant):  # type: ignore[no-untyped-de
     variants[at, 0], variants[at, 1], variants[at, 2] = outcome, bits, variant
 
 
-@kernel
+@uncounted
 def _find_room(known, wakes, forgets, room, told, stands, count):  # type: ignore[no-untyped-def]
     """Whether there is room for what comes of a step."""
     tells = 0
@@ -493,7 +493,7 @@ def _find_room(known, wakes, forgets, room, told, stands, count):  # type: ignor
     return DONE
 
 
-@kernel
+@uncounted
 def _take(people, known, wakes, forgets, room, told, stands, count):  # type: ignore[no-untyped-def]
     """Takes a step."""
     programs = known.programs
@@ -535,14 +535,14 @@ def _take(people, known, wakes, forgets, room, told, stands, count):  # type: ig
             _end(people, stands, row)
 
 
-@kernel
+@uncounted
 def _will_wait(when, chains, row, time, now):  # type: ignore[no-untyped-def]
     if time != NEVER and (when[row] != time or time <= now):
         wait(chains.times, chains.heads, chains.heap, chains.links, chains.waiting, row, time)
     when[row] = time
 
 
-@kernel
+@uncounted
 def _begin(people, known, wakes, forgets, stands, owner, position, vector, brought):  # type: ignore[no-untyped-def]
     """Answers of somebody begin to go on by themselves."""
     programs = known.programs

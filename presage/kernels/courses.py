@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from presage.kernels.compiling import inlined, kernel
+from presage.kernels.compiling import inlined, kernel, uncounted
 from presage.kernels.hashing import EMPTY, scatter
 
 # What `found` says of an individual that took no step, because it needs one that is not known yet.
@@ -91,7 +91,7 @@ def add_rows(slots, keys, wanted, found, rows):  # type: ignore[no-untyped-def]
     return given
 
 
-@kernel
+@uncounted
 def moment(programs, position, vector):  # type: ignore[no-untyped-def]
     """A moment of an outcome: never, fixed, or so much later than one of the numbers it was made of."""
     if programs[position] < 0:
@@ -101,7 +101,7 @@ def moment(programs, position, vector):  # type: ignore[no-untyped-def]
     return programs[position + 1] + vector[programs[position + 2]]
 
 
-@kernel
+@uncounted
 def outcome_of(  # type: ignore[no-untyped-def]
     row,
     kinds,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from presage.kernels.compiling import inlined, kernel
+from presage.kernels.compiling import inlined, uncounted
 from presage.kernels.hashing import scatter
 
 WAITING_TIMES, WAITING_LINKS, WAITING_FREE, WAITING_FIELDS = range(4)
@@ -33,7 +33,7 @@ def has_room(heap, links, waiting):  # type: ignore[no-untyped-def]
     return waiting[WAITING_TIMES] < len(heap) and (waiting[WAITING_FREE] != NONE or waiting[WAITING_LINKS] < len(links))
 
 
-@kernel
+@uncounted
 def wait(times, heads, heap, links, waiting, row, time):  # type: ignore[no-untyped-def]
     """Lets a row wait for a time; there must be room."""
     mask = len(times) - 1
@@ -61,7 +61,7 @@ def wait(times, heads, heap, links, waiting, row, time):  # type: ignore[no-unty
     heads[at] = link
 
 
-@kernel
+@uncounted
 def take_earliest(times, heads, heap, waiting):  # type: ignore[no-untyped-def]
     """Takes the earliest time out; gives the first link of its chain, which the caller gives back."""
     time = heap[0]

@@ -9,6 +9,9 @@ import numpy as np
 from presage.hypothesis.courses.individuals import Individuals
 from presage.kernels import course_steps as steps
 
+LONGEST = 1024
+"""Of a transition: a shape, and some arrivals with their values."""
+
 
 class Rooms:
     def __init__(self, people: Individuals) -> None:
@@ -28,7 +31,7 @@ class Rooms:
         return steps.Room(
             rows, begins, ends, found, np.zeros((size, wide), np.int64), np.zeros((size, values), np.int32),
             np.zeros(arriving, np.int64), np.zeros(arriving, np.int64),
-            np.zeros((arriving, given), np.int32), np.zeros((arriving, given), np.int64),
+            np.zeros((arriving, given), np.int32), np.zeros((arriving, given), np.int64), np.zeros(LONGEST, np.int64),
         )  # fmt: skip
 
     def _widths(self, given: int) -> tuple[int, int]:
