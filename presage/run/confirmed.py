@@ -136,6 +136,18 @@ class Confirming:
         steps: list[Number] = passage.steps.tolist()
         return self._answers(advance_through(self.engine, steps, coming), steps, end)
 
+    @property
+    def may_follow(self) -> bool:
+        """Whether what is in memory does not hang on how a stream is cut into steps."""
+        return not self.engine.inventor.is_needed
+
+    def follow(self, passage: Passage) -> None:
+        """Takes a passage of which nobody is told what is entailed, as one step."""
+        columns: dict[str, Any] = {}
+        for table, _ in passage.parts:
+            self._add_table(columns, table)
+        self.engine.advance(passage.until, columns)
+
     def answers(self, new: dict[str, Delta], now: Number) -> Answers:
         """The answers of a step: counted now, made when they are looked at."""
         at_once = {name: Additions(np.zeros(len(delta), np.int32), delta) for name, delta in new.items()}

@@ -31,7 +31,7 @@ def takes_passages(engine: StratifiedEngine) -> bool:
     supposing = engine.supposing
     if engine._only_confirmed or not isinstance(supposing, PassageEngine) or not supposing.takes_passages:
         return False
-    return confirming is None or confirming.takes_passages
+    return confirming is None or confirming.may_follow
 
 
 def through(engine: StratifiedEngine, passage: Passage, end: Number | None = None) -> Answers | None:
@@ -40,11 +40,13 @@ def through(engine: StratifiedEngine, passage: Passage, end: Number | None = Non
     if not takes_passages(engine) or not isinstance(passage.until, int) or not are_countable(engine, passage):
         return None
     kept = in_time(engine, passage)
-    found = engine.supposing.through(kept) if isinstance(engine.supposing, PassageEngine) else None
-    if not engine._behind and engine._confirming is not None:
-        entailed = engine._confirming.through(kept, end)
-        found = entailed if found is None else found
-    assert found is not None
+    if isinstance(engine.supposing, PassageEngine):
+        found = engine.supposing.through(kept)
+        if not engine._behind and engine._confirming is not None:
+            engine._confirming.follow(kept)
+    else:
+        assert engine._confirming is not None
+        found = engine._confirming.through(kept, end)
     engine.now = passage.until
     return found
 
