@@ -319,19 +319,23 @@ CLASSES = (
 def ours(each: Class, stream: list[Step], rounds: tuple[int, ...] = (0, 2_000, 4_000)) -> tuple[int, float]:
     """How many changes there are, and how long it takes to find them, once the program's courses are known: at the
     beginning of time, and far from it. Nothing of one round is open in the next."""
-    tables = [{name: pyarrow.table(columns) for name, columns in step.items()} for step in stream]
+    columns: dict[str, list[Any]] = {}
+    for step in stream:
+        for name, arriving in step.items():
+            columns.setdefault(name, []).append(pyarrow.table(arriving))
+    tables = {name: pyarrow.concat_tables(parts) for name, parts in columns.items()}
     reasoner = presage.Reasoner(presage.parse(each.program), each.static(), emit="changes")
     found = 0, 0.0
     for later in rounds:
         if later:
             reasoner.push([], later - 1)
-        moved = [{name: _moved(table, later) for name, table in step.items()} for step in tables]
-        found = timed(partial(_pushed, reasoner, moved, later))
+        moved = {name: _moved(table, later) for name, table in tables.items()}
+        found = timed(partial(_run, reasoner, moved, later + len(stream) - 1))
     return found
 
 
-def _pushed(reasoner: presage.Reasoner, steps: list[dict[str, Any]], first: int) -> int:
-    return sum(len(reasoner.push(step, first + now)) for now, step in enumerate(steps))
+def _run(reasoner: presage.Reasoner, tables: dict[str, Any], until: int) -> int:
+    return len(reasoner.run(tables, until))
 
 
 def _moved(table: Any, later: int) -> Any:

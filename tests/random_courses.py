@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,8 +19,16 @@ class Case:
     static: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
 
 
-def make_case(seed: int, individuals: int = 5, dense: bool = False, tables: bool = False, rates: bool = False) -> Case:
-    """With `tables`, static facts are asked for; with `rates`, it is known how likely facts are."""
+def make_case(
+    seed: int,
+    individuals: int = 5,
+    dense: bool = False,
+    tables: bool = False,
+    rates: bool = False,
+    repeated: bool = False,
+) -> Case:
+    """With `tables`, static facts are asked for; with `rates`, it is known how likely facts are; with `repeated` one
+    input is asked for several times."""
     dice = random.Random(seed)
     delays = {name: dice.choice((0, 0, 1, 2)) for name in ("p", "r", "s")}
     lines = [f"timeline {'dense' if dense else 'discrete'}."]
@@ -60,6 +69,8 @@ def make_case(seed: int, individuals: int = 5, dense: bool = False, tables: bool
         return f"p(X) {dice.choice(('since', 'until'))}{bounds()} r(X)"
 
     def rule() -> str:
+        if repeated:
+            return repeated_rule()
         if dice.random() < 0.3:
             away = dice.randint(1, 5)
             last = dice.choice(("", ", p(X)@T+1", ", not r(X)@U", ", r(X)@U+1"))
@@ -72,7 +83,22 @@ def make_case(seed: int, individuals: int = 5, dense: bool = False, tables: bool
             parts = [f"({each})@T" if not each.startswith("V ") else each for each in parts]
         return f"{head} :- {', '.join(parts)}."
 
-    lines += [rule() for _ in range(dice.choice((1, 1, 2)))]
+    def repeated_rule() -> str:
+        """One input several times, with values that differ."""
+        count = dice.choice((2, 2, 3))
+        times, values = "TUW"[:count], "VAB"[:count]
+        parts = [f"s(X, {value})@{time}" for time, value in zip(times, values, strict=True)]
+        for first, second in itertools.pairwise(times):
+            parts.append(f"{first} {dice.choice(('<', '<='))} {second}")
+        parts.append(f"{times[-1]} <= T + {dice.choice((1, 3, 5, 10))}")
+        for first, second in itertools.pairwise(values):
+            if dice.random() < 0.8:
+                parts.append(f"{first} {dice.choice(('!=', '!=', '<', '='))} {second}")
+        if count == 3 and dice.random() < 0.6:
+            parts.append("V != B")
+        return f"q(X)@{dice.choice('TTTU')} :- {', '.join(parts)}."
+
+    lines += [rule() for _ in range(1 if repeated else dice.choice((1, 1, 2)))]
     lines.append("query q(X).")
     steps: list[tuple[Any, list[Fact]]] = []
     arriving: dict[Any, list[Fact]] = {}

@@ -407,8 +407,9 @@ def _look(people, known, room, stands, count, now, splits):  # type: ignore[no-u
     for place in range(count):
         row, begin, end = room.rows[place], room.begins[place], room.ends[place]
         shape = people.shapes[row]
-        wide = known.shape_times[shape] + known.shape_values[shape] + 2 + (end - begin) * (1 + room.given.shape[1])
-        if wide > room.vectors.shape[1]:
+        own, width = known.shape_values[shape], room.given.shape[1]
+        wide = known.shape_times[shape] + own + 2 + (end - begin) * (1 + width)
+        if wide > room.vectors.shape[1] or own + (end - begin) * width > room.brought.shape[1]:
             stands[NEEDED] = 0
             return ROOM_FULL
         outcome = outcome_of(

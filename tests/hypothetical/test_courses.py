@@ -129,7 +129,7 @@ class Apart(Many):
         return may_split(engine, FEW + 1)
 
 
-@pytest.mark.parametrize("seed", [*SEEDS, 389])
+@pytest.mark.parametrize("seed", [*SEEDS, 297, 389])
 def test_answers_go_on_by_themselves(seed: int) -> None:
     compare(make_case(seed), 22, random.Random(seed), Apart)
 
@@ -137,6 +137,12 @@ def test_answers_go_on_by_themselves(seed: int) -> None:
 @pytest.mark.parametrize("seed", list(SEEDS)[::2])
 def test_answers_go_on_by_themselves_on_dense_time(seed: int) -> None:
     compare(make_case(seed, individuals=3, dense=True), 18, None, Apart)
+
+
+@pytest.mark.parametrize("seed", list(SEEDS)[::2])
+@pytest.mark.parametrize("kind", [Many, Apart])
+def test_one_input_asked_for_several_times(seed: int, kind: type[CourseSupposing]) -> None:
+    compare(make_case(seed, individuals=3, repeated=True), 22, random.Random(seed), kind)
 
 
 def test_a_key_may_have_any_number_of_answers() -> None:

@@ -14,13 +14,15 @@ came twice or evidence came in another order, the answer knows itself, and bette
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from presage.hypothesis.courses.superfluous import forget_superfluous, is_single
 from presage.hypothesis.ranges.engine import Key, Ranges
 from presage.hypothesis.ranges.pieces import Evidence
 from presage.hypothesis.ranges.told import Standing, Told, beyond, inside
-from presage.patterns.zoned import RangePattern
+from presage.model.terms import number
+from presage.patterns.zoned import Need, RangePattern
 from presage.time.zones import ANSWER
 
 FEW = 8
@@ -40,14 +42,23 @@ def may_split(engine: Ranges, farthest: Any) -> bool:
 
 
 def _is_fit(pattern: RangePattern) -> bool:
-    """Stretches that facts fill together are cut by all of them, whatever answer they speak for; and one fact can be
-    in the place of another."""
+    """Stretches that facts fill together are cut by all of them, whatever answer they speak for; and one fact that is
+    two premises of an answer takes the place of two."""
     premises = pattern.premises
     return (
         any(each.low.base == ANSWER for each in premises)
         and not any(each.throughout for each in premises)
-        and len({each.predicate for each in premises}) == len(premises)
+        and not any(_may_be_one(pattern, *both) for both in combinations(premises, 2))
     )
+
+
+def _may_be_one(pattern: RangePattern, first: Need, second: Need) -> bool:
+    """Whether one fact can be both of two premises of the same answer."""
+    if first.predicate != second.predicate:
+        return False
+    apart = number(second.low.offset - first.low.offset)
+    base, other = first.low.base, second.low.base
+    return not pattern.zone.within([(base, other, (apart, 0)), (other, base, (-apart, 0))]).empty
 
 
 def hears(engine: Ranges, key: Key) -> tuple[str, ...]:
