@@ -181,6 +181,25 @@ def test_an_answer_in_full(turbines: Watched, visit: Any) -> None:
     person.picture("failed")
 
 
+def test_what_if_a_missing_premise_came(two_queries: Watched, visit: Any) -> None:
+    person = visit(two_queries, viewport=TALL)
+    page = person.page
+    person.steps(2)
+    person.lane("hot(wt25)@2").locator(".label").click()
+    told, field = page.locator(".would"), page.locator(".what-if textarea")
+    page.get_by_role("button", name="temp(wt25, high)@2", exact=True).click()
+    expect(told).to_contain_text("confirmed hot(wt25)@2")
+    field.fill("")
+    person.click("Say what would be")
+    expect(told).to_contain_text("Write facts with their times")
+    # What must stay away is asked about as if it came.
+    person.lane("alarm(wt25)@2").locator(".label").click()
+    page.get_by_role("button", name="not ack(wt25)@1", exact=True).click()
+    expect(field).to_have_value("ack(wt25)@1")
+    expect(told).to_contain_text("alarm(wt25)@2")
+    person.picture("what-if")
+
+
 def test_looking_back(turbines: Watched, visit: Any) -> None:
     person = visit(turbines)
     person.steps(5)

@@ -174,6 +174,17 @@ export function readTime(written, near = 0) {
   return /^\d{4}-\d\d-\d\d/.test(text) ? timeNumber(`${text.slice(0, 10)}T${(text.slice(11, 19) || "00:00:00").padEnd(8, ":00")}Z`) : null;
 }
 
+// A premise as a fact that might come now: what must stay away as if it came, one of what is counted, and at a time of
+// its own: where that is open, now; of a stretch, the first time of it that is not over. `ground`: no value is left open.
+export function supposed(text, now) {
+  const bare = text.replace(/^not /, "");
+  const [what, when] = splitFact(bare.slice(counted(bare) ? counted(bare).length + 4 : 0));
+  const { from, to, open, stretch } = timeOfFact(text);
+  let time = showWritten(when);
+  if (stretch || open) time = showTime(Math.min(Math.max(from ?? now, now), to ?? Infinity));
+  return { text: `${what}@${time}`, ground: !/\b[A-Z_]\w*/.test(what.replace(/"(?:[^"\\]|\\.)*"/g, "")) };
+}
+
 // A fact as people type it, with its time as a number.
 export function readFact(written, near = 0) {
   const [what, when] = splitFact(written.trim());

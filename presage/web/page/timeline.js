@@ -221,9 +221,10 @@ export class Timeline {
 
   // A lane whose marks are out of sight says where they are.
   pointTo(lane) {
-    const { low, high, grows } = geometry(lane.item.row);
+    const { low, high, start, grows } = geometry(lane.item.row);
     const { from, to } = this.view();
-    const off = low === null ? "" : high < from && !grows ? `‹ ${showTime(low)}` : low > to ? `${showTime(low)} ›` : "";
+    const time = showTime(start ?? low);
+    const off = low === null ? "" : high < from && !grows ? `‹ ${time}` : low > to ? `${time} ›` : "";
     if (lane.off === off) return;
     lane.off = off;
     lane.pointer.textContent = off;
