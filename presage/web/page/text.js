@@ -220,11 +220,11 @@ export const showConfidence = (value) => (value === null || value === undefined 
 
 // What stands about an answer, in a sentence.
 export function describe(row) {
-  const parts = [row.answer, row.status];
+  const parts = [showFact(row.answer), row.status];
   if (row.status === "possible") {
     parts.push(`${row.because.length} of ${row.because.length + row.needs.length} premises arrived`);
-    if (row.needs.length) parts.push(`needs ${(row.needs.length < 6 ? row.needs : inSeries(row.needs)).join(", ")}`);
-    if (row.decided_by !== null) parts.push(`decided by ${row.decided_by}`);
+    if (row.needs.length) parts.push(`needs ${inSeries(row.needs).join(", ")}`);
+    if (row.decided_by !== null) parts.push(`decided by ${showTime(timeNumber(row.decided_by)) || row.decided_by}`);
     if (row.confidence !== null) parts.push(`confidence ${showConfidence(row.confidence)}`);
     if (row.ways > 1) parts.push(`${row.ways} ways`);
   }

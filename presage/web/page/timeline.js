@@ -2,7 +2,7 @@
 
 import { deadlineMark, factMark, glyph, rangeMark, statusShape, stretchMark, svg } from "./marks.js";
 import { geometry, startOf } from "./model.js";
-import { STATUSES, cutName, describe, element, niceStep, setExtent, showBriefly, showTime, showWritten, splitFact } from "./text.js";
+import { STATUSES, cutName, describe, element, niceStep, setExtent, showBriefly, showFact, showTime, showWritten, splitFact } from "./text.js";
 
 const SPARE = 4; // lanes drawn beyond the edges, so that scrolling finds them there
 const NOW_AT = 0.62; // where now is while it is followed, as a share of the width
@@ -315,7 +315,7 @@ export class Timeline {
     const [what, when] = splitFact(row.answer);
     const time = element("span", { class: when.length > 8 ? "when long" : "when", text: when === "" ? "" : `@${showWritten(when)}` });
     button.replaceChildren(glyph(row.status, tone), element("span", { class: "name" }, ...cutName(what)), time);
-    button.title = row.answer;
+    button.title = showFact(row.answer);
     button.setAttribute("aria-label", describe(row));
     lane.growing = [];
     drawing.replaceChildren(...this.marks(row, lane));
