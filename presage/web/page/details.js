@@ -2,7 +2,7 @@
 
 import { highlighted } from "./highlight.js";
 import { glyph } from "./marks.js";
-import { element, inSeries, isAbsence, series, showConfidence, showFact, showSentence, showTime, supposed, timeNumber, withCode } from "./text.js";
+import { element, inSeries, isAbsence, series, showConfidence, showFact, showSentence, showTime, splitFact, supposed, timeNumber, withCode } from "./text.js";
 
 const MOST_LISTED = 200;
 const LEVELS_OPEN = 3;
@@ -30,14 +30,15 @@ function pairs(entries) {
 const BOUND = /^([A-Z_]\w*) (<|<=|>|>=) (-?\d\S*)$/;
 const WITHIN = { "<": "≤", "<=": "<", ">": "≤", ">=": "<" }; // what a bound that must not be leaves
 
-// What `unless` leaves of open times and values, as people write it: 7 < T ≤ 8.
-function between(unless) {
+// What `unless` leaves of open times and values, as people write it: 7 < T ≤ 8. Times stand behind an @ somewhere.
+function between({ unless, because, needs }, answer) {
+  const times = new Set([answer, ...because, ...needs].flatMap((text) => splitFact(text)[1].match(/[A-Z_]\w*/g) ?? []));
   const known = new Map();
   for (const text of unless) {
     const found = BOUND.exec(text);
     if (!found) continue;
     const [, name, sign, value] = found;
-    const shown = time(value) ?? value;
+    const shown = (times.has(name) && time(value)) || value;
     const range = known.get(name) ?? { low: "", high: "" };
     if (sign.startsWith("<")) range.low = { text: `${shown} ${WITHIN[sign]} `, value: shown, closed: sign === "<" };
     else range.high = { text: ` ${WITHIN[sign]} ${shown}`, value: shown, closed: sign === ">" };
@@ -53,11 +54,11 @@ function missing(texts, onMissing) {
   return texts.length ? [element("ul", {}, ...series(texts).map((each) => element("li", {}, element("button", { type: "button", class: "missing", text: inSeries(each)[0], title: "What if this came?", onclick: () => onMissing(each) }))))] : [];
 }
 
-function way(given, needed, onMissing = null) {
+function way(given, needed, answer, onMissing = null) {
   return pairs([
     ["because", facts(given.because)],
     [needed, missing(given.needs, onMissing)],
-    ["where", between(given.unless)],
+    ["where", between(given, answer)],
     ["unless", given.unless.filter((text) => !BOUND.test(text)).map(showSentence)],
     ["decided by", time(given.decided_by)],
     ["confidence", showConfidence(given.confidence)],
@@ -189,6 +190,7 @@ function saidLine({ status, answer, tone, needs }) {
 export function answerDetails({ line, query, proof, no_proof: noProof, rules: found, rules_are_certain: certain, was, failed, why }, { tone = "", means = "", now = null, onSuppose = null, onShow = null } = {}) {
   const made = [element("h2", { text: showFact(line.answer), title: line.answer }), statusLine(line.status, `since ${time(line.since)}, query ${query}`, tone)];
   if (why) made.push(element("p", { class: "reason", text: `${showSentence(why)}.` }));
+  if (line.status === "unsupported") made.push(element("p", { class: "reason", text: "What spoke for it is gone. It may still come true, if what has not arrived yet speaks for it." }));
   const bindings = Object.entries(line.bindings).map(([name, value]) => `${name} = ${value}`);
   if (bindings.length) made.push(element("p", { class: "values", text: bindings.join(", ") }));
   if (means) made.push(element("p", { class: "quiet", text: means }));
@@ -196,14 +198,14 @@ export function answerDetails({ line, query, proof, no_proof: noProof, rules: fo
   if (line.status === "possible") {
     made.push(heading(line.ways.length === 1 ? "One way to come true" : `${line.ways.length} ways to come true`));
     const whatIf = onSuppose ? new WhatIf(line.needs, now, onSuppose) : null;
-    for (const each of line.ways) made.push(element("div", { class: "way" }, way(each, "needs", whatIf && ((texts) => whatIf.suppose(texts))), ...wayProof(each)));
+    for (const each of line.ways) made.push(element("div", { class: "way" }, way(each, "needs", line.answer, whatIf && ((texts) => whatIf.suppose(texts))), ...wayProof(each)));
     if (line.ways_left_out) made.push(element("p", { class: "quiet", text: `and ${line.ways_left_out} more ways` }));
     if (whatIf) made.push(whatIf.box);
   } else if (line.because.length) {
     made.push(heading("Because"), list(facts(line.because)));
   }
   if (was) {
-    made.push(heading("When it was last possible"), element("div", { class: "way" }, way(was, "needed")));
+    made.push(heading("When it was last possible"), element("div", { class: "way" }, way(was, "needed", line.answer)));
   }
   if (failed?.length) made.push(heading("What failed"), ...failures(failed));
   if (proof) made.push(heading("Proof, accepted by the checker"), proofStep(proof, 0));

@@ -105,8 +105,9 @@ export function openTimes(unless) {
 export const counted = (text) => /^((?:at most |exactly )?\d+|sum [^(]*?) of /.exec(text)?.[1] ?? "";
 export const isAbsence = (text) => text.startsWith("not ") || text.startsWith("at most ");
 
-// A point of the timeline for people: a number, or a timestamp where the program has a tick.
-export function showTime(value, step = 1) {
+// A point of the timeline for people: a number, or a timestamp where the program has a tick. An axis has no room for days
+// beside seconds.
+export function showTime(value, step = 1, onAxis = false) {
   if (value === null || value === undefined) return "";
   if (!clock.shown) return showNumber(value, Number.isInteger(value) ? step : Math.min(step, 0.001));
   const moment = new Date(clock.start + value * clock.tick);
@@ -116,8 +117,8 @@ export function showTime(value, step = 1) {
   // Between two ticks: as finely as it is.
   if (!Number.isInteger(value) && step === 1) return rest.slice(0, 12).replace(/\.?0+$/, (end) => (end.startsWith(".") ? "" : end));
   if (length >= 86400000) return day;
-  if (length >= 60000) return clock.oneDay ? rest.slice(0, 5) : `${day.slice(5)} ${rest.slice(0, 5)}`;
-  return length >= 1000 ? rest.slice(0, 8) : rest.slice(0, 12);
+  const shown = rest.slice(0, length >= 60000 ? 5 : length >= 1000 ? 8 : 12);
+  return clock.oneDay || (onAxis && length < 60000) ? shown : `${day.slice(5)} ${shown}`;
 }
 
 function showNumber(value, step) {

@@ -499,7 +499,7 @@ export class Timeline {
       const x = this.labelWidth + (time - this.left) * this.scale;
       made.push(svg("line", { x1: x, x2: x, y1: 20, y2: 26 }));
       const label = svg("text", { x, y: 16, "text-anchor": "middle" });
-      label.textContent = showTime(time, step);
+      label.textContent = showTime(time, step, true);
       made.push(label);
     }
     this.axis.replaceChildren(...made);
