@@ -214,6 +214,7 @@ def test_values_are_no_times_where_people_count_by_the_clock(tmp_path: Path, vis
         way = person.page.locator(".way")
         expect(way).to_contain_text("V > 8")
         expect(way).to_contain_text("10:00:06 ≤ T ≤ 10:01:05")
+        person.context.close()
 
 
 def test_looking_back(turbines: Watched, visit: Any) -> None:
