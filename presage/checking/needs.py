@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from presage.analysis.subject import Subject
 from presage.checking import Findings, Report
 from presage.model.printer import show_number, show_query
 from presage.model.program import Program
@@ -81,9 +82,7 @@ def _told(query: Query, possible: bool, reason: str) -> str:
 
 def _settled(found: Findings) -> Iterator[str]:
     program, several = found.subject.program, len({each.reach.delay for each in found.queries}) > 1
-    late = max(
-        (each.delay or 0 for each in found.subject.predicates.values() if each.is_input), default=0, key=Fraction
-    )
+    late = latest(found.subject)
     for each in found.queries:
         name = f"{show_query(each.query)}: " if several else ""
         if each.reach.delay is None:
@@ -95,6 +94,11 @@ def _settled(found: Findings) -> Iterator[str]:
         else:
             lateness = f", {in_time(program, late)} of it because facts may be late" if late else ""
             yield f"{name}{in_time(program, waits)} after its time at most{lateness}"
+
+
+def latest(subject: Subject) -> Number:
+    """How late facts may be that are not too late."""
+    return max((each.delay or 0 for each in subject.predicates.values() if each.is_input), default=0, key=Fraction)
 
 
 def _remembered(found: Findings) -> str:

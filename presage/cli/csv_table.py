@@ -1,8 +1,8 @@
 """A table, CSV or JSON lines, looked at by its names and cells: what its columns are, which of them says when, what to
 call them.
 
-`presage init` makes a program of it. Nothing is guessed that the cells do not say: a column is a number if every cell
-of it is, and says when if every cell of it is a timestamp or a whole number.
+`presage init` makes a program of it. How cells are written is told in `csv_cells`; here it is decided what a table is
+about, what it measures and when, by its names too where cells leave it open.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
+from presage.cli.csv_cells import WrittenTimes, kind_of, plain_column, times_in
 from presage.errors import PresageError
+from presage.io.decimals import decimal_sign
 from presage.io.facts import exact
 from presage.model.terms import Number
 from presage.syntax import UNITS, is_identifier, is_keyword
@@ -49,7 +51,15 @@ _TICKS = tuple(
     for number in numbers
 )
 """Lengths of a tick that people would choose, where the data has no rhythm of its own."""
-_SECONDS_SINCE_1970, _MILLISECONDS_SINCE_1970 = 10**9, 10**12
+_SPANS = tuple(
+    timedelta(milliseconds=number * UNITS[unit])
+    for unit, numbers in (("s", (1, 10)), ("m", (1, 5, 10, 30)), ("h", (1, 6)), ("d", (1, 7, 30, 90)))
+    for number in numbers
+)
+"""Stretches within which people look for something that comes again."""
+_NAMED = re.compile(r"(^|_)(id|no|nr|number|num|code|key|uuid|guid|iban|zip|plz|index|row|line)$")
+"""Columns whose numbers are names."""
+_BORN = re.compile(r"birth|born|dob|geb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +70,10 @@ class TableColumn:
     kind: str
     """`text`, `int` or `float`."""
     cells: tuple[str, ...]
+
+    @property
+    def comes_again(self) -> bool:
+        return len(set(self.cells)) < len(self.cells)
 
     def number(self, row: int) -> Number:
         found = exact(self.cells[row])
@@ -81,8 +95,12 @@ class GuessedTable:
     """Rows with an empty cell, which are no facts."""
     mostly_empty: tuple[str, ...] = ()
     """Columns that are left out because most rows would be otherwise."""
-    counted_in: str = ""
-    """Of times that are numbers since 1970, of what: `s` or `ms`."""
+    time_format: str = ""
+    """How times are written, as maps say it."""
+    may_mean: str = ""
+    """The other way in which the times may be meant."""
+    decimal: str = ""
+    """What stands before decimals, where it need be said."""
     separator: str = ","
     """What stands between cells; nothing in JSON lines."""
 
@@ -93,50 +111,76 @@ class GuessedTable:
         return self.clock != "rows" and all(titles) and len(set(titles)) == len(titles)
 
     @property
-    def tick(self) -> timedelta:
-        """The distance between one time and the next of the same thing, if it mostly is one; otherwise a round length
-        that half of the distances have."""
+    def rhythm(self) -> timedelta | None:
+        """The distance between one time and the next of the same thing, if it mostly is one."""
         # Where nothing comes twice, the commonest distance between one row and the next.
-        for cells in (self.key.cells, ()) if self.key else ((),):
-            found = self._usual_gap(cells)
-            if found is not None:
-                return found
-        return timedelta(seconds=1)
+        gaps = self._gaps
+        whole = {gap: count for gap, count in gaps.items() if gap % timedelta(milliseconds=1) == timedelta(0)}
+        if not whole:
+            return None if gaps else timedelta(seconds=1)
+        commonest = min(whole, key=lambda gap: (-whole[gap], gap))
+        # Most people measure at round distances; others may, and then do so nearly always.
+        enough = 0.5 if commonest in _TICKS else 0.9
+        return commonest if whole[commonest] >= enough * gaps.total() else None
 
-    def _usual_gap(self, cells: Sequence[str]) -> timedelta | None:
+    @property
+    def tick(self) -> timedelta:
+        """The rhythm, or where there is none the greatest length that all times are made of."""
+        if self.rhythm is not None:
+            return self.rhythm
+        units = [timedelta(milliseconds=UNITS[unit]) for unit in ("d", "h", "m", "s")]
+        since = [time - time.replace(hour=0, minute=0, second=0, microsecond=0) for time in self._moments]
+        return next((unit for unit in units if not any(each % unit for each in since)), _TICKS[0])
+
+    @property
+    def span(self) -> timedelta:
+        """A round length within which half of what comes again does, with room to spare."""
+        gaps = sorted(self._gaps.elements())
+        usual = gaps[len(gaps) // 2] if gaps else timedelta(0)
+        return next((span for span in _SPANS if span >= 3 * usual and span > self.tick), _SPANS[-1])
+
+    @property
+    def _moments(self) -> list[datetime]:
+        return [time for time in self.times if isinstance(time, datetime)]
+
+    @property
+    def _gaps(self) -> Counter[timedelta]:
+        """The distances between one time and the next of the same thing or, where nothing comes twice, of any."""
+        for cells in (self.key.cells, ()) if self.key else ((),):
+            found = self._gaps_by(cells)
+            if found:
+                return found
+        return Counter()
+
+    def _gaps_by(self, cells: Sequence[str]) -> Counter[timedelta]:
         last: dict[str, datetime] = {}
         gaps: Counter[timedelta] = Counter()
-        moments = [time for time in self.times if isinstance(time, datetime)]
+        moments = self._moments
         for row in sorted(range(len(moments)), key=lambda row: moments[row]):
             of = cells[row] if cells else ""
             if of in last and moments[row] > last[of]:
                 gaps[moments[row] - last[of]] += 1
             last[of] = moments[row]
-        whole = {gap: count for gap, count in gaps.items() if gap % timedelta(milliseconds=1) == timedelta(0)}
-        if not whole:
-            return None
-        commonest = min(whole, key=lambda gap: (-whole[gap], gap))
-        if 2 * whole[commonest] >= gaps.total():
-            return commonest
-        middle = sorted(gaps.elements())[gaps.total() // 2]
-        return max((tick for tick in _TICKS if tick <= middle), default=_TICKS[0])
+        return gaps
 
     @property
     def key(self) -> TableColumn | None:
-        """What the rows are about: the first text that comes again, or the first text there is."""
-        texts = [column for column in self.columns if column.kind == "text"]
-        again = [column for column in texts if len(set(column.cells)) < len(column.cells)]
+        """What the rows are about: the first name that comes again, or the first there is; dates are none."""
+        texts = [column for column in self.columns if column.kind == "text" and times_in(column.cells, False) is None]
+        numbers = [column for column in self.columns if column.kind == "int"]
+        named = [column for column in numbers if _NAMED.search(column.name)]
+        again = [column for column in self.columns if column in (*texts, *named) and column.comes_again]
         if again or texts:
             return (again or texts)[0]
-        whole = [column for column in self.columns if column.kind == "int"]
-        return whole[0] if whole and len(self.columns) > 1 else None
+        return numbers[0] if numbers and len(self.columns) > 1 else None
 
     @property
     def value(self) -> TableColumn | None:
-        """What is measured: the first number that is not always the same, or the first there is."""
+        """What is measured: the first number that is not always the same, or the first there is; names are last."""
         numbers = [column for column in self.columns if column.kind != "text" and column is not self.key]
-        moving = [column for column in numbers if len(set(column.cells)) > 1]
-        return next(iter(moving or numbers), None)
+        measured = [column for column in numbers if column.kind == "float" or not _NAMED.search(column.name)]
+        moving = [column for column in measured if len(set(column.cells)) > 1]
+        return next(iter(moving or measured), None)
 
 
 def duration(length: timedelta) -> str:
@@ -154,7 +198,8 @@ def read_table(path: Path) -> GuessedTable:
     except OSError as found:
         raise PresageError(f"{path}: cannot be read ({found.strerror or found})") from None
     except UnicodeDecodeError:
-        raise PresageError(f"{path}: the file is not UTF-8 text") from None
+        hint = f"`iconv -f windows-1252 -t utf-8 {path.name} > …` makes it so, if it comes from Windows"
+        raise PresageError(f"{path}: the file is not UTF-8 text; {hint}") from None
     if path.suffix.lower() in (".jsonl", ".ndjson", ".json"):
         return _table_of_objects(text, path.stem, str(path))
     return table_of(text, path.stem, str(path))
@@ -233,24 +278,27 @@ def _guessed(header: list[str], rows: list[list[str]], name: str, separator: str
         mostly_empty.append(header[emptiest])
         kept = [row for row in rows if all(row[place] for place in used)]
     cells_of = {place: tuple(row[place] for row in kept) for place in used}
-    when, times, clock = _times(header, cells_of, len(kept))
+    decimal = decimal_sign(list(cells_of.values())) if separator else ""
+    cells_of = {place: plain_column(cells, decimal) for place, cells in cells_of.items()}
+    when, times = _times(header, cells_of, len(kept))
     taken: set[str] = {"time", "from", "to", "arrives", "bounds"}
     columns = []
     for place in used:
         if place != when:
             title = _name(header[place], f"column_{place + 1}", taken)
-            columns.append(TableColumn(title, header[place], _kind(cells_of[place]), cells_of[place]))
-    predicate = _name(name, "reading", set())
+            columns.append(TableColumn(title, header[place], kind_of(cells_of[place]), cells_of[place]))
     return GuessedTable(
-        predicate,
-        tuple(columns),
-        times,
-        clock,
-        "" if when is None else header[when],
-        len(rows) - len(kept),
-        tuple(mostly_empty),
-        "" if when is None else _counted_in(cells_of[when]),
-        separator,
+        name=_name(name, "reading", set()),
+        columns=tuple(columns),
+        times=times.times,
+        clock="rows" if when is None else times.clock,
+        time_column="" if when is None else header[when],
+        left_out=len(rows) - len(kept),
+        mostly_empty=tuple(mostly_empty),
+        time_format=times.form,
+        may_mean=times.otherwise,
+        decimal=decimal,
+        separator=separator,
     )
 
 
@@ -261,19 +309,10 @@ def exact_or_none(cell: str) -> Number | None:
         return None
 
 
-def _kind(cells: Sequence[str]) -> str:
-    """A column of numbers is one of which every cell is; `007` is a name, and so is what is not written in digits."""
-    if not cells:
-        return "text"
-    if not all(re.fullmatch(r"-?(0|[1-9]\d{0,30})(\.\d{1,30})?", cell) for cell in cells):
-        return "text"
-    return "float" if any("." in cell for cell in cells) else "int"
-
-
 def _name(title: str, otherwise: str, taken: set[str]) -> str:
     """A title as an identifier that is neither reserved nor taken."""
-    word = re.sub(r"\W+", "_", title.strip()).strip("_")
-    word = word[:1].lower() + word[1:] if word != word.upper() else word.lower()
+    parts = re.sub(r"(?<=[a-z]{2})(?=[A-Z])", "_", title.strip())
+    word = re.sub(r"\W+", "_", parts).strip("_").lower()
     if word[:1].isdigit():
         word = f"c_{word}"
     if not word or not is_identifier(word):
@@ -287,60 +326,14 @@ def _name(title: str, otherwise: str, taken: set[str]) -> str:
     return found
 
 
-def _times(
-    header: list[str], cells_of: dict[int, tuple[str, ...]], rows: int
-) -> tuple[int | None, tuple[int, ...] | tuple[datetime, ...], str]:
-    """Which column says when, what its cells are, and what kind of times those are."""
+def _times(header: list[str], cells_of: dict[int, tuple[str, ...]], rows: int) -> tuple[int | None, WrittenTimes]:
+    """Which column says when, and what it says; without one, rows are counted."""
     titles = {place: re.sub(r"\W+", "_", header[place].strip()).lower() for place in cells_of}
-    named = [place for name in _TIME_NAMES for place in cells_of if titles[place] == name]
-    for place in named:
-        if not rows:
-            return place, (), "numbers"
-        whole = _whole(cells_of[place])
-        if whole is not None:
-            moments = _since_1970(whole)
-            return (place, whole, "numbers") if moments is None else (place, moments, "timestamps")
-        stamps = _stamps(cells_of[place])
-        if stamps is not None:
-            return place, stamps, "timestamps"
-    for place, cells in cells_of.items():
-        stamps = _stamps(cells)
-        if rows and stamps is not None:
-            return place, stamps, "timestamps"
-    return None, tuple(range(rows)), "rows"
-
-
-def _whole(cells: Sequence[str]) -> tuple[int, ...] | None:
-    return tuple(map(int, cells)) if all(re.fullmatch(r"\d{1,15}", cell) for cell in cells) else None
-
-
-def _since_1970(times: tuple[int, ...]) -> tuple[datetime, ...] | None:
-    """Numbers so large that they can only be what computers count from 1970 on."""
-    begin = datetime(1970, 1, 1, tzinfo=UTC)
-    if min(times) >= _MILLISECONDS_SINCE_1970:
-        return tuple(begin + timedelta(milliseconds=time) for time in times)
-    if min(times) >= _SECONDS_SINCE_1970 and max(times) < _MILLISECONDS_SINCE_1970:
-        return tuple(begin + timedelta(seconds=time) for time in times)
-    return None
-
-
-def _counted_in(cells: Sequence[str]) -> str:
-    """Of what the numbers of a column count from 1970 on, if they do."""
-    whole = _whole(cells) if cells else None
-    if whole is None or _since_1970(whole) is None:
-        return ""
-    return "ms" if min(whole) >= _MILLISECONDS_SINCE_1970 else "s"
-
-
-def _stamps(cells: Sequence[str]) -> tuple[datetime, ...] | None:
-    """Timestamps, those without a zone taken for UTC."""
-    found = []
-    for cell in cells:
-        if not re.match(r"\d{4}-\d{2}-\d{2}", cell):
-            return None
-        try:
-            moment = datetime.fromisoformat(cell)
-        except ValueError:
-            return None
-        found.append(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC))
-    return tuple(found)
+    for name in _TIME_NAMES:
+        for place, cells in cells_of.items():
+            if titles[place] == name and (found := times_in(cells, True)) is not None:
+                return place, found
+    told = {place: times_in(cells, False) for place, cells in cells_of.items() if not _BORN.search(titles[place])}
+    moments = [(place, found) for place, found in told.items() if found is not None]
+    with_hours = [each for each in moments if each[1].has_hours]
+    return next(iter(with_hours or moments), (None, WrittenTimes(tuple(range(rows)))))

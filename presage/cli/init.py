@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 SUMMARY = "begin a project: program, facts, cases, from a CSV file, JSON lines or from nothing"
 DESCRIPTION = """\
 Makes a folder with a program, its facts, cases and a page that says what to type. With a CSV file, or lines of JSON
-objects, the program's input has its columns: numbers, texts and the column that says when are told by their cells.
-Columns for which most rows would be left out are left out, and then rows with an empty cell; a map (.toml) says how
-files like it become facts, for --map. Without data it is a small project about readings of devices. The rule it begins
-with, something high twice in a row, is there to be changed. Nothing is overwritten."""
+objects, the program's input has its columns: numbers (1.5 or 1,5), texts and the column that says when (2026-03-01
+10:00, 01.03.2026 10:00, seconds since 1970) are told by their cells. Columns for which most rows would be left out are
+left out, and then rows with an empty cell; a map (.toml) says how files like it become facts, for --map. Without data
+it is a small project about readings of devices. The rule it begins with, something high twice in a row or, where rows
+come now and then, again within some time, is there to be changed. Nothing is overwritten."""
 EXAMPLE = """\
 example:
   presage init
@@ -88,9 +89,18 @@ def _remarks(table: GuessedTable, origin: str) -> list[str]:
     for title in table.mostly_empty:
         found.append(f"the column `{title}` of {origin} is empty in many rows, and is left out")
     if table.left_out:
-        found.append(f"{table.left_out} rows of {origin} have an empty cell, and are no facts")
+        rows = "1 row" if table.left_out == 1 else f"{table.left_out} rows"
+        found.append(f"{rows} of {origin} with an empty cell {'is no fact' if table.left_out == 1 else 'are no facts'}")
     if table.clock == "rows":
-        found.append(f"no column of {origin} says when: its rows are counted, 0, 1, 2, …")
+        found.append(
+            f"no column of {origin} says when, as 2026-03-01 10:00, 01.03.2026 10:00, 1772359200 do: its rows are "
+            "counted, 0, 1, 2, …"
+        )
+    if table.may_mean:
+        found.append(
+            f"`{table.time_column}` is read as {table.time_format}, and might be {table.may_mean}: if it is, say so in "
+            "the map's `time_format`"
+        )
     return found
 
 
@@ -102,10 +112,21 @@ class Project:
         self.table, self.origin, self.place = table, origin, place
         taken = {table.name}
         self.high = _free("high" if table.value else "seen", taken)
-        self.again = _free("twice", taken)
+        self.again = _free("again" if self.irregular else "twice", taken)
         self.key, self.value = table.key, table.value
         self.limit = _limit(self.value) if self.value else ""
         self.variables = _variables(table.columns)
+
+    @property
+    def irregular(self) -> bool:
+        """Whether things happen now and then: a rule about one time and the next would speak of none of them."""
+        return self.table.clock == "timestamps" and self.table.rhythm is None
+
+    @property
+    def _span(self) -> str:
+        from presage.cli.csv_table import duration
+
+        return duration(self.table.span)
 
     def files(self) -> dict[str, str]:
         name = self.table.name
@@ -133,11 +154,13 @@ class Project:
         if renamed:
             lines.append(f"columns = {{ {columns} }}")
         lines.append(f"time = {text(table.time_column)}")
-        if table.counted_in:
-            lines.append(f"time_format = {text(table.counted_in)}")
+        if table.time_format:
+            lines.append(f"time_format = {text(table.time_format)}")
         lines.append('bad_rows = "skip"')
-        if table.separator not in ("", ","):
-            lines.append(f"options = {{ sep = {text(table.separator)} }}")
+        options = {"sep": table.separator if table.separator != "," else "", "decimal": table.decimal}
+        said = ", ".join(f"{name} = {text(value)}" for name, value in options.items() if value)
+        if said:
+            lines.append(f"options = {{ {said} }}")
         return "\n".join(lines) + "\n"
 
     @property
@@ -165,8 +188,16 @@ class Project:
             lines += [f"param limit = {self.limit}.", ""]
             body += f", {self.variables[self.value.name]} > $limit"
         lines.append(f"{self.high}{self.about} :- {body}.")
-        lines += ["", "% At one time and the next."]
-        lines.append(f"{self.again}{self.about}@T+1 :- {self.high}{self.about}@T, {self.high}{self.about}@T+1.")
+        high = f"{self.high}{self.about}"
+        if self.irregular:
+            from presage.cli.csv_table import duration
+
+            first = duration(table.tick)
+            lines += ["", f"% Again within {self._span}."]
+            lines.append(f"{self.again}{self.about} :- {high}, once[{first},{self._span}] {high}.")
+        else:
+            lines += ["", "% At one time and the next."]
+            lines.append(f"{self.again}{self.about}@T+1 :- {high}@T, {high}@T+1.")
         lines += ["", f"query {self.again}{self.about} bad."]
         return format_text("\n".join(lines) + "\n")
 
@@ -210,23 +241,27 @@ class Project:
 
     def cases(self) -> str:
         fact, answer = self._example()
+        last = self.table.span // self.table.tick if self.irregular else 1
+        then = min(last, 3)
+        open_time, missing = ("T", "") if self.irregular else ("1", f"; needs ... by {last}")
+        words = f"again within {self._span}" if self.irregular else "at one time and the next"
         return f"""\
 % What the program must say; `presage test .` runs the cases of this folder.
 
-case at one time and the next
+case {words}
 facts
     {fact}@0
-    {fact}@1
+    {fact}@{then}
 expect
-    0: possible {answer}@1
-    1: newly confirmed {answer}@1
+    0: possible {answer}@{open_time}
+    {then}: newly confirmed {answer}@{then}
 
 case once is not enough
 facts
     {fact}@0
 expect
-    0: possible {answer}@1; needs ... by 1
-    1: newly refuted {answer}@1
+    0: possible {answer}@{open_time}{missing}
+    {last}: newly {"unsupported" if self.irregular else "refuted"} {answer}@{open_time}
 """
 
     def page(self) -> str:
@@ -237,18 +272,31 @@ expect
             "numbers": f"`time` is its column `{table.time_column}`." if self.origin else "",
             "rows": "No column says when, so `time` counts the rows.",
         }[table.clock]
-        mapped = like = ""
+        mapped = ""
+        like: list[tuple[str, str]] = []
         if self.has_map:
             mapped = f"\n| `{name}.toml` | a map: how files with the columns of {self.origin} become facts |"
-            command = f"presage run {name}.psg --map {name}.toml --facts {shlex.quote(self.place)}"
-            like = f"\n{command}    # files like it, as they are"
-        about = f"each {self.key.name}" if self.key is not None else "everything"
-        high = f"whose {self.value.name} is above the limit" if self.value is not None else "that comes"
+            mapped_run = f"run {name}.psg --map {name}.toml --facts {shlex.quote(self.place)}"
+            like = [(mapped_run, "files like it, as they are")]
+        about = f"each {self.key.title}" if self.key is not None else "everything"
+        high = f"whose {self.value.title} is above the limit" if self.value is not None else "that comes"
+        how = f"again within {self._span}" if self.irregular else "at one time and the next"
+        title = Path(self.origin).stem or name
+        title = title[:1].upper() + title[1:]
+        commands = [
+            (f"check {name}.psg", "what the program is, and what it needs"),
+            (f"run {name}.psg --facts {name}.csv", "what may come true, what did, what did not"),
+            *like,
+            ("test .", "the cases"),
+            (f"watch {name}.psg --facts {name}.csv", "the same run on a page in the browser"),
+            (f"repl {name}.psg", "type facts and rules, see answers change"),
+        ]
+        shown = "\n".join(f"# {words}\npresage {command}" for command, words in commands)
         return f"""\
-# {name}
+# {title}
 
 A beginning, made from {self.origin or "nothing"}: for {about}, something {high}
-at one time and the next is told as soon as it is possible, and when it is certain.
+{how} is told as soon as it is possible, and when it is certain.
 The rules are there to be changed.
 
 | | |
@@ -258,11 +306,7 @@ The rules are there to be changed.
 | `{name}.case` | cases: facts, and what must be said when |
 
 ```sh
-presage check {name}.psg                        # what the program is, and what it needs
-presage run {name}.psg --facts {name}.csv       # what may come true, what did, what did not{like}
-presage test .                                  # the cases
-presage watch {name}.psg --facts {name}.csv     # the same run on a page in the browser
-presage repl {name}.psg                         # type facts and rules, see answers change
+{shown}
 ```
 """
 

@@ -36,6 +36,7 @@ HELP = """\
   :now 5                         let time pass, up to 5
   :settle                        let time pass until all is decided that is open now
   :answers                       all that was told, as it stands
+  :why                           why what was told last is so, what it waits for or what failed; :why alarm(wt25)@0
   :program                       the rules so far; :facts for the facts
   :check                         what `presage check` says about the rules
   :undo                          take back the last entry
@@ -43,7 +44,7 @@ HELP = """\
   :save F                        write the rules to a file
   :help, :quit"""
 
-WORDS = ("help", "settle", "answers", "program", "facts", "check", "undo", "clear", "quit", "exit")
+WORDS = ("help", "why", "settle", "answers", "program", "facts", "check", "undo", "clear", "quit", "exit")
 """Commands that nobody means otherwise who types them alone, without the colon."""
 
 
@@ -187,7 +188,7 @@ class Prompt:
 
         word, _, rest = entry[1:].partition(" ")
         commands = {
-            "help": self._help, "now": self._now, "settle": self._settle, "answers": self._answers,
+            "help": self._help, "now": self._now, "settle": self._settle, "answers": self._answers, "why": self._why,
             "program": self._program, "facts": self._facts, "check": self._check, "undo": self._undo,
             "clear": self._clear, "save": self._save,
         }  # fmt: skip
@@ -218,6 +219,9 @@ class Prompt:
     def _answers(self, rest: str) -> None:
         for line in self.typed.outcome.lines.values():
             self._show(line)
+
+    def _why(self, rest: str) -> None:
+        print(self.typed.why(rest))
 
     def _program(self, rest: str) -> None:
         sys.stdout.write(self.typed.program)

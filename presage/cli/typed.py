@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from presage.checking import Report, check_text
 from presage.errors import PresageError, ProgramError, Source, nearest
-from presage.io.facts import Checker, Fact
+from presage.io.facts import ISO, Checker, Fact
 from presage.io.files import read_facts
 from presage.model.terms import Constant, Number
 from presage.parser import read
@@ -165,11 +165,8 @@ class Typed:
         if stepper is None:
             self.outcome = TypedOutcome()
             return []
-        known = {name for name, each in stepper.checker.predicates.items() if each.is_input or each.is_static}
-        facts = list(read_facts(self.files, stepper.checker))
-        facts += [each.fact(stepper.checker) for each in self.facts if each.literal.atom.predicate in known]
         arriving = []
-        for fact in facts:
+        for fact in self._facts(stepper.checker):
             if fact.low is None:
                 stepper.add_static(fact)
             else:
@@ -178,7 +175,7 @@ class Typed:
         times = [*arrivals, *([] if self.now is None else [self.now])]
         found = TypedOutcome(now=max(times, default=None), note=note)
         if found.now is not None:
-            shown = _moments(stepper)
+            shown = _moments(stepper, stepper.checker.times)
             for answers in steps(stepper, arriving, found.now):
                 for answer in answers:
                     line = answer.to_json() if shown is None else shown.line(answer.to_json())
@@ -189,6 +186,30 @@ class Typed:
             told.append(f"{fact.predicate}{_shown(fact)} arrived too late at {fact.arrival}, and was left out")
         self.now, self.outcome = found.now, found
         return told
+
+    def _facts(self, checker: Checker) -> list[Fact]:
+        known = {name for name, each in checker.predicates.items() if each.is_input or each.is_static}
+        typed = [each.fact(checker) for each in self.facts if each.literal.atom.predicate in known]
+        return [*read_facts(self.files, checker), *typed]
+
+    def why(self, answer: str) -> str:
+        """What `presage explain` says of an answer now: of the one that was told last, if none is named, or of the
+        last with the name that is given without a time."""
+        from presage.explanations.by_the_clock import by_the_clock
+        from presage.explanations.explain import Explainer
+
+        report = self.report()
+        told = [str(line["answer"]) for line in self.outcome.lines.values() if "answer" in line]
+        if report is None or not told:
+            raise PresageError(":why: nothing has been told yet")
+        asked = answer.removesuffix(".").strip()
+        if not asked or "@" not in asked:
+            asked = next((each for each in reversed(told) if not asked or each.startswith(f"{asked}@")), asked)
+        explainer = Explainer(report)
+        found = explainer.explain(asked, self._facts(explainer.checker), self.now)
+        stepper = self._stepper()[0]
+        shown = None if stepper is None or explainer.checker.times != ISO else _moments(stepper, ISO)
+        return str(found if shown is None else by_the_clock(found, shown))
 
     def _stepper(self) -> tuple[Reasoner | None, str]:
         report = self.report()
@@ -230,12 +251,11 @@ class Typed:
         return [f"kept: no rule uses `{name}` yet"]
 
 
-def _moments(stepper: Reasoner) -> Moments | None:
+def _moments(stepper: Reasoner, times: str | None) -> Moments | None:
     """Times as timestamps, where the facts have them."""
-    from presage.io.facts import ISO
     from presage.io.moments import Moments
 
-    return Moments(stepper.subject, stepper.checker.units) if stepper.checker.times == ISO else None
+    return Moments(stepper.subject, stepper.checker.units) if times == ISO else None
 
 
 def _shown(fact: Fact) -> str:

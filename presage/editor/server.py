@@ -5,6 +5,7 @@ Places are offsets inside and lines with columns outside; only this module knows
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 
@@ -92,6 +93,7 @@ def _position(text: TextDocument, offset: int) -> lsp.Position:
 
 def make_server() -> LanguageServer:
     server = LanguageServer(SERVER_NAME, presage.__version__)
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_news)
     open_documents = Documents(server)
 
     def publish(uri: str) -> None:
@@ -254,6 +256,11 @@ def _included_by(document: Document, file: str) -> Span:
         if Path(found[1]).name == Path(file).name:
             return Span(*found.span())
     return Span(0, 1)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a log should have it: what an editor is told anyhow needs no traceback there."""
+    return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException))
 
 
 def _refusal(message: str) -> JsonRpcException:

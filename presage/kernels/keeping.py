@@ -1,15 +1,17 @@
 """Where compiled kernels are kept, so that the next start finds them.
 
-Beside their source, where that can be written to; otherwise below the user's home, or, in a container with a read-only
-file system and no home, in a folder below the temporary directory that belongs to this user and is open to nobody else:
-what lies there is loaded as code, and must not be somebody else's. Where not even that is possible they are kept in
-memory, and compiled again by the next process. NUMBA_CACHE_DIR overrides all of it.
+Beside their source, where that can be written to; otherwise below the user's home, where those are taken over that
+somebody with more rights has compiled beside the source (an administrator, the build of a container); or, in a
+container with a read-only file system and no home, in a folder below the temporary directory that belongs to this user
+and is open to nobody else: what lies there is loaded as code, and must not be somebody else's. Where not even that is
+possible they are kept in memory, and compiled again by the next process. NUMBA_CACHE_DIR overrides all of it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +19,7 @@ from pathlib import Path
 
 from numba import config
 from numba.core import event
+from numba.core.caching import _CacheLocator
 from numba.core.dispatcher import Dispatcher
 
 from presage import notices
@@ -49,6 +52,7 @@ def _choose_place() -> None:
         with contextlib.suppress(OSError):
             place.mkdir(parents=True, exist_ok=True)
         if _is_writable(place):
+            _take_over(beside, place, latest)
             os.environ["NUMBA_CACHE_DIR"] = str(place)  # for the processes of workers, too
             config.CACHE_DIR = str(place)  # type: ignore[attr-defined]
             if folder.parent == _temporary():
@@ -71,6 +75,21 @@ def _drop_stale(beside: Path, latest: float) -> None:
         with contextlib.suppress(OSError):
             if compiled.stat().st_mtime < latest:
                 compiled.unlink()
+
+
+def _take_over(beside: Path, place: Path, latest: float) -> None:
+    """Copies what is compiled beside the source to where numba looks for it, unless something is there."""
+    folder = place / _CacheLocator.get_suitable_cache_subpath(str(_FOLDER / "__init__.py"))  # type: ignore[no-untyped-call]
+    with contextlib.suppress(OSError):
+        compiled = [each for each in beside.glob("*.nb[ci]") if each.stat().st_mtime >= latest]
+        if compiled and not folder.exists():
+            made = Path(tempfile.mkdtemp(dir=place))
+            try:
+                for each in compiled:
+                    shutil.copyfile(each, made / each.name)
+                made.rename(folder)  # whole under its name: others may start at the same time
+            finally:
+                shutil.rmtree(made, ignore_errors=True)
 
 
 def _elsewhere() -> Iterator[Path]:

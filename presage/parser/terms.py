@@ -60,7 +60,20 @@ def argument(c: Cursor) -> Term:
 def _computed(c: Cursor, token: Token) -> Failure:
     written = f"{token.text}{c.tokens[c.at + 1].text}" if c.token is token else f"{token.text} {c.token.text} …"
     hint = f"compute it in the body, `Value = {written}`, and use `Value` here"
+    name = _with_hyphens(c)
+    if c.token is not token and name:
+        hint = f'a name with a hyphen stands in quotes, "{name}"; or, if it is a difference, {hint}'
     return c.failure("P206", "an argument cannot be computed in place", c.token.span, hint)
+
+
+def _with_hyphens(c: Cursor) -> str:
+    """What looks like one name, such as `pump-7`: nothing stands between its parts."""
+    parts = [c.tokens[c.at - 1]]
+    for token in c.tokens[c.at :]:
+        if token.start != parts[-1].end or token.kind not in ("-", "name", "number", "variable"):
+            break
+        parts.append(token)
+    return "".join(part.text for part in parts) if len(parts) > 2 and parts[-1].kind != "-" else ""
 
 
 def counted_as(function: str, result: str = "") -> str:

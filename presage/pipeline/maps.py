@@ -13,6 +13,7 @@ from typing import Any
 
 from presage.analysis.predicates import Predicate
 from presage.errors import ProgramError, Source, nearest
+from presage.io.decimals import DECIMAL_SIGNS, plain
 from presage.io.facts import Checker, Fact, FactError, exact
 from presage.io.files import read_line
 from presage.io.rows import column_names
@@ -29,6 +30,7 @@ from presage.pipeline.secrets import masked
 _FORMATS = {".csv": "csv", ".parquet": "parquet", ".jsonl": "json", ".ndjson": "json", ".json": "json"}
 _SECONDS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 """How many of a unit a second has."""
+_NUMBERS = ("int", "float", "any")
 _NOT_HERE = ("path", "per_batch")
 """Keys of a source that say nothing of one file."""
 _FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
@@ -72,7 +74,7 @@ class _Map:
         known = self._predicate()
         self.condition = self._condition()
         time_of = self._time_format()
-        self.separator = self._separator()
+        self.separator, self.decimal = self._options()
         self.skips = self.part.text("bad_rows") == "skip"
         if known is not None:
             self._arguments(known)
@@ -80,6 +82,9 @@ class _Map:
         assert known is not None
         self.known = known
         self.mapped = SourceMapping(self.part, known, checker, time_of)
+        kinds = [each.type for each in known.columns]
+        arguments = zip(self.mapped.arguments, kinds or ["any"] * known.arity, strict=True)
+        self._numbers = [column for (_, column), kind in arguments if kind in _NUMBERS]
 
     def _table(self) -> tuple[toml.Path, str, dict[str, Any]]:
         """Where the keys stand: above all tables, or in one table of a source, which names the predicate."""
@@ -167,16 +172,21 @@ class _Map:
             self._problem("C104", (*self.at, "time_format"), f"`{given}` is no way to write times", hint)
         return _Written(given)
 
-    def _separator(self) -> str:
+    def _options(self) -> tuple[str, str]:
+        """What stands between the cells of CSV, and before the decimals of its numbers, where that is said."""
         options = self.part.table("options")
         for name, value in options.items():
-            if name not in ("sep", "header") or (name == "header" and value != "true"):
-                path = (*self.at, "options", name)
-                self._problem("C102", path, f"a map has no option `{name}` of this kind", 'it has `sep = ";"`')
-        found = options.get("sep", ",")
-        if len(found) != 1:
+            if name not in ("sep", "header", "decimal") or (name == "header" and value != "true"):
+                path, hint = (*self.at, "options", name), 'it has `sep = ";"` and `decimal = ","`'
+                self._problem("C102", path, f"a map has no option `{name}` of this kind", hint)
+        separator, decimal = options.get("sep", ","), options.get("decimal", "")
+        if len(separator) != 1:
             self._problem("C104", (*self.at, "options", "sep"), "a separator is one character", 'such as `sep = ";"`')
-        return found[:1]
+        if "decimal" in options and decimal not in DECIMAL_SIGNS:
+            hint = 'write `decimal = ","`; between thousands there may then be points'
+            path = (*self.at, "options", "decimal")
+            self._problem("C104", path, "before decimals stands a comma or a point", hint)
+        return separator[:1], decimal
 
     def _arguments(self, known: Predicate) -> None:
         names, mapped = column_names(known), self.part.table("columns")
@@ -234,6 +244,8 @@ class _Map:
             row = read_line(row, where)
         if isinstance(row, dict) and None in row:
             raise FactError(f"{where}: there are more cells than the header has")
+        if self.decimal and isinstance(row, dict):
+            row.update({column: plain(row[column], self.decimal) for column in self._numbers if row.get(column)})
         if self.condition is not None and isinstance(row, dict) and not self.condition(row):
             return None
         return self.mapped.fact(row, where)

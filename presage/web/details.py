@@ -158,7 +158,7 @@ class Details(Describing):
             try:
                 proof, through = self._proof(answer)
             except PresageError as problem:
-                no_proof = str(problem)
+                no_proof = _without_name(str(problem), self.program.source.name)
         possible = through or self._possible_rules(answer if entry.was is None else entry.was)
         line = self.full_line(answer, entry.since)
         for way in line["ways"][:MOST_WAYS_PROVED]:
@@ -261,6 +261,13 @@ class Details(Describing):
     def _derived(self, answer: Answer) -> str:
         """The predicate of an answer as rules derive it: what breaks a constraint has one for each constraint."""
         return self.queries[self.query_of(answer)].atom.predicate if self.queries else answer.predicate
+
+
+def _without_name(text: str, name: str) -> str:
+    """A message without the file's name in front of it: the page is about that file."""
+    rest = text.removeprefix(f"{name}:")
+    line, _, said = rest.partition(": ")
+    return text if rest == text else f"line {line}: {said}" if line.isdigit() else rest.strip()
 
 
 def keys_of(queries: Iterable[Query]) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from presage.analysis.subject import Subject
 from presage.answers import shown_name
-from presage.checking.needs import in_time
+from presage.checking.needs import in_time, latest
 from presage.colours import tone_of
 from presage.errors import Source
 from presage.model.formulas import atoms
@@ -58,17 +58,18 @@ def _opening(text: str) -> str:
 
 def queries_in_words(subject: Subject, delays: dict[Query, Number | None]) -> list[dict[str, str]]:
     """Each query as it is written, what it means, and whether that is good or bad."""
+    late = latest(subject)
     return [
         {
             "query": show_query(query).replace(query.atom.predicate, shown_name(query.atom.predicate), 1),
-            "means": _means(subject.program, query, delays.get(query)),
+            "means": _means(subject.program, query, delays.get(query), late),
             "tone": tone_of(query),
         }
         for query in subject.queries
     ]
 
 
-def _means(program: Program, query: Query, delay: Number | None) -> str:
+def _means(program: Program, query: Query, delay: Number | None, late: Number) -> str:
     words = _comment_at(program.source, query.span.start)
     if not words:
         name = query.atom.predicate
@@ -82,12 +83,13 @@ def _means(program: Program, query: Query, delay: Number | None) -> str:
         each = f", for each {' and '.join(dict.fromkeys(free))}" if free else ""
         told.append(f"Asked at every time{each}.")
     if delay is not None:
-        told.append(
-            "Settled at once, if no fact is late."
-            if delay == 0
-            else f"Settled at most {in_time(program, delay)} after its time, if no fact is late."
-        )
+        told.append(_settled(program, delay, late))
     return " ".join(told)
+
+
+def _settled(program: Program, delay: Number, late: Number) -> str:
+    first = "Settled at once" if delay == 0 else f"Settled at most {in_time(program, delay)} after its time"
+    return f"{first}, and {in_time(program, late)} later where facts may be late." if late else f"{first}."
 
 
 def _comment_at(source: Source, start: int) -> str:

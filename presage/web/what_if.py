@@ -31,9 +31,11 @@ def what_would_be(
     arrived = [fact for fact in facts if fact.arrival <= now]
     if len(arrived) > MOST_FACTS:
         raise PresageError(f"{len(arrived):,} facts have arrived: more than {MOST_FACTS:,} are not run again here")
-    if not 0 < len(texts) <= MOST_SUPPOSED:
-        raise PresageError(f"give 1 to {MOST_SUPPOSED} facts, one a line, such as temp(wt25, high)@2")
     reasoner = make()
+    if not texts:
+        raise PresageError(f"give facts, one a line{_such_as(reasoner, now)}")
+    if len(texts) > MOST_SUPPOSED:
+        raise PresageError(f"{len(texts)} facts: give {MOST_SUPPOSED} at most")
     given = [_fact(reasoner, text, now) for text in texts]
     with_them = _stands(reasoner, [*arrived, *given], now)
     without = _stands(make(), arrived, now)
@@ -47,13 +49,23 @@ def _fact(reasoner: Reasoner, text: str, now: Number) -> Fact:
     """A fact in canonical text, as if it came now."""
     found = ground(text)
     if found is None or not found[0]:
-        raise PresageError(f"{text[:200]}: not a fact with a time, alone on its line: temp(wt25, high)@2")
+        raise PresageError(f"{text[:200]}: not a fact with a time, alone on its line{_such_as(reasoner, now)}")
     predicate, arguments, time = found[1]
     entry: dict[str, Any] = {"pred": predicate, "args": [json_value(each) for each in arguments]}
     fact = reasoner.checker.fact({**entry, "time": json_value(time), "arrives": json_value(now)}, text[:200])
     if reasoner.checker.is_late(fact, now):
         raise PresageError(f"{text[:200]}: at {show_number(now)} it is too late for it")
     return fact
+
+
+def _such_as(reasoner: Reasoner, now: Number) -> str:
+    """A fact that the program takes, for those who want to see how one is written."""
+    inputs = [each for each in reasoner.subject.predicates.values() if each.is_input]
+    if not inputs:
+        return ""
+    columns = [column.name for column in inputs[0].columns] or ["a"] * inputs[0].arity
+    arguments = f"({', '.join(columns)})" if columns else ""
+    return f", such as {inputs[0].name}{arguments}@{show_number(now)}"
 
 
 def _stands(reasoner: Reasoner, facts: list[Fact], now: Number) -> dict[str, Answer]:

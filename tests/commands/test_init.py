@@ -63,12 +63,12 @@ def test_facts_are_the_rows(tmp_path: Path) -> None:
     folder = made(tmp_path, "stamps", TABLES["stamps"])
     with (folder / "stamps.csv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(lines))
-    assert rows[0] == ["device_ID", "temp_C", "time"]
+    assert rows[0] == ["device_id", "temp_c", "time"]
     assert rows[1] == ["M-1", "20.5", "2026-03-01T10:00:00Z"]
     assert len(rows) == 5
     program = (folder / "stamps.psg").read_text(encoding="utf-8")
     assert "tick 5m." in program and "start 2026-03-01T10:00:00Z." in program
-    assert "input stamps(device_ID: text, temp_C: float)." in program
+    assert "input stamps(device_id: text, temp_c: float)." in program
 
 
 def test_what_is_answered_is_what_the_rows_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -161,7 +161,7 @@ timestamp,parcel,state,weight,comment
 """
 
 
-def test_tables_of_events_have_round_ticks_and_lose_no_rows_to_remarks(
+def test_events_come_again_within_some_time_and_lose_no_rows_to_remarks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = made(tmp_path, "deliveries", DELIVERIES)
@@ -169,9 +169,72 @@ def test_tables_of_events_have_round_ticks_and_lose_no_rows_to_remarks(
     assert "the column `comment` of deliveries.csv is empty in many rows, and is left out" in shown
     assert "are no facts" not in shown
     program = (folder / "deliveries.psg").read_text()
-    assert "tick 30m.\n" in program and "start 2026-03-02T08:00:00Z.\n" in program and "limit = 2.4." in program
+    assert "tick 1s.\n" in program and "start 2026-03-02T08:00:05Z.\n" in program and "limit = 2.4." in program
+    assert "again(Parcel) :- high(Parcel), once[1s,6h] high(Parcel)." in program
     assert len((folder / "deliveries.csv").read_text().splitlines()) == 6
     data = str(tmp_path / "deliveries.csv")
     map_file = str(folder / "deliveries.toml")
     assert main(["run", str(folder / "deliveries.psg"), "--map", map_file, "--facts", data]) == 0
-    assert "twice" in capsys.readouterr().out
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["time"] for line in told if line["status"] == "confirmed"] == ["2026-03-02T08:45:00Z"]
+
+
+VITALS = """\
+Patient ID;Birth date;Taken;Heart Rate [bpm];Körpertemp. (°C);SpO2 %
+P-1;01.02.1950;01.03.2026 08:00;88;36,8;97
+P-2;03.04.1961;01.03.2026 08:00;121;39,2;91
+P-1;01.02.1950;01.03.2026 08:05;90;36,9;97
+P-2;03.04.1961;01.03.2026 08:05;125;39,4;90
+"""
+PAYMENTS = """\
+"TransactionID","Booking Date","Value Date","IBAN (debtor)","Amount","Seq No"
+"T1","01.03.2026 10:02","01.03.2026","DE89 3704","1.234,50","1"
+"T2","01.03.2026 10:03","01.03.2026","DE89 3704","99,00","2"
+"T3","01.03.2026 10:10","02.03.2026","FR76 3000","-12,00","3"
+"""
+SALES = """\
+order_id,placed,customer,total
+1001,03/01/2026 01:30 PM,c1,"1,234.50"
+1002,03/02/2026 09:00 AM,c1,"999.00"
+1003,03/02/2026 09:02 AM,c2,"1,000.00"
+"""
+
+
+FIRST_TIMES = ("2026-03-01T08:00:00Z", "2026-03-01T10:02:00Z", "2026-03-01T13:30:00Z")
+
+
+@pytest.mark.parametrize(
+    ("text", "declared", "body"),
+    [
+        (
+            VITALS,
+            "(patient_id: text, birth_date: text, heart_rate_bpm: int, körpertemp_c: float, spo2: int)",
+            "(Patient_id, _, Heart_rate_bpm, _, _)",
+        ),
+        (
+            PAYMENTS,
+            "(transaction_id: text, value_date: text, iban_debtor: text, amount: float, seq_no: int)",
+            "(_, _, Iban_debtor, Amount, _)",
+        ),
+        (SALES, "(order_id: int, customer: text, total: float)", "(_, Customer, Total)"),
+    ],
+)
+def test_exports_are_read_as_people_write_them(
+    text: str, declared: str, body: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = made(tmp_path, "export", text)
+    program = (folder / "export.psg").read_text(encoding="utf-8")
+    assert f"input export{declared}." in program and f"export{body}" in program
+    header, first = (folder / "export.csv").read_text(encoding="utf-8").splitlines()[:2]
+    assert header.endswith(",time") and first.split(",")[-1] in FIRST_TIMES
+    capsys.readouterr()
+    assert main(["run", str(folder / "export.psg"), "--facts", str(folder / "export.csv")]) == 0
+    from_rows = capsys.readouterr().out
+    mapped = ["--map", str(folder / "export.toml"), "--facts", str(tmp_path / "export.csv")]
+    assert main(["run", str(folder / "export.psg"), *mapped]) == 0
+    assert capsys.readouterr().out == from_rows != ""
+
+
+def test_days_that_may_be_months_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made(tmp_path, "sales", "day,who,n\n03/01/2026,a,1\n04/01/2026,a,2\n")
+    assert "`day` is read as %d/%m/%Y, and might be %m/%d/%Y" in capsys.readouterr().out

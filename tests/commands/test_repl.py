@@ -37,6 +37,17 @@ def test_answers_change_as_facts_come() -> None:
     ]
 
 
+def test_why_is_what_explain_says() -> None:
+    done = typed(COOL + ":why\ntemp(a, high)@0.\nwhy\ntemp(a, high)@1.\n:why cool(a)@1\n:why cool(a)\n:why cold(a)@1\n")
+    assert done.stdout.count("cool(a)@1 is possible at 0: it waits for temp(a, high)@1, which may arrive until 1") == 1
+    assert "cool(a)@1: by line 1, cool(X)@T+1 :- temp(X, high)@T, temp(X, high)@T+1. (X = a)\n├── ●" in done.stdout
+    assert done.stdout.count("cool(a)@2 is possible at 1: it waits for") == 1, "the last of that name"
+    assert ":why: nothing has been told yet" in done.stderr and "the program has no predicate `cold`" in done.stderr
+    stamped = "tick 1m.\nstart 2026-03-01T10:00:00Z.\n" + COOL.replace("\n", "\nquery cool(X).\n")
+    done = typed(stamped + "temp(a, high)@2026-03-01T10:00:00Z.\n:why\n")
+    assert "cool(a)@2026-03-01T10:01:00Z is possible at 2026-03-01T10:00:00Z" in done.stdout
+
+
 def test_facts_may_come_before_the_rules_and_rules_take_several_lines() -> None:
     done = typed("temp(a, high)@0. temp(a, high)@1.\ncool(X)@T+1 :-\n  temp(X, high)@T,\n  temp(X, high)@T+1.\n")
     assert done.returncode == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,10 @@ class Client:
     """An editor: writes messages with their length, reads what comes back."""
 
     def __init__(self) -> None:
+        self.log = tempfile.TemporaryFile("w+")  # noqa: SIM115  (open for as long as the server is)
+        command = [sys.executable, "-m", "presage", "lsp"]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "presage", "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, cwd=ROOT
         )
         self.count = 0
         self.diagnostics: dict[str, list[dict[str, Any]]] = {}
@@ -108,6 +111,8 @@ def client() -> Iterator[Client]:
     assert found.ask("shutdown") is None
     found.notify("exit")
     assert found.process.wait(timeout=20) == 0
+    found.log.seek(0)
+    assert "Traceback" not in found.log.read(), "what is refused is told to the editor, and is no news to a log"
 
 
 def place(text: str, found: str, nth: int = 0, into: int = 0) -> dict[str, int]:

@@ -72,9 +72,9 @@ print(bucket_numbers(np.array([7]), 1)[1])
 """The least that compiles something."""
 
 
-def read_only(command: str) -> list[str]:
+def read_only(command: str, package: Path = PACKAGE) -> list[str]:
     """A command that sees the package on a read-only file system, with a home that does not exist."""
-    mounts = f"mount --bind {PACKAGE} {PACKAGE} && mount -o remount,ro,bind {PACKAGE}"
+    mounts = f"mount --bind {package} {package} && mount -o remount,ro,bind {package}"
     return ["unshare", "-m", "sh", "-c", f"{mounts} && {command}"]
 
 
@@ -85,41 +85,50 @@ def may_mount() -> bool:
 
 
 @pytest.mark.skipif(not may_mount(), reason="file systems cannot be mounted here")
-@pytest.mark.parametrize("place", ["temporary", "memory"])
+@pytest.mark.parametrize("place", ["temporary", "beside", "memory"])
 def test_read_only_containers(place: str, given: Path, tmp_path: Path) -> None:
-    """As in a container: neither the package nor a home can be written to, and perhaps no temporary directory."""
+    """As in a container: neither the package nor a home can be written to, and perhaps no temporary directory; perhaps
+    it was compiled while the container was built."""
     temporary = tmp_path / "tmp"
     temporary.mkdir()
+    package = Path(shutil.copytree(PACKAGE, tmp_path / "presage", ignore=shutil.ignore_patterns("__pycache__")))
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": "/proc/nobody",
         "TMPDIR": str(temporary),
-        "PYTHONPATH": str(PACKAGE.parent),
+        "PYTHONPATH": str(tmp_path),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PRESAGE_KERNELS": "compiled",
     }
     run = f"{sys.executable} {given}/start.py"
     (given / "start.py").write_text(START)
-    command = run if place == "temporary" else f"mount -t tmpfs -o ro none {temporary} && {run}"
+
+    def started(command: list[str]) -> str:
+        found = subprocess.run(
+            command, cwd=given, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+        assert (found.returncode, found.stdout) == (0, "7\n"), found.stderr
+        return found.stderr
+
     if place == "memory":
         # Nor where Python looks for a temporary directory besides.
-        command = f"mount -o bind,ro {given} {given} && for each in /tmp /var/tmp /usr/tmp; do "
+        command = f"mount -t tmpfs -o ro none {temporary} && mount -o bind,ro {given} {given} && "
+        command += "for each in /tmp /var/tmp /usr/tmp; do "
         command += (
             f"[ -d $each ] && mount --bind $each $each && mount -o remount,ro,bind $each; done; cd {given} && {run}"
         )
-    for start in ("first", "second") if place == "temporary" else ("first",):
-        found = subprocess.run(
-            read_only(command), cwd=given, env=environment, capture_output=True, text=True, timeout=300, check=False
-        )
-        assert found.returncode == 0, found.stderr
-        assert found.stdout == "7\n"
-        if place == "temporary":
-            assert f"kept in {temporary}/presage-kernels-{os.getuid()}" in found.stderr
-            assert ("preparing, once" in found.stderr) == (start == "first")
-            (folder,) = temporary.iterdir()
-            assert folder.stat().st_mode & 0o077 == 0
-        else:
-            assert "kept in memory only" in found.stderr
+        assert "kept in memory only" in started(read_only(command, package))
+        return
+    if place == "beside":
+        (package / "kernels" / "__pycache__").mkdir()
+        assert "preparing, once" in started(["sh", "-c", run])
+        assert list((package / "kernels" / "__pycache__").glob("*.nbi"))
+    for start in ("first", "second"):
+        said = started(read_only(run, package))
+        assert f"kept in {temporary}/presage-kernels-{os.getuid()}" in said
+        assert ("preparing, once" in said) == (start == "first" and place == "temporary")
+        (folder,) = temporary.iterdir()
+        assert folder.stat().st_mode & 0o077 == 0
 
 
 def test_somebody_elses_folder_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

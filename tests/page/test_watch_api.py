@@ -233,7 +233,8 @@ def test_what_if(turbines: Watched) -> None:
         (["temp(X, high)@2"], "not a fact"),
         (["not temp(wt25, high)@2"], "not a fact"),
         (["temp(wt25"], ""),
-        ([], "1 to 100"),
+        ([], "such as temp(device, level)@1"),
+        (["temp(wt25, high)@2"] * 101, "100 at most"),
         ("temp(wt25, high)@2", "list of facts"),
     ):
         status, found = ask(facts, step=2)

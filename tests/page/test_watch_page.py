@@ -181,6 +181,42 @@ def test_an_answer_in_full(turbines: Watched, visit: Any) -> None:
     person.picture("failed")
 
 
+def test_what_if_a_missing_premise_came(two_queries: Watched, visit: Any) -> None:
+    person = visit(two_queries, viewport=TALL)
+    page = person.page
+    person.steps(2)
+    person.lane("hot(wt25)@2").locator(".label").click()
+    told, field = page.locator(".would"), page.locator(".what-if textarea")
+    page.get_by_role("button", name="temp(wt25, high)@2", exact=True).click()
+    expect(told).to_contain_text("confirmed hot(wt25)@2")
+    field.fill("")
+    person.click("Say what would be")
+    expect(told).to_contain_text("Write facts with their times")
+    # What must stay away is asked about as if it came.
+    person.lane("alarm(wt25)@2").locator(".label").click()
+    page.get_by_role("button", name="not ack(wt25)@1", exact=True).click()
+    expect(field).to_have_value("ack(wt25)@1")
+    expect(told).to_contain_text("alarm(wt25)@2")
+    person.picture("what-if")
+
+
+def test_values_are_no_times_where_people_count_by_the_clock(tmp_path: Path, visit: Any) -> None:
+    program, facts = tmp_path / "again.psg", tmp_path / "facts.jsonl"
+    program.write_text(
+        "timeline discrete.\ntick 1s.\nstart 2026-03-01T10:00:00Z.\ninput m(x, v: int).\n"
+        "high(X) :- m(X, V), V > 8.\nagain(X) :- high(X), once[1s,1m] high(X).\nquery again(X).\n"
+    )
+    facts.write_text('{"pred": "m", "args": ["a", 9], "time": "2026-03-01T10:00:05Z"}\n')
+    with watching(program, facts, "--paused") as watched:
+        person = visit(watched, viewport=TALL)
+        person.steps(1)
+        person.lane("again(a)@T").locator(".label").click()
+        way = person.page.locator(".way")
+        expect(way).to_contain_text("V > 8")
+        expect(way).to_contain_text("10:00:06 ≤ T ≤ 10:01:05")
+        person.context.close()
+
+
 def test_looking_back(turbines: Watched, visit: Any) -> None:
     person = visit(turbines)
     person.steps(5)

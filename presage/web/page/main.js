@@ -347,7 +347,9 @@ function onFrame() {
 function nowTime(moment) {
   if (past) return timeNumber(past.state.now);
   if (state.now === null) return null;
-  if (state.paused || state.speed === 0) return state.stream_time;
+  // Whoever stands still sees the time that is said and asked about, not how far the clock was on its way to the next.
+  if (state.paused) return timeNumber(state.now);
+  if (state.speed === 0) return state.stream_time;
   const reached = state.stream_time + ((moment - heardAt) / 1000) * state.speed;
   return Math.min(reached, Math.max(state.stream_time, timeNumber(state.next) ?? state.stream_time));
 }
@@ -459,7 +461,7 @@ async function openAnswer(key, focus = true) {
     const row = shownModel().rows.get(key);
     const words = about.words?.[row?.query];
     const onSuppose = about.can_suppose ? (facts) => source.suppose(facts.map((text) => readFact(text, timeline.now ?? 0)), past ? past.step : null) : null;
-    content = answerDetails(given, { tone: toneOf(row), means: words?.means ?? "", onSuppose, onShow: row && !isTable() ? () => showOnTimeline(key) : null });
+    content = answerDetails(given, { tone: toneOf(row), means: words?.means ?? "", now: timeNumber((past ? past.state : state).now), onSuppose, onShow: row && !isTable() ? () => showOnTimeline(key) : null });
   } catch (problem) {
     content = [element("h2", { text: key }), element("p", { class: "quiet", text: problem.message })];
   }

@@ -2,13 +2,16 @@
 
 import { glyph } from "./marks.js";
 import { mostUrgent, newest } from "./model.js";
-import { element, isAbsence, showFact, showLength, showTime, timeNumber } from "./text.js";
+import { cutName, element, isAbsence, showFact, showLength, showTime, showWritten, splitFact, timeNumber } from "./text.js";
 
 const LINES = 4;
 
 function line(row, tone, words, onChoose) {
-  const button = element("button", { type: "button", onclick: () => onChoose(row.key) }, glyph(row.status, tone), element("span", { class: "what", text: showFact(row.answer) }), element("span", { class: "quiet", text: words }));
-  button.title = `${row.status} ${row.answer}`;
+  const [what, when] = splitFact(row.answer);
+  const name = element("span", { class: "what" }, ...cutName(what), element("span", { class: "tail", text: when === "" ? "" : `@${showWritten(when)}` }));
+  const button = element("button", { type: "button", onclick: () => onChoose(row.key) }, glyph(row.status, tone), name, element("span", { class: "quiet", text: words }));
+  button.title = `${row.status} ${showFact(row.answer)}`;
+  button.setAttribute("aria-label", `${button.title}, ${words}`);
   return element("li", { class: `${row.status} ${tone}` }, button);
 }
 

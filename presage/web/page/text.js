@@ -105,8 +105,9 @@ export function openTimes(unless) {
 export const counted = (text) => /^((?:at most |exactly )?\d+|sum [^(]*?) of /.exec(text)?.[1] ?? "";
 export const isAbsence = (text) => text.startsWith("not ") || text.startsWith("at most ");
 
-// A point of the timeline for people: a number, or a timestamp where the program has a tick.
-export function showTime(value, step = 1) {
+// A point of the timeline for people: a number, or a timestamp where the program has a tick. An axis has no room for days
+// beside seconds.
+export function showTime(value, step = 1, onAxis = false) {
   if (value === null || value === undefined) return "";
   if (!clock.shown) return showNumber(value, Number.isInteger(value) ? step : Math.min(step, 0.001));
   const moment = new Date(clock.start + value * clock.tick);
@@ -116,8 +117,8 @@ export function showTime(value, step = 1) {
   // Between two ticks: as finely as it is.
   if (!Number.isInteger(value) && step === 1) return rest.slice(0, 12).replace(/\.?0+$/, (end) => (end.startsWith(".") ? "" : end));
   if (length >= 86400000) return day;
-  if (length >= 60000) return clock.oneDay ? rest.slice(0, 5) : `${day.slice(5)} ${rest.slice(0, 5)}`;
-  return length >= 1000 ? rest.slice(0, 8) : rest.slice(0, 12);
+  const shown = rest.slice(0, length >= 60000 ? 5 : length >= 1000 ? 8 : 12);
+  return clock.oneDay || (onAxis && length < 60000) ? shown : `${day.slice(5)} ${shown}`;
 }
 
 function showNumber(value, step) {
@@ -174,6 +175,17 @@ export function readTime(written, near = 0) {
   return /^\d{4}-\d\d-\d\d/.test(text) ? timeNumber(`${text.slice(0, 10)}T${(text.slice(11, 19) || "00:00:00").padEnd(8, ":00")}Z`) : null;
 }
 
+// A premise as a fact that might come now: what must stay away as if it came, one of what is counted, and at a time of
+// its own: where that is open, now; of a stretch, the first time of it that is not over. `ground`: no value is left open.
+export function supposed(text, now) {
+  const bare = text.replace(/^not /, "");
+  const [what, when] = splitFact(bare.slice(counted(bare) ? counted(bare).length + 4 : 0));
+  const { from, to, open, stretch } = timeOfFact(text);
+  let time = showWritten(when);
+  if (stretch || open) time = showTime(Math.min(Math.max(from ?? now, now), to ?? Infinity));
+  return { text: `${what}@${time}`, ground: !/\b[A-Z_]\w*/.test(what.replace(/"(?:[^"\\]|\\.)*"/g, "")) };
+}
+
 // A fact as people type it, with its time as a number.
 export function readFact(written, near = 0) {
   const [what, when] = splitFact(written.trim());
@@ -209,11 +221,11 @@ export const showConfidence = (value) => (value === null || value === undefined 
 
 // What stands about an answer, in a sentence.
 export function describe(row) {
-  const parts = [row.answer, row.status];
+  const parts = [showFact(row.answer), row.status];
   if (row.status === "possible") {
     parts.push(`${row.because.length} of ${row.because.length + row.needs.length} premises arrived`);
-    if (row.needs.length) parts.push(`needs ${(row.needs.length < 6 ? row.needs : inSeries(row.needs)).join(", ")}`);
-    if (row.decided_by !== null) parts.push(`decided by ${row.decided_by}`);
+    if (row.needs.length) parts.push(`needs ${inSeries(row.needs).join(", ")}`);
+    if (row.decided_by !== null) parts.push(`decided by ${showTime(timeNumber(row.decided_by)) || row.decided_by}`);
     if (row.confidence !== null) parts.push(`confidence ${showConfidence(row.confidence)}`);
     if (row.ways > 1) parts.push(`${row.ways} ways`);
   }

@@ -2,7 +2,7 @@
 
 import { deadlineMark, factMark, glyph, rangeMark, statusShape, stretchMark, svg } from "./marks.js";
 import { geometry, startOf } from "./model.js";
-import { STATUSES, cutName, describe, element, niceStep, setExtent, showBriefly, showTime, showWritten, splitFact } from "./text.js";
+import { STATUSES, cutName, describe, element, niceStep, setExtent, showBriefly, showFact, showTime, showWritten, splitFact } from "./text.js";
 
 const SPARE = 4; // lanes drawn beyond the edges, so that scrolling finds them there
 const NOW_AT = 0.62; // where now is while it is followed, as a share of the width
@@ -221,9 +221,10 @@ export class Timeline {
 
   // A lane whose marks are out of sight says where they are.
   pointTo(lane) {
-    const { low, high, grows } = geometry(lane.item.row);
+    const { low, high, start, grows } = geometry(lane.item.row);
     const { from, to } = this.view();
-    const off = low === null ? "" : high < from && !grows ? `‹ ${showTime(low)}` : low > to ? `${showTime(low)} ›` : "";
+    const time = showTime(start ?? low);
+    const off = low === null ? "" : high < from && !grows ? `‹ ${time}` : low > to ? `${time} ›` : "";
     if (lane.off === off) return;
     lane.off = off;
     lane.pointer.textContent = off;
@@ -314,7 +315,7 @@ export class Timeline {
     const [what, when] = splitFact(row.answer);
     const time = element("span", { class: when.length > 8 ? "when long" : "when", text: when === "" ? "" : `@${showWritten(when)}` });
     button.replaceChildren(glyph(row.status, tone), element("span", { class: "name" }, ...cutName(what)), time);
-    button.title = row.answer;
+    button.title = showFact(row.answer);
     button.setAttribute("aria-label", describe(row));
     lane.growing = [];
     drawing.replaceChildren(...this.marks(row, lane));
@@ -498,7 +499,7 @@ export class Timeline {
       const x = this.labelWidth + (time - this.left) * this.scale;
       made.push(svg("line", { x1: x, x2: x, y1: 20, y2: 26 }));
       const label = svg("text", { x, y: 16, "text-anchor": "middle" });
-      label.textContent = showTime(time, step);
+      label.textContent = showTime(time, step, true);
       made.push(label);
     }
     this.axis.replaceChildren(...made);
