@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import repeat
+from itertools import compress, repeat
+from operator import is_
 
 import numpy as np
 import numpy.typing as npt
@@ -130,6 +131,12 @@ class Symbols:
                 return self.number_wholes(np.array(given, np.int64))
             except OverflowError:
                 pass
+        if types == {str, int}:
+            of_texts = list(map(is_, map(type, given), repeat(str)))
+            found, texts = np.empty(len(given), np.int32), np.array(of_texts)
+            found[~texts] = self.number_all(compress(given, (~texts).tolist()))
+            found[texts] = self._number_others(list(compress(given, of_texts)))
+            return found
         wholes = [_exact_whole(value) for value in given]
         is_whole = np.array([whole is not None for whole in wholes], bool)
         found = np.empty(len(given), np.int32)

@@ -284,6 +284,13 @@ WRITTEN = [
     "Select a + (Select Count(*) From r [Range 2]) From s [Now]",
     "Select a, (Select Max(y.b) From r [Range 2] As y Where y.b <= x.b) As m From s [Range 2] As x",
     "Select Count(*) From (Select a, (Select Sum(d) From r [Now]) As m From s [Range 2]) As t",
+    "Select Count(*) From s [Range 3] As x Where x.a > 1 Or x.b >= (Select Max(y.b) From s [Range 9] As y)",
+    "Select Count(*) From (Select Abs(a - 1) As k From s [Range 5]) As x Group By x.k",
+    "Select Sum(Case When k > 0 Then 1 Else 0 End) From (Select a - 1 As k, Upper(c) As w From s [Range 3]) As x "
+    "Group By w",
+    "Select Avg(x.k), Count(*) From (Select Abs(a - 1) As k From s [Range 4]) As x, (Select Greatest(b, d) As m From r "
+    "[Range 3]) As y Where x.k < y.m Group By x.k, y.m",
+    "Select n From (Select Count(*) As n, Max(a) As m From s [Range 1]) As x",
     "With t (x) As (Select a From s [Range 2]), v As (Select Max(x) As m From t) Select x From t, v Where x = m",
 ]
 

@@ -33,6 +33,14 @@ CQL = {
     "Select a From s [Now] Union Select a, b From s [Now]": ("3:1", "L102", "1 and 2 columns"),
     "Select a From (Select a From s [Now]) [Range 3] As q": ("3:39", "L102", "a window is about a stream"),
     "Select a From (Istream(Select a From s [Range 2])) [Range 3] As q": ("3:16", "L102", "several times at once"),
+    "Select k From (Select 1 As k, Max(a) m From s [Now] Union All Select a, a From t) x": ("3:16", "L102", "`m` of"),
+    "Select k From (Istream(Select 1 As k, Max(a) m From s [Now])) [Range 2] x": ("3:16", "L102", "`m` of this query"),
+    "Select a From t, (Select Max(a) As m From s [Now]) As x Where Not Exists (Select * From t As y Where y.a = x.m)": (
+        "3:108", "L102", "`x.m` may be NULL"),
+    "Select a From t, (Select Max(a) As m From s [Now]) As x Where a = 1 Or m In (Select a From t)": (
+        "3:72", "L102", "`m` may be NULL"),
+    "Select a From t Where Exists (Select Max(a) From s [Now] Union Select Min(a) From s [Now])": (
+        "3:31", "L102", "may be NULL"),
     "Select a From s [Now] Where": ("3:23", "L101", "this is not CQL"),
     "Select a From s [Now] Where b = 'x": ("3:33", "L101", "not closed"),
     "Select Istream(a) From s [Now] Union Select a From t": ("3:8", "L102", "`Istream` cannot stand here"),

@@ -39,6 +39,7 @@ FUNCTIONS: dict[type[Any], tuple[str, str]] = {
     exp.Replace: ("replace", "text"),
 }
 ASKED = {exp.StartsWith: "starts_with", exp.EndsWith: "ends_with", exp.Contains: "contains", exp.RegexpLike: "matches"}
+NO_NULL = "a row with NULL is no answer: ask only where the column has a value, by a condition of its own"
 _OF_TEXT = ("lower", "upper", "length", "substring", "replace")
 
 
@@ -75,6 +76,8 @@ class CqlExpressions:
         self.known = known or (lambda node: None)
         self.strict = False
         """Whether a row that is missing because a column of it would be NULL would be missed."""
+        self.nullable = False
+        """Whether something was read that may be NULL."""
         self.before: list[Formula] = []
         """What binds the values of scalar subqueries of the expression that is being read."""
 
@@ -93,10 +96,8 @@ class CqlExpressions:
                     raise Wrong("`*` is no value", span, "name the column")
                 cell = self.column(node)
                 if cell.nullable and self.strict:
-                    hint = (
-                        "a row with NULL is no answer: ask only where the column has a value, by a condition of its own"
-                    )
-                    raise Wrong(f"`{node.sql()}` may be NULL, which cannot be said here", span, hint)
+                    raise Wrong(f"`{node.sql()}` may be NULL, which cannot be said here", span, NO_NULL)
+                self.nullable = self.nullable or cell.nullable
                 return cell.term, cell.kind
             case exp.Literal():
                 if node.is_string:
