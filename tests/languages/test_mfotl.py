@@ -325,6 +325,11 @@ WRONG = [
     ("ONCE[3,1] p(x)", 1, 5, "the interval is empty"),
     ("ONCE[0,3w] p(x)", 1, 8, "no unit"),
     ("p(x) AND x MATCHES r", 1, 20, "cannot be said here"),
+    ('p(x) AND x = "a"', 1, 10, "a text on one side"),
+    ('p("a")', 1, 1, "argument 1 of `p` is a number"),
+    ('p(x) AND x MATCHES r"a"', 1, 10, "MATCHES is about texts"),
+    ('p(x) AND x + "a" = 2', 1, 10, "`+` is about numbers"),
+    ('p(x) AND tp("a")', 1, 10, "argument 1 of `tp` is a number"),
     ("LETPAST p(x) = r() IN p(x)", 1, 1, "cannot be said here"),
     ("s <- SUM z q(x, y)", 1, 1, "`z` does not occur"),
 ]

@@ -166,13 +166,15 @@ class CqlExpressions:
     def number(self, node: Any) -> tuple[Term, str]:
         term, kind = self.term(node)
         if kind not in (*NUMBERS, "any", "time"):
-            raise Wrong(f"`{node.sql()}` is {kind}, and a number is needed here", span_of(node), "", "D108")
+            hint = "Cast(… As FLOAT) makes numbers of texts"
+            raise Wrong(f"`{node.sql()}` is {kind}, and a number is needed here", span_of(node), hint, "D108")
         return term, kind
 
     def text(self, node: Any) -> tuple[Term, str]:
         term, kind = self.term(node)
         if kind not in ("text", "any"):
-            raise Wrong(f"`{node.sql()}` is {kind}, and text is needed here", span_of(node), "", "D108")
+            hint = "Cast(… As TEXT) makes text of numbers"
+            raise Wrong(f"`{node.sql()}` is {kind}, and text is needed here", span_of(node), hint, "D108")
         return term, kind
 
     def _cast(self, node: Any, span: Span) -> tuple[Term, str]:

@@ -200,6 +200,10 @@ class CqlGrouping:
             distinct, given = True, inner.expressions
         else:
             given = [inner, *(node.expressions or ())]
+        if name != "count" and isinstance(inner, exp.Star):
+            raise Wrong(f"`{node.sql()}` is of no column", span, f"name one: {name.title()}(c); Count(*) counts rows")
+        if len(given) > 1:
+            raise Wrong(f"`{node.sql()}` is of several columns", span, "an aggregate is of one value")
         if isinstance(inner, exp.Star):
             return Aggregate("count", row_terms(body, beside) or (Constant(1),), body, span=span), "int"
         if any(aggregates_in(each) for each in given):

@@ -38,6 +38,8 @@ class Select:
 
     def relation(self, wanted: frozenset[str] | None = None) -> RowsRelation:
         self.all.modifiers(self.node)
+        if not self.node.expressions:
+            raise Wrong("nothing is selected", self.span, "name the columns: Select a, b From …; or Select *")
         if wanted is not None and not self.node.args.get("distinct"):
             self._leave_out(wanted)
         if self.node.args.get("into") or self.node.args.get("kind"):
@@ -102,8 +104,10 @@ class Select:
 
     def _using(self, scope: Scope, index: int, name: Any) -> Scope:
         """`Using (c)`: the column is the same in both."""
-        left = Scope(scope.sources[:index], ()).column(exp.column(name.name.lower()))
-        right = Scope(scope.sources[index : index + 1], ()).column(exp.column(name.name.lower()))
+        column = exp.column(name.name.lower())
+        column.meta["from"], column.meta["to"] = span_of(name)
+        left = Scope(scope.sources[:index], ()).column(column)
+        right = Scope(scope.sources[index : index + 1], ()).column(column)
         return replace(scope, body=(*scope.body, Comparison("=", right.term, left.term, span=span_of(name))))
 
     def _item(self, node: Any) -> RowsRelation:
@@ -118,6 +122,9 @@ class Select:
             )
         table = self.all.tables.get(node.name.lower())
         place = span_of(node.this)
+        if not node.name:
+            hint = "a window stands in brackets behind its stream: s [Range 10]"
+            raise Wrong("this is neither a stream, a table nor a query", place, hint)
         if table is None:
             near = nearest(node.name, [each.name for each in self.all.tables.values()])
             hint = f"did you mean `{near}`?" if near else f"declare it: CREATE STREAM {node.name} (…); or CREATE TABLE"
@@ -261,7 +268,8 @@ class Select:
         if value is not None:
             values = value.expressions if isinstance(value, exp.Tuple) else [value]
             if len(values) != len(relation.columns):
-                raise Wrong(f"{len(values)} values are looked for among {len(relation.columns)} columns", span, "")
+                hint = "select as many columns as there are values before In"
+                raise Wrong(f"{len(values)} values are looked for among {len(relation.columns)} columns", span, hint)
             read = self.expressions(scope)
             read.strict = strict
             compared = [(read.term(each)[0], cell.term) for each, cell in zip(values, relation.columns, strict=True)]
