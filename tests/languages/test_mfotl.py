@@ -308,6 +308,17 @@ def test_division_goes_by_the_types(tmp_path: Path) -> None:
         assert [each.answer for each in told] == expected, source
 
 
+def test_names_of_several_variables_may_have_several_types(tmp_path: Path) -> None:
+    (tmp_path / "f.sig").write_text("I(x:int) W(x:string)\n")
+    for source in (
+        "x <- CNT y I(y) AND W(x)",
+        "(EXISTS x. W(x)) AND I(x)",
+        "LET g(x) = W(x) IN I(x) AND EXISTS y. g(y)",
+    ):
+        (tmp_path / "f.mfotl").write_text(source)
+        presage.load(tmp_path / "f.mfotl")
+
+
 WRONG = [
     ("ONCE[-4,-1) p(x)", 1, 6, "not negative"),
     ("p(x) AND y = s2r(x)", 1, 14, "cannot be said here"),

@@ -74,9 +74,11 @@ def clashes(formula: Formula, signature: Signature) -> Iterator[Diagnostic]:
 
 
 def _bound(part: Any) -> tuple[str, ...]:
+    """The names that stand for something else around a part than inside of it."""
     match part:
         case Exists(names=names) | Let(names=names):
             return names
-        case Aggregation(over=over):
-            return (over,)
+        case Aggregation(result=result, over=over, groups=groups, inner=inner):
+            inside = [each.name for each in parts(inner) if isinstance(each, LogVariable)]
+            return (result, over, *(name for name in inside if name not in groups))
     return ()
