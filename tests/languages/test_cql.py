@@ -348,3 +348,9 @@ def test_random_groups_agree_with_duckdb(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8 * ROUNDS))
 def test_random_nested_queries_agree_with_duckdb(seed: int) -> None:
     agrees(seed, Draw.nested)
+
+
+def test_explanations_quote_aggregates_as_they_are_written() -> None:
+    program = presage.parse(SCHEMA + "Select a, Count(*) From s [Range 3] Group By a Having Count(*) > 1;", "q.cql")
+    facts = [("s", (1, 2, "x"), 0), ("s", (1, 3, "x"), 2)]
+    assert "Count(*) is 2" in presage.explain(program, facts, "answer(1, 2)@2").to_json()["says"]

@@ -80,6 +80,13 @@ class CqlParser(parser.Parser):
             found.meta["from"], found.meta["to"] = start.start, self._prev.end + 1
         return found
 
+    def _parse_function(self, *args: Any, **kwargs: Any) -> Any:
+        start = self._curr
+        found = super()._parse_function(*args, **kwargs)
+        if found is not None and start is not None:  # down to its closing bracket
+            found.meta["from"], found.meta["to"] = start.start, self._prev.end + 1
+        return found
+
     def _parse_table(self, *args: Any, **kwargs: Any) -> Any:
         found = super()._parse_table(*args, **kwargs)
         if found is not None and self._is_bracket():
