@@ -281,6 +281,8 @@ WRITTEN = [
     "Select c, Count(Case When a > 1 Then 1 End) From s [Range 3] Group By c",
     "Select a From s [Range 2] Where Not Case When a > 1 Then b End = 2",
     "Select Cast(d As INT) From r [Range 2]",
+    "Select (a - 2) % 2, (a - 2) % (b - 4), Mod(1 - a, 2), Round((a - 2) / 2), Floor((a - 2) / 2) From s [Range 2]",
+    "Select a % 2 As k, Count(*) From (Select a - 2 As a From s [Range 2]) As x Group By a % 2",
     "Select a + (Select Count(*) From r [Range 2]) From s [Now]",
     "Select a, (Select Max(y.b) From r [Range 2] As y Where y.b <= x.b) As m From s [Range 2] As x",
     "Select Count(*) From (Select a, (Select Sum(d) From r [Now]) As m From s [Range 2]) As t",

@@ -31,7 +31,6 @@ FUNCTIONS: dict[type[Any], tuple[str, str]] = {
     exp.Exp: ("exp", "float"),
     exp.Ln: ("ln", "float"),
     exp.Pow: ("pow", "float"),
-    exp.Mod: ("mod", "float"),
     exp.Lower: ("lower", "text"),
     exp.Upper: ("upper", "text"),
     exp.Length: ("length", "int"),
@@ -118,6 +117,10 @@ class CqlExpressions:
                 operator = CALCULATED[type(node)]
                 kind = "int" if one == other == "int" and operator != "/" else "float"
                 return Arithmetic(operator, left, right, span=span), kind
+            case exp.Mod():
+                left, one = self.number(node.this)
+                right, other = self.number(node.expression)
+                return _remainder(left, right, span), "int" if one == other == "int" else "float"
             case exp.DPipe() | exp.Concat():
                 parts = [node.this, node.expression] if isinstance(node, exp.DPipe) else node.expressions
                 return Function("concat", tuple(self.term(each)[0] for each in parts), span=span), "text"
@@ -154,7 +157,7 @@ class CqlExpressions:
             ]
             subject, of = read(given[0])
             rest = [self.term(each)[0] for each in given[1:]]
-            if kind == "float" and name in ("abs", "round", "mod") and of == "int":
+            if kind == "float" and name in ("abs", "round") and of == "int":
                 kind = "int"
             return Function(name, (subject, *rest), span=span), kind
         if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Anonymous) and self.aggregate is not None):
@@ -292,6 +295,16 @@ class CqlExpressions:
         holds = holds != bool(node.args.get("negate"))  # `Not Like`
         asked = Function("matches", (subject, Constant(f"{flags}^{text}$", span=span_of(pattern))), span=span)
         return Comparison("=" if holds else "!=", asked, Constant("true"), span=span)
+
+
+def _remainder(left: Term, right: Term, span: Span) -> Term:
+    """What is left of a division, with the sign of what is divided: `mod` has that of what it is divided by."""
+    by = right
+    if not (isinstance(right, Constant) and not isinstance(right.value, str) and right.value > 0):
+        by = Function("abs", (right,), span=span)
+    below = Comparison("<", left, Constant(0), span=span)
+    negative = Negative(Function("mod", (Negative(left, span=span), by), span=span), span=span)
+    return Case(below, negative, Function("mod", (left, by), span=span), span=span)
 
 
 def _rounded(term: Term, span: Span) -> Term:
