@@ -166,14 +166,14 @@ class Symbols:
 
     def _number_others(self, given: list[Value]) -> Ints:
         """The numbers of values that are not whole numbers."""
-        found = np.fromiter(map(self.numbers.get, given, repeat(-1)), np.int32, len(given))
+        found = np.array(list(map(self.numbers.get, given, repeat(-1))), np.int32)
         missing = np.flatnonzero(found < 0)
         if len(missing):
             unknown = given if len(missing) == len(given) else [given[place] for place in missing.tolist()]
             new = list(dict.fromkeys(unknown))
             added = self._add_all(new)
             if len(new) < len(unknown):
-                added = np.fromiter(map(self.numbers.__getitem__, unknown), np.int32, len(unknown))
+                added = np.array(list(map(self.numbers.__getitem__, unknown)), np.int32)
             found[missing] = added
         return found
 
