@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import repeat
+from itertools import compress, repeat
+from operator import is_
 
 import numpy as np
 import numpy.typing as npt
@@ -130,6 +131,12 @@ class Symbols:
                 return self.number_wholes(np.array(given, np.int64))
             except OverflowError:
                 pass
+        if types == {str, int}:
+            of_texts = list(map(is_, map(type, given), repeat(str)))
+            found, texts = np.empty(len(given), np.int32), np.array(of_texts)
+            found[~texts] = self.number_all(compress(given, (~texts).tolist()))
+            found[texts] = self._number_others(list(compress(given, of_texts)))
+            return found
         wholes = [_exact_whole(value) for value in given]
         is_whole = np.array([whole is not None for whole in wholes], bool)
         found = np.empty(len(given), np.int32)
@@ -159,14 +166,14 @@ class Symbols:
 
     def _number_others(self, given: list[Value]) -> Ints:
         """The numbers of values that are not whole numbers."""
-        found = np.fromiter(map(self.numbers.get, given, repeat(-1)), np.int32, len(given))
+        found = np.array(list(map(self.numbers.get, given, repeat(-1))), np.int32)
         missing = np.flatnonzero(found < 0)
         if len(missing):
             unknown = given if len(missing) == len(given) else [given[place] for place in missing.tolist()]
             new = list(dict.fromkeys(unknown))
             added = self._add_all(new)
             if len(new) < len(unknown):
-                added = np.fromiter(map(self.numbers.__getitem__, unknown), np.int32, len(unknown))
+                added = np.array(list(map(self.numbers.__getitem__, unknown)), np.int32)
             found[missing] = added
         return found
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from presage.analysis.predicates import Predicate
 from presage.answers import Value
+from presage.io.alike import WHOLE_KINDS, columns_alike
 from presage.io.facts import Checker, Fact, FactError, exact
 from presage.io.rows import TableRows, check_header, column_names, when_names
 from presage.model.delays import delay_of
@@ -303,9 +304,14 @@ class TableReader:
         for name, rows in static.items():
             if is_table(rows):
                 yield from self.static(name, rows)
-            else:
-                for number, row in enumerate(rows, 1):
-                    yield self.checker.fact({"pred": name, "args": list(row)}, f"static {name}, row {number}")
+                continue
+            rows = list(rows)
+            known = self.checker.predicates.get(self.checker.timeless(name))
+            if known is not None and known.is_static and columns_alike(known, rows) is not None:
+                yield from (Fact(known.name, tuple(row), None, None) for row in rows)
+                continue
+            for number, row in enumerate(rows, 1):
+                yield self.checker.fact({"pred": name, "args": list(row)}, f"static {name}, row {number}")
 
     def static(self, name: str, table: Any) -> list[Fact]:
         """The facts of a table that hold at every time."""
@@ -357,10 +363,6 @@ class TableReader:
                 values = [self.checker.value(each, shape.known, index, f"table {name}") for each in values]
             found.append(Coded(values, places))
         return Columns(name, found, moments)
-
-
-WHOLE_KINDS = {"any", "int", "float"}
-"""The types of columns of which every whole number is a value."""
 
 
 def _kind(known: Predicate, place: int) -> str:

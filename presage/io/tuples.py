@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from presage.analysis.predicates import Predicate
+from presage.io.alike import columns_alike
 from presage.io.facts import Checker, Fact, FactError
-from presage.io.tables import MOST, WHOLE_KINDS, Columns, Listed
+from presage.io.tables import MOST, Columns, Listed
 
 Given = tuple[Any, ...]
 """A fact as a tuple: (predicate, arguments, time), where time may be (1, 5, "[)")."""
-
-_TEXT_KINDS = {"any", "text"}
 
 
 @dataclass(slots=True)
@@ -125,33 +124,9 @@ class TupleReader:
 
 def _columns(name: str, group: _Group) -> Columns | None:
     """The tuples of a group as columns, if all are as they mostly are."""
-    known = group.known
     if min(group.times) < 0 or max(group.times) > MOST:
         return None
-    if set(map(type, group.arguments)) - {tuple, list} or set(map(len, group.arguments)) != {known.arity}:
+    columns = columns_alike(group.known, group.arguments)
+    if columns is None:
         return None
-    columns: list[Any] = []
-    for place in range(known.arity):
-        # Not by `zip`: so many iterators at once would have Python look for garbage among all facts there are.
-        values = list(map(itemgetter(place), group.arguments))
-        kind = known.columns[place].type if place < len(known.columns) else "any"
-        if place < len(known.columns) and known.columns[place].bound is not None:
-            return None
-        types = set(map(type, values))
-        if str in types:
-            texts = values if len(types) == 1 else [each for each in values if type(each) is str]
-            if kind not in _TEXT_KINDS or not _are_whole_texts(texts):
-                return None
-        if (int in types and kind not in WHOLE_KINDS) or types - {str, int}:
-            return None
-        columns.append(Listed(values))
-    return Columns(name, columns, np.array(group.times, np.int64))
-
-
-def _are_whole_texts(texts: Iterable[str]) -> bool:
-    """Whether none has half a character."""
-    try:
-        "".join(texts).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return Columns(name, [Listed(each) for each in columns], np.array(group.times, np.int64))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from presage.analysis.subject import Subject
-from presage.answers import NONE, Answers, arrow_column, json_value, null_name
+from presage.answers import NONE, Answers, Value, arrow_column, json_value, null_name
 from presage.engine.build import fixed_time, make_engine, planned
 from presage.engine.inventing import ChaseLimit
 from presage.engine.many_steps import Additions, advance_through, takes_many_steps
@@ -48,13 +48,11 @@ class Confirming:
         return make_engine(self.subject, self.planned, chase_limit=self._chase_limit)
 
     def add_static(self, facts: Sequence[Fact]) -> None:
-        by_name: dict[str, list[Fact]] = {}
-        for fact in dict.fromkeys(facts):
-            by_name.setdefault(fact.predicate, []).append(fact)
+        by_name: dict[str, dict[tuple[Value, ...], None]] = {}
+        for fact in facts:
+            by_name.setdefault(fact.predicate, {})[fact.arguments] = None
         for name, group in by_name.items():
-            columns = [
-                self.engine.symbols.number_all(each) for each in zip(*(fact.arguments for fact in group), strict=True)
-            ]
+            columns = [self.engine.symbols.number_all(each) for each in zip(*group, strict=True)]
             rows = np.column_stack(columns) if columns else np.zeros((1, 1), np.int32)
             everywhere = np.full(len(rows), ENDLESS, np.int64)
             self.engine.insert(name, rows, -everywhere, everywhere)

@@ -281,9 +281,18 @@ WRITTEN = [
     "Select c, Count(Case When a > 1 Then 1 End) From s [Range 3] Group By c",
     "Select a From s [Range 2] Where Not Case When a > 1 Then b End = 2",
     "Select Cast(d As INT) From r [Range 2]",
+    "Select (a - 2) % 2, (a - 2) % (b - 4), Mod(1 - a, 2), Round((a - 2) / 2), Floor((a - 2) / 2) From s [Range 2]",
+    "Select a % 2 As k, Count(*) From (Select a - 2 As a From s [Range 2]) As x Group By a % 2",
     "Select a + (Select Count(*) From r [Range 2]) From s [Now]",
     "Select a, (Select Max(y.b) From r [Range 2] As y Where y.b <= x.b) As m From s [Range 2] As x",
     "Select Count(*) From (Select a, (Select Sum(d) From r [Now]) As m From s [Range 2]) As t",
+    "Select Count(*) From s [Range 3] As x Where x.a > 1 Or x.b >= (Select Max(y.b) From s [Range 9] As y)",
+    "Select Count(*) From (Select Abs(a - 1) As k From s [Range 5]) As x Group By x.k",
+    "Select Sum(Case When k > 0 Then 1 Else 0 End) From (Select a - 1 As k, Upper(c) As w From s [Range 3]) As x "
+    "Group By w",
+    "Select Avg(x.k), Count(*) From (Select Abs(a - 1) As k From s [Range 4]) As x, (Select Greatest(b, d) As m From r "
+    "[Range 3]) As y Where x.k < y.m Group By x.k, y.m",
+    "Select n From (Select Count(*) As n, Max(a) As m From s [Range 1]) As x",
     "With t (x) As (Select a From s [Range 2]), v As (Select Max(x) As m From t) Select x From t, v Where x = m",
 ]
 
@@ -341,3 +350,9 @@ def test_random_groups_agree_with_duckdb(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8 * ROUNDS))
 def test_random_nested_queries_agree_with_duckdb(seed: int) -> None:
     agrees(seed, Draw.nested)
+
+
+def test_explanations_quote_aggregates_as_they_are_written() -> None:
+    program = presage.parse(SCHEMA + "Select a, Count(*) From s [Range 3] Group By a Having Count(*) > 1;", "q.cql")
+    facts = [("s", (1, 2, "x"), 0), ("s", (1, 3, "x"), 2)]
+    assert "Count(*) is 2" in presage.explain(program, facts, "answer(1, 2)@2").to_json()["says"]

@@ -308,6 +308,17 @@ def test_division_goes_by_the_types(tmp_path: Path) -> None:
         assert [each.answer for each in told] == expected, source
 
 
+def test_names_of_several_variables_may_have_several_types(tmp_path: Path) -> None:
+    (tmp_path / "f.sig").write_text("I(x:int) W(x:string)\n")
+    for source in (
+        "x <- CNT y I(y) AND W(x)",
+        "(EXISTS x. W(x)) AND I(x)",
+        "LET g(x) = W(x) IN I(x) AND EXISTS y. g(y)",
+    ):
+        (tmp_path / "f.mfotl").write_text(source)
+        presage.load(tmp_path / "f.mfotl")
+
+
 WRONG = [
     ("ONCE[-4,-1) p(x)", 1, 6, "not negative"),
     ("p(x) AND y = s2r(x)", 1, 14, "cannot be said here"),
@@ -325,6 +336,11 @@ WRONG = [
     ("ONCE[3,1] p(x)", 1, 5, "the interval is empty"),
     ("ONCE[0,3w] p(x)", 1, 8, "no unit"),
     ("p(x) AND x MATCHES r", 1, 20, "cannot be said here"),
+    ('p(x) AND x = "a"', 1, 10, "a text on one side"),
+    ('p("a")', 1, 1, "argument 1 of `p` is a number"),
+    ('p(x) AND x MATCHES r"a"', 1, 10, "MATCHES is about texts"),
+    ('p(x) AND x + "a" = 2', 1, 10, "`+` is about numbers"),
+    ('p(x) AND tp("a")', 1, 10, "argument 1 of `tp` is a number"),
     ("LETPAST p(x) = r() IN p(x)", 1, 1, "cannot be said here"),
     ("s <- SUM z q(x, y)", 1, 1, "`z` does not occur"),
 ]

@@ -349,6 +349,9 @@ WHERES = [
     "SELECT ?s (COUNT(*) AS ?n) WHERE { @0@ { ?s ?p ?x } } GROUP BY ?s ORDER BY ?n",
     "SELECT ?s (SUM(?x) / COUNT(?x) AS ?n) WHERE { @0@ { ?s :p ?x } } GROUP BY ?s",
     "SELECT ?s (IF(COUNT(*) > 1, 1, 0) AS ?n) WHERE { @0@ { ?s :p ?x } } GROUP BY ?s",
+    "SELECT ?s (COUNT(?q) AS ?n) (COUNT(DISTINCT ?q) AS ?m) WHERE { @0@ { ?s :p ?x } } GROUP BY ?s",
+    "SELECT (COUNT(?q) AS ?n) (COUNT(*) AS ?m) WHERE { @0@ { ?s :p ?x } }",
+    "SELECT (AVG(?x) AS ?n) (AVG(?x) AS ?m) WHERE { @0@ { ?s :q ?x } }",
     "SELECT ?g ?s ?y WHERE { @0@ { ?s :p ?x } GRAPH ?g { ?s :q ?y } }",
 ]
 

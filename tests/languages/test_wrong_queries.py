@@ -33,9 +33,26 @@ CQL = {
     "Select a From s [Now] Union Select a, b From s [Now]": ("3:1", "L102", "1 and 2 columns"),
     "Select a From (Select a From s [Now]) [Range 3] As q": ("3:39", "L102", "a window is about a stream"),
     "Select a From (Istream(Select a From s [Range 2])) [Range 3] As q": ("3:16", "L102", "several times at once"),
+    "Select k From (Select 1 As k, Max(a) m From s [Now] Union All Select a, a From t) x": ("3:16", "L102", "`m` of"),
+    "Select k From (Istream(Select 1 As k, Max(a) m From s [Now])) [Range 2] x": ("3:16", "L102", "`m` of this query"),
+    "Select a From t, (Select Max(a) As m From s [Now]) As x Where Not Exists (Select * From t As y Where y.a = x.m)": (
+        "3:108", "L102", "`x.m` may be NULL"),
+    "Select a From t, (Select Max(a) As m From s [Now]) As x Where a = 1 Or m In (Select a From t)": (
+        "3:72", "L102", "`m` may be NULL"),
+    "Select a From t Where Exists (Select Max(a) From s [Now] Union Select Min(a) From s [Now])": (
+        "3:31", "L102", "may be NULL"),
     "Select a From s [Now] Where": ("3:23", "L101", "this is not CQL"),
     "Select a From s [Now] Where b = 'x": ("3:33", "L101", "not closed"),
     "Select Istream(a) From s [Now] Union Select a From t": ("3:8", "L102", "`Istream` cannot stand here"),
+    "Select From s": ("3:1", "L102", "nothing is selected"),
+    "Select Sum(*) From s": ("3:8", "L102", "is of no column"),
+    "Select Count(a, b) From s": ("3:8", "L102", "is of several columns"),
+    "Select a From s [Partition By a Range 3]": ("3:17", "L101", "`Rows` is missing"),
+    "Select a From s (Range 3)": ("3:15", "L102", "neither a stream, a table nor a query"),
+    "Select a From": ("3:10", "L101", "the name of a stream or table is missing"),
+    "Select s.a From s Join t Using (z)": ("3:33", "D103", "there is no column `z`"),
+    "Istream(Dstream(Select a From s))": ("3:1", "L101", "made a stream twice, by Istream and Dstream"),
+    "-- tick: 0s\nSelect a From s [Range 3 Seconds]": ("3:10", "D107", "`0s` is no length of time"),
     "Drop Table s": ("3:1", "L101", "neither a declaration nor a query"),
     "CREATE STREAM s (a INT)": ("3:15", "D101", "`s` is declared twice"),
     "CREATE STREAM window (a INT)": ("3:15", "P204", "cannot be the name of a predicate"),
@@ -86,9 +103,27 @@ RSP = {
         "P204",
         "cannot be the name",
     ),
-    "DESCRIBE ?x WHERE { ?x :p ?y }": ("1:1", "L102", "DESCRIBE has no counterpart"),
+    "DESCRIBE ?x WHERE { ?x :p ?y }": ("2:1", "L102", "DESCRIBE has no counterpart"),
+    "DESCRIBE :x": ("2:1", "L102", "DESCRIBE has no counterpart"),
+    "SELECT ?x FROM STREAM :s [NOW] WHERE { SERVICE :z { ?x :p ?y } }": ("2:40", "L102", "SERVICE has no counterpart"),
+    "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x !(:p|:q) ?y }": ("2:43", "L102", "this property path has no"),
+    "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x :p ?y BIND(?x AS ?x) }": ("2:64", "L101", "its variables do not fit"),
+    "SELECT ?x (COUNT(?y) AS ?n) FROM STREAM :s [NOW] WHERE { ?x :p ?y }": ("2:67", "L101", "its variables do not fit"),
+    "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x :p ?y } GROUP BY": ("2:58", "L101", "the query ends too early"),
+    "SELECT ?x FROM STREAM :s [NOW] WHERE { { SELECT ?x WHERE { ?x :p ?y } LIMIT 2 } }": (
+        "2:71",
+        "L102",
+        "LIMIT and OFFSET have no counterpart",
+    ),
+}
+ETALIS = {
+    "'hot': a <- b.": ("1:1", "L102", "labels of rules have no counterpart"),
+    "a <- b do (write(1)).": ("1:8", "L102", "`do` has no counterpart"),
+    "a <- event_multiply(b, 3).": ("1:6", "L102", "`event_multiply` has no counterpart"),
+    "a <- b NOT c.": ("1:8", "P201", "NOT stands before what is absent"),
 }
 WRONG = [(STREAMS + text, "q.cql", *said) for text, said in CQL.items()]
+WRONG += [(text, "q.etalis", *said) for text, said in ETALIS.items()]
 WRONG += [(HEAD + text, "q.rq", *said) for text, said in RSP.items()]
 
 

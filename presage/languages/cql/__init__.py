@@ -86,7 +86,7 @@ class _Reader:
                 self.names[comment.start] = (says[2], span)
                 continue
             length = duration_in(says[2])
-            if length is None:
+            if length is None or length.amount <= 0:
                 hint = "write `-- tick: 1s`, with ms, s, m, h or d"
                 self.problems.append(Diagnostic("D107", f"`{says[2]}` is no length of time", span, hint))
             elif self.tick is not None:
@@ -120,7 +120,7 @@ class _Reader:
                     f"the column `{each.name}` has no type", span_of(each), "write INT, FLOAT, TEXT or BOOLEAN", "L101"
                 )
             if any(each.name.lower() == known.lower() for known, _ in columns):
-                raise Wrong(f"the column `{each.name}` is there twice", span_of(each), "", "D103")
+                raise Wrong(f"the column `{each.name}` is there twice", span_of(each), "name it otherwise", "D103")
             columns.append((each.name, kind_of(each.args["kind"])))
         if is_keyword(name) or not name.isidentifier():
             message = f"`{name}` cannot be the name of a predicate"

@@ -80,6 +80,13 @@ class CqlParser(parser.Parser):
             found.meta["from"], found.meta["to"] = start.start, self._prev.end + 1
         return found
 
+    def _parse_function(self, *args: Any, **kwargs: Any) -> Any:
+        start = self._curr
+        found = super()._parse_function(*args, **kwargs)
+        if found is not None and start is not None:  # down to its closing bracket
+            found.meta["from"], found.meta["to"] = start.start, self._prev.end + 1
+        return found
+
     def _parse_table(self, *args: Any, **kwargs: Any) -> Any:
         found = super()._parse_table(*args, **kwargs)
         if found is not None and self._is_bracket():
@@ -126,6 +133,10 @@ class CqlParser(parser.Parser):
             raise self._wrong("`)` closes the query of " + word.text, "write `)`")
         while isinstance(found, exp.Subquery) and not found.args.get("alias") and not found.args.get("window"):
             found = found.this
+        if found.meta.get("stream"):
+            message = f"the query is made a stream twice, by {word.text} and {found.meta['stream'].title()}"
+            hint = "say it once; or make a relation of the stream inside first, by a window"
+            raise MisreadSql(message, word.start, word.end + 1, hint)
         found.meta["stream"] = word.text.upper()
         found.meta["stream_at"] = (word.start, word.end + 1)
         found.meta["from"], found.meta["to"] = word.start, self._prev.end + 1
@@ -154,17 +165,17 @@ class CqlParser(parser.Parser):
                     given["bounded"] = False
                 else:
                     given["back"], given["bounded"] = self._length("the range"), True
-            if not given.keys() & {"rows", "bounded"}:
-                if given.get("by"):
-                    raise MisreadSql(
-                        "`Partition By` says of what, and `Rows` is missing",
-                        opening.start,
-                        self._prev.end + 1,
-                        "write [Partition By c Rows n]",
-                    )
+            if not given.keys() & {"rows", "bounded", "by"}:
                 if self._prev.text.upper() != "UNBOUNDED":
                     raise self._wrong("this is not a window", f"write {WINDOWS}")
                 given["bounded"] = False
+        if given.get("by") and "rows" not in given:
+            raise MisreadSql(
+                "`Partition By` says of what, and `Rows` is missing",
+                opening.start,
+                self._prev.end + 1,
+                "write [Partition By c Rows n]",
+            )
         if self._match_text_seq("SLIDE"):
             at = self._curr
             given["slide"] = self._length("the slide")
@@ -255,6 +266,8 @@ def _misread(wrong: ParseError, text: str, part: list[Token]) -> MisreadSql:
     message = str(first.get("description") or "this cannot be read").rstrip(".")
     if message.startswith("Required keyword"):
         message = "something is missing here"
+    if message.startswith("Expected table name"):
+        message = "the name of a stream or table is missing"
     return MisreadSql(
         f"this is not CQL: {message[:1].lower()}{message[1:]}",
         max(0, end - max(1, len(marked))),

@@ -31,7 +31,6 @@ FUNCTIONS: dict[type[Any], tuple[str, str]] = {
     exp.Exp: ("exp", "float"),
     exp.Ln: ("ln", "float"),
     exp.Pow: ("pow", "float"),
-    exp.Mod: ("mod", "float"),
     exp.Lower: ("lower", "text"),
     exp.Upper: ("upper", "text"),
     exp.Length: ("length", "int"),
@@ -39,6 +38,7 @@ FUNCTIONS: dict[type[Any], tuple[str, str]] = {
     exp.Replace: ("replace", "text"),
 }
 ASKED = {exp.StartsWith: "starts_with", exp.EndsWith: "ends_with", exp.Contains: "contains", exp.RegexpLike: "matches"}
+NO_NULL = "a row with NULL is no answer: ask only where the column has a value, by a condition of its own"
 _OF_TEXT = ("lower", "upper", "length", "substring", "replace")
 
 
@@ -75,6 +75,8 @@ class CqlExpressions:
         self.known = known or (lambda node: None)
         self.strict = False
         """Whether a row that is missing because a column of it would be NULL would be missed."""
+        self.nullable = False
+        """Whether something was read that may be NULL."""
         self.before: list[Formula] = []
         """What binds the values of scalar subqueries of the expression that is being read."""
 
@@ -93,10 +95,8 @@ class CqlExpressions:
                     raise Wrong("`*` is no value", span, "name the column")
                 cell = self.column(node)
                 if cell.nullable and self.strict:
-                    hint = (
-                        "a row with NULL is no answer: ask only where the column has a value, by a condition of its own"
-                    )
-                    raise Wrong(f"`{node.sql()}` may be NULL, which cannot be said here", span, hint)
+                    raise Wrong(f"`{node.sql()}` may be NULL, which cannot be said here", span, NO_NULL)
+                self.nullable = self.nullable or cell.nullable
                 return cell.term, cell.kind
             case exp.Literal():
                 if node.is_string:
@@ -117,6 +117,10 @@ class CqlExpressions:
                 operator = CALCULATED[type(node)]
                 kind = "int" if one == other == "int" and operator != "/" else "float"
                 return Arithmetic(operator, left, right, span=span), kind
+            case exp.Mod():
+                left, one = self.number(node.this)
+                right, other = self.number(node.expression)
+                return _remainder(left, right, span), "int" if one == other == "int" else "float"
             case exp.DPipe() | exp.Concat():
                 parts = [node.this, node.expression] if isinstance(node, exp.DPipe) else node.expressions
                 return Function("concat", tuple(self.term(each)[0] for each in parts), span=span), "text"
@@ -153,7 +157,7 @@ class CqlExpressions:
             ]
             subject, of = read(given[0])
             rest = [self.term(each)[0] for each in given[1:]]
-            if kind == "float" and name in ("abs", "round", "mod") and of == "int":
+            if kind == "float" and name in ("abs", "round") and of == "int":
                 kind = "int"
             return Function(name, (subject, *rest), span=span), kind
         if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Anonymous) and self.aggregate is not None):
@@ -165,13 +169,15 @@ class CqlExpressions:
     def number(self, node: Any) -> tuple[Term, str]:
         term, kind = self.term(node)
         if kind not in (*NUMBERS, "any", "time"):
-            raise Wrong(f"`{node.sql()}` is {kind}, and a number is needed here", span_of(node), "", "D108")
+            hint = "Cast(… As FLOAT) makes numbers of texts"
+            raise Wrong(f"`{node.sql()}` is {kind}, and a number is needed here", span_of(node), hint, "D108")
         return term, kind
 
     def text(self, node: Any) -> tuple[Term, str]:
         term, kind = self.term(node)
         if kind not in ("text", "any"):
-            raise Wrong(f"`{node.sql()}` is {kind}, and text is needed here", span_of(node), "", "D108")
+            hint = "Cast(… As TEXT) makes text of numbers"
+            raise Wrong(f"`{node.sql()}` is {kind}, and text is needed here", span_of(node), hint, "D108")
         return term, kind
 
     def _cast(self, node: Any, span: Span) -> tuple[Term, str]:
@@ -289,6 +295,16 @@ class CqlExpressions:
         holds = holds != bool(node.args.get("negate"))  # `Not Like`
         asked = Function("matches", (subject, Constant(f"{flags}^{text}$", span=span_of(pattern))), span=span)
         return Comparison("=" if holds else "!=", asked, Constant("true"), span=span)
+
+
+def _remainder(left: Term, right: Term, span: Span) -> Term:
+    """What is left of a division, with the sign of what is divided: `mod` has that of what it is divided by."""
+    by = right
+    if not (isinstance(right, Constant) and not isinstance(right.value, str) and right.value > 0):
+        by = Function("abs", (right,), span=span)
+    below = Comparison("<", left, Constant(0), span=span)
+    negative = Negative(Function("mod", (Negative(left, span=span), by), span=span), span=span)
+    return Case(below, negative, Function("mod", (left, by), span=span), span=span)
 
 
 def _rounded(term: Term, span: Span) -> Term:

@@ -151,23 +151,15 @@ class CqlGrouping:
                 calculated.append((_same(node), node, term, kind))
         if not calculated:
             return
-        # A key that is calculated becomes a column first.
-        cells = [cell for source in self.scope.sources for cell in source.columns]
-        extra = [RelationColumn("key", term, kind) for _, _, term, kind in calculated]
-        rows = BodyRows(self.scope.body, (*cells, *extra))
-        times = row_terms(rows.body, [each.term for each in cells])
+        # A key that is calculated becomes a column first, beside all that tells rows apart.
+        told = row_terms(self.scope.body, ())
         name = self.all.predicates.fresh("keyed")
-        self.all.write(name, (*(each.term for each in rows.columns), *times), rows.body, self.select.span)
-        columns = tuple(
-            each.term if isinstance(each.term, Variable) else self.all.variables.variable(each.name)
-            for each in rows.columns
-        )
-        fresh = {}
-        for cell, term in zip(rows.columns, columns, strict=True):
-            fresh[cell.term] = term
-        self.scope = replace(self.scope, body=(atom_of(name, (*columns, *times), self.select.span),))
-        for (text, _, _, kind), term in zip(calculated, columns[len(cells) :], strict=True):
-            self.keys.append((text, RelationColumn("key", term, kind)))
+        values = (*told, *(term for _, _, term, _ in calculated))
+        self.all.write(name, values, self.scope.body, self.select.span)
+        columns = tuple(self.all.variables.variable("key") for _ in calculated)
+        self.scope = replace(self.scope, body=(atom_of(name, (*told, *columns), self.select.span),))
+        for (text, _, _, kind), variable in zip(calculated, columns, strict=True):
+            self.keys.append((text, RelationColumn("key", variable, kind)))
 
     def _key(self, node: Any) -> RelationColumn | None:
         text = _same(node)
@@ -208,6 +200,10 @@ class CqlGrouping:
             distinct, given = True, inner.expressions
         else:
             given = [inner, *(node.expressions or ())]
+        if name != "count" and isinstance(inner, exp.Star):
+            raise Wrong(f"`{node.sql()}` is of no column", span, f"name one: {name.title()}(c); Count(*) counts rows")
+        if len(given) > 1:
+            raise Wrong(f"`{node.sql()}` is of several columns", span, "an aggregate is of one value")
         if isinstance(inner, exp.Star):
             return Aggregate("count", row_terms(body, beside) or (Constant(1),), body, span=span), "int"
         if any(aggregates_in(each) for each in given):

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from presage.errors import Span
-from presage.languages.writing import FreshNames, map_terms, names_in, replacing
-from presage.model.formulas import Atom, Comparison, Formula
+from presage.languages.writing import FreshNames, flat, map_terms, names_in, replacing
+from presage.model.formulas import Atom, Comparison, Formula, Not, Or
 from presage.model.terms import Aggregate, Arithmetic, Constant, Negative, Term, Variable, map_term, term_variables
 
 NUMBERS = ("int", "float")
@@ -98,9 +98,11 @@ def equated(body: Iterable[Formula], fixed: frozenset[str]) -> tuple[tuple[Formu
 
 
 def row_terms(body: Iterable[Formula], beside: Iterable[Term]) -> tuple[Variable, ...]:
-    """The variables that tell the rows of a body apart, those aside that are known."""
+    """The variables that tell the rows of a body apart, those aside that are known: what a condition alone speaks of,
+    such as the value of a query in one side of an `Or`, makes no row."""
     known = {each.name for term in beside for each in term_variables(term)}
-    return tuple(Variable(name) for name in dict.fromkeys(names_in(body)) if name not in known)
+    rows = [each for formula in body for each in flat(formula) if not isinstance(each, (Or, Not))]
+    return tuple(Variable(name) for name in dict.fromkeys(names_in(rows)) if name not in known)
 
 
 def atom_of(predicate: str, columns: Iterable[Term], span: Span) -> Atom:

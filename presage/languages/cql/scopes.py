@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from presage.errors import nearest
 from presage.languages.cql.dialect import TO_STREAM
-from presage.languages.cql.expressions import Wrong, span_of
+from presage.languages.cql.expressions import NO_NULL, Wrong, span_of
 from presage.languages.cql.relations import RelationColumn
 from presage.languages.writing import names_in
 from presage.model.formulas import Formula
@@ -40,6 +40,8 @@ class Scope:
     sources: tuple[FromSource, ...]
     body: tuple[Formula, ...]
     outer: Scope | None = None
+    guarded: bool = False
+    """Whether queries inside may be true, or worth something, although a column of this one is NULL."""
 
     def column(self, node: exp.Column) -> RelationColumn:
         table, name = node.table.lower(), node.name.lower()
@@ -60,6 +62,8 @@ class Scope:
                 )
                 raise Wrong(f"`{node.name}` may be {where}", span_of(node), "say of which", "D103")
             if found:
+                if scope.guarded and found[0].nullable:
+                    raise Wrong(f"`{node.sql()}` may be NULL, which cannot be said here", span_of(node), NO_NULL)
                 return found[0]
             scope = scope.outer
         raise self.unknown(node, table)

@@ -38,6 +38,8 @@ class Select:
 
     def relation(self, wanted: frozenset[str] | None = None) -> RowsRelation:
         self.all.modifiers(self.node)
+        if not self.node.expressions:
+            raise Wrong("nothing is selected", self.span, "name the columns: Select a, b From …; or Select *")
         if wanted is not None and not self.node.args.get("distinct"):
             self._leave_out(wanted)
         if self.node.args.get("into") or self.node.args.get("kind"):
@@ -102,28 +104,33 @@ class Select:
 
     def _using(self, scope: Scope, index: int, name: Any) -> Scope:
         """`Using (c)`: the column is the same in both."""
-        left = Scope(scope.sources[:index], ()).column(exp.column(name.name.lower()))
-        right = Scope(scope.sources[index : index + 1], ()).column(exp.column(name.name.lower()))
+        column = exp.column(name.name.lower())
+        column.meta["from"], column.meta["to"] = span_of(name)
+        left = Scope(scope.sources[:index], ()).column(column)
+        right = Scope(scope.sources[index : index + 1], ()).column(column)
         return replace(scope, body=(*scope.body, Comparison("=", right.term, left.term, span=span_of(name))))
 
     def _item(self, node: Any) -> RowsRelation:
         window = node.args.get("window")
         if isinstance(node, exp.Subquery):
-            return self._nested(node.this, node.args.get("alias"), window)
+            alias = node.args.get("alias")
+            renamed = [each.name for each in alias.args.get("columns") or ()] if alias else []
+            return self._nested(node.this, _alias(node), renamed, window)
         if not isinstance(node, exp.Table):
             raise Wrong(
                 "this cannot stand in From", span_of(node), "write a stream with its window, a table or a query"
             )
         table = self.all.tables.get(node.name.lower())
         place = span_of(node.this)
+        if not node.name:
+            hint = "a window stands in brackets behind its stream: s [Range 10]"
+            raise Wrong("this is neither a stream, a table nor a query", place, hint)
         if table is None:
             near = nearest(node.name, [each.name for each in self.all.tables.values()])
             hint = f"did you mean `{near}`?" if near else f"declare it: CREATE STREAM {node.name} (…); or CREATE TABLE"
             raise Wrong(f"there is no stream or table `{node.name}`", place, hint, "D105")
         if table.query is not None:
-            renamed = table.columns
-            found = self._nested(table.query, None, window)
-            return _renamed(found, [name for name, _ in renamed], place) if renamed else found
+            return self._nested(table.query, _alias(node), [name for name, _ in table.columns], window)
         if not table.is_stream:
             if window is not None:
                 message = f"`{table.name}` is a table: it has no times, and no window"
@@ -154,20 +161,27 @@ class Select:
         last = Metric("once", Interval(0, slide, closed_high=False), atom_of(looked, columns, place), span=place)
         return RowsRelation((BodyRows((last,), cells),))
 
-    def _nested(self, node: Any, alias: Any, window: Any) -> RowsRelation:
+    def _nested(self, node: Any, alias: str, renamed: list[str], window: Any) -> RowsRelation:
         while isinstance(node, exp.Subquery) and not node.args.get("alias") and not node.args.get("window"):
             node = node.this
         inner, mode = to_stream(node)
         is_stream = mode != "RSTREAM" or node.meta.get("stream") == "RSTREAM" or inner is not node
-        span = span_of(node)
-        if not is_stream:
+        span, asked = span_of(node), self._asked(alias)
+        if is_stream:
+            found = self._nested_stream(inner, mode, window, span)
+        else:
             if window is not None:
                 hint = "make it a stream first: (Istream(Select …)) [Range n]"
                 raise Wrong("a window is about a stream, and this query gives a relation", span_of(window), hint)
-            columns = alias.args.get("columns") if alias else None
-            wanted = None if columns or alias is None else self._asked(alias.name.lower())
-            found = self.all.apart(self.all.query(node, self.outer, wanted), span)
-            return _renamed(found, [each.name for each in alias.args.get("columns") or ()], span) if alias else found
+            found = self.all.apart(self.all.query(node, self.outer, None if renamed else asked), span)
+        found = _renamed(found, renamed, span)
+        for cell in (cell for part in found.parts for cell in part.columns):
+            if asked is not None and cell.name.lower() not in asked and may_be_null(cell):
+                hint = "leave that column out of it: nobody asks for it, and a row with NULL is no row here"
+                raise Wrong(f"`{cell.name}` of this query may be NULL, which cannot be said here", span, hint)
+        return found
+
+    def _nested_stream(self, inner: Any, mode: str, window: Any, span: Span) -> RowsRelation:
         relation = self.all.query(inner, self.outer)
         if not relation.is_set:
             hint = "write Distinct, or group by what is selected, so that no row is there twice"
@@ -175,8 +189,10 @@ class Select:
         name = self.all.predicates.fresh("stream_rows")
         self.all.streamed(relation, mode, name, span)
         table = FromTable(name, tuple((each.name, each.kind) for each in relation.columns), True, counted=False)
-        found = self._stream(table, window, span)
-        return _renamed(found, [each.name for each in alias.args.get("columns") or ()], span) if alias else found
+        (part,) = self._stream(table, window, span).parts
+        null = [any(may_be_null(each.columns[at]) for each in relation.parts) for at in range(len(part.columns))]
+        columns = tuple(replace(each, nullable=some) for each, some in zip(part.columns, null, strict=True))
+        return RowsRelation((replace(part, columns=columns),))
 
     def _asked(self, alias: str) -> frozenset[str] | None:
         """The columns of a source that the query names; `None` if it may be all."""
@@ -204,12 +220,9 @@ class Select:
         return flat(self.expressions(scope).condition(node))
 
     def expressions(self, scope: Scope, **more: Any) -> CqlExpressions:
-        return CqlExpressions(
-            scope.column,
-            subquery=lambda node: self._scalar(node, scope),
-            exists=lambda query, value, holds: self._exists(query, value, holds, scope),
-            **more,
-        )
+        found = CqlExpressions(scope.column, subquery=lambda node: self._scalar(node, scope), **more)
+        found.exists = lambda query, value, holds: self._exists(query, value, holds, scope, found.strict)
+        return found
 
     def _scalar(self, node: Any, scope: Scope) -> tuple[tuple[Formula, ...], Term, str]:
         inner = node.this if isinstance(node, exp.Subquery) else node
@@ -221,7 +234,7 @@ class Select:
             or not aggregates_in(inner.expressions[0])
         ):
             raise Wrong("a query that is a value gives one row", span, "select one aggregate, without Group By")
-        relation = self.all.query(inner, scope)
+        relation = self.all.query(inner, replace(scope, guarded=True))
         (cell,) = relation.columns
         shared = self._shared(relation, scope)
         name, value = self.all.predicates.fresh("value"), self.all.variables.variable("Value")
@@ -243,20 +256,22 @@ class Select:
         )
         return tuple(Variable(name) for name in used if name in around)
 
-    def _exists(self, query: Any, value: Any, holds: bool, scope: Scope) -> Formula:
+    def _exists(self, query: Any, value: Any, holds: bool, scope: Scope, strict: bool) -> Formula:
         query = query.this if isinstance(query, exp.Subquery) else query
         span = span_of(query)
         wanted: frozenset[str] | None = frozenset() if value is None and isinstance(query, exp.Select) else None
-        relation = self.all.query(query, scope, wanted)
+        relation = self.all.query(query, replace(scope, guarded=strict or not holds), wanted)
         compared: list[tuple[Term, Term]] = []
-        if value is not None and not holds and any(may_be_null(each) for each in relation.columns):
-            hint = "say `Not In (Select … )` of a column that always has a value"
+        if (value is None or not holds) and any(may_be_null(each) for part in relation.parts for each in part.columns):
+            hint = "look among columns that always have a value"
             raise Wrong("what is looked for among may be NULL, which cannot be said here", span, hint)
         if value is not None:
             values = value.expressions if isinstance(value, exp.Tuple) else [value]
             if len(values) != len(relation.columns):
-                raise Wrong(f"{len(values)} values are looked for among {len(relation.columns)} columns", span, "")
+                hint = "select as many columns as there are values before In"
+                raise Wrong(f"{len(values)} values are looked for among {len(relation.columns)} columns", span, hint)
             read = self.expressions(scope)
+            read.strict = strict
             compared = [(read.term(each)[0], cell.term) for each, cell in zip(values, relation.columns, strict=True)]
         shared = self._shared(relation, scope)
         name = self.all.predicates.fresh("found")
@@ -300,8 +315,9 @@ class Select:
                 raise scope.unknown(node, node.table.lower())
             return list(sources[0].columns)
         inner = node.this if isinstance(node, exp.Alias) else node
+        read.nullable = False
         term, kind = read.term(inner)
-        return [RelationColumn(node.alias_or_name or inner.key, term, kind)]
+        return [RelationColumn(node.alias_or_name or inner.key, term, kind, read.nullable)]
 
     def _one(self, scopes: list[Scope]) -> Scope:
         """One body for all rows, as grouping needs it."""

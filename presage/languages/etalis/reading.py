@@ -35,6 +35,12 @@ GRAMMAR = Grammar(
      "-", "*", ":"),
     r"%[^\n]*|/\*.*?\*/",
 )  # fmt: skip
+# What has no counterpart, and what to write instead.
+INSTEAD = {
+    "cnot": "write NOT(p1)[p2, p3]",
+    "fnot": "write NOT(p1)[p2, p3]",
+    "event_multiply": "write a rule for each event",
+}
 COMPARISONS = {
     "=<": "<=", "<=": "<=", "<": "<", ">": ">", ">=": ">=", "=": "=", "==": "=", "=:=": "=", "is": "=",
     "\\=": "!=", "!=": "!=", "=\\=": "!=",
@@ -101,7 +107,13 @@ def _rule(c: Scanner) -> EventRule:
     pattern = _pattern(c)
     span = c.since(start)
     if not c.is_at("."):
+        if c.token.text.lower() in ("do", "check"):
+            hint = "goals of Prolog are not run: ask in WHERE (…), and act on the answers"
+            raise Unreadable("L102", f"`{c.token.text}` has no counterpart", c.token.span, hint)
         hint = "operators are SEQ, AND, OR, PAR, the interval relations, WITHIN n and WHERE (…)"
+        if _operator(c) == "not":
+            hint = "NOT stands before what is absent, and says between which it is: NOT(p1)[p2, p3]"
+            raise c.unexpected("an operator, or `.` at the end of the rule", hint)
         raise c.unexpected("an operator, or `.` at the end of the rule", hint, words=WORDS)
     c.take()
     for term in head.arguments:
@@ -292,11 +304,13 @@ def _refuse_loose_sides(pattern: Pattern, outside: set[str] | None = None) -> No
 
 
 def _atom(c: Scanner) -> Atom:
+    if c.token.kind == "string" and c.ahead().text == ":":
+        raise Unreadable("L102", "labels of rules have no counterpart", c.token.span, "leave the label out")
     if c.token.kind == "word" and c.token.text.lower() in WORDS and c.ahead().text not in ("(", "<-", "."):
         raise c.unexpected("an event", f"`{c.token.text}` is an operator")
     name = c.kind("word", "an event", "an event is a name with its arguments, such as smoke(Room)")
-    if name.text.lower() in ("cnot", "fnot") and c.is_at("("):
-        hint = "write NOT(p1)[p2, p3]"
+    if name.text.lower() in INSTEAD and c.is_at("("):
+        hint = INSTEAD[name.text.lower()]
         raise Unreadable("L102", f"`{name.text}` has no counterpart", name.span, hint)
     arguments: list[Term] = []
     if c.accept("("):

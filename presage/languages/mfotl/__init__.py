@@ -12,6 +12,7 @@ from pathlib import Path
 
 from presage.errors import Diagnostic, Note, Source, Span
 from presage.languages import SECOND_FILES
+from presage.languages.mfotl.clashes import clashes
 from presage.languages.mfotl.compiling import compiled
 from presage.languages.mfotl.formulas import Formula, Let, LogAtom, TruthConstant, free
 from presage.languages.mfotl.reading import read_formula
@@ -43,6 +44,7 @@ def read(text: str, name: str) -> Parsed:
     formula: Formula = found.formula or TruthConstant(True)
     if found.formula is not None:
         _check_atoms(found.atoms, signature, _defined(formula), problems)
+        problems += clashes(formula, signature)
         formula = typed(formula, signature, problems)
         try:
             compiled(formula, {})

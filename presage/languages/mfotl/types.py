@@ -50,6 +50,12 @@ def parts(node: Any) -> Iterator[Any]:
 
 def _kinds(formula: Formula, signature: Signature) -> Kinds:
     """The type of each variable; of a name that has several, none."""
+    found = kinds_found(formula, signature)
+    return {name: next(iter(each)) for name, each in found.items() if len(each) == 1}
+
+
+def kinds_found(formula: Formula, signature: Signature) -> dict[str, set[str]]:
+    """The types that each name has somewhere."""
     found: dict[str, set[str]] = {}
     every = list(parts(formula))
     defined: dict[str, tuple[str, ...]] = {each.predicate: each.names for each in every if isinstance(each, Let)}
@@ -74,7 +80,7 @@ def _kinds(formula: Formula, signature: Signature) -> Kinds:
                         kind = kind_of(other, kinds)
                         if isinstance(side, LogVariable) and kind and not found.get(side.name):
                             found.setdefault(side.name, set()).add(kind)
-    return {name: next(iter(each)) for name, each in found.items() if len(each) == 1}
+    return found
 
 
 def kind_of(term: Term, kinds: Kinds) -> str:

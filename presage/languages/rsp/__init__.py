@@ -91,31 +91,50 @@ class _Reader:
         try:
             query = translateQuery(parseQuery(self.clauses.sparql))
         except ParseBaseException as wrong:
-            raise self._not_sparql(wrong) from None
+            at, message = self._fault() or (min(wrong.loc, len(self.source.text)), wrong.msg)
+            raise self._not_sparql(at, message) from None
         except Exception as wrong:  # what rdflib finds wrong comes as any kind of exception
-            raise Misread(f"this is not SPARQL: {wrong}", self._place_in(str(wrong))) from None
+            hint = "declare each prefix: PREFIX p: <http://…>" if "prefix" in str(wrong) else ""
+            raise Misread(f"this is not SPARQL: {wrong}", self._place_in(str(wrong)), hint) from None
+        fault = self._fault()
+        if fault is not None:
+            hint = "a variable is bound once, values are as many as their variables, and beside aggregates stand keys"
+            at = min(fault[0], len(self.source.text) - 1)
+            raise Misread("this is not SPARQL: its variables do not fit each other", Span(at, at + 1), hint)
         return query.algebra, part_of(query.algebra, "template")
 
-    def _not_sparql(self, wrong: ParseBaseException) -> Misread:
-        """Where a query goes wrong: pyoxigraph knows it better than the parser that makes the algebra."""
-        hint = "a query is SELECT … WHERE { … } or CONSTRUCT { … } WHERE { … }"
-        at, message = min(wrong.loc, max(0, len(self.source.text) - 1)), wrong.msg
+    def _fault(self) -> tuple[int, str] | None:
+        """Where a query goes wrong, and how: pyoxigraph knows it better than the parser that makes the algebra."""
         try:
             import pyoxigraph
 
-            pyoxigraph.Store().query(self.clauses.sparql)
+            pyoxigraph.Store().query(self.clauses.sparql, base_iri="http://presage.example/")
         except ImportError:
+            return None
+        except SyntaxError as wrong:
+            found = re.match(r"error at (\d+):(\d+): (.*)", str(wrong.msg), re.DOTALL)
+            if not found:
+                return 0, str(wrong.msg)
+            line = self.source.line_starts[min(int(found[1]), len(self.source.line_starts)) - 1]
+            return line + int(found[2]) - 1, found[3]
+        except (OSError, ValueError):  # it was read, and asks for what is not there
             pass
-        except SyntaxError as other:
-            found = re.match(r"error at (\d+):(\d+): (.*)", str(other.msg), re.DOTALL)
-            if found:
-                at = self.source.line_starts[min(int(found[1]), len(self.source.line_starts)) - 1] + int(found[2]) - 1
-                message = found[3]
-        at = max(0, min(at, len(self.source.text) - 1))
-        if len(message) > 100 or "\n" in message:  # all that a grammar would have taken there, down to its signs
+        return None
+
+    def _not_sparql(self, at: int, message: str) -> Misread:
+        hint = "a query is SELECT … WHERE { … } or CONSTRUCT { … } WHERE { … }"
+        text, words = self.source.text, [each.text for each in self.clauses.tokens]
+        ends = at >= len(text.rstrip())
+        at = max(0, min(at, len(text) - 1))
+        if ends and (words[-1:] != ["}"] or words.count("{") > words.count("}")):
+            message = "the query ends too early"
+        elif ends:  # all of it was tried in vain, and nobody knows from where on
+            message = "something before this place cannot be read"
+        elif re.search(r"expected (one of|\w|\[)", message) or len(message) > 100 or "\n" in message:
+            # What a grammar would have taken there, down to its signs.
             there = next((each.text for each in self.clauses.tokens if each.span.start <= at < each.span.end), "")
             there = there or next((each.text for each in self.clauses.tokens if each.span.start >= at), "")
-            message = f"`{there}` cannot stand here" if there else "the query ends too early"
+            message = f"`{there}` cannot stand here"
         return Misread(f"this is not SPARQL: {message[:1].lower()}{message[1:]}", Span(at, at + 1), hint)
 
     def _place_in(self, message: str) -> Span:
@@ -135,14 +154,13 @@ class _Reader:
         self, algebra: Any, template: Any, patterns: Patterns, name: str
     ) -> tuple[list[Rule], tuple[Variable, ...]]:
         node, kind = algebra.p, algebra.name
+        if kind == "DescribeQuery":
+            hint = "SELECT, CONSTRUCT and ASK are read"
+            raise Misread("DESCRIBE has no counterpart", patterns.word("DESCRIBE"), hint, "L102")
         while node.name in ("Distinct", "Reduced", "Slice"):
             if node.name == "Slice":
-                where = next(
-                    (each.span for each in self.clauses.tokens if each.text.upper() in ("LIMIT", "OFFSET")), self.span
-                )
-                raise Misread(
-                    "LIMIT and OFFSET have no counterpart", where, "answers have no order: leave it out", "L102"
-                )
+                where, hint = patterns.word("LIMIT", "OFFSET"), "answers have no order: leave it out"
+                raise Misread("LIMIT and OFFSET have no counterpart", where, hint, "L102")
             node = node.p
         ways = patterns.ways(node.p if node.name == "Project" else node, patterns.default)
         asked = [str(each) for each in part_of(algebra, "PV") or ()] if kind == "SelectQuery" else []
@@ -167,16 +185,9 @@ class _Reader:
         elif kind == "AskQuery":
             rules += [rule(told, (), (*way.body, *when), self.span) for way in ways]
             columns = ()
-        elif kind == "ConstructQuery":
+        else:
             rules += self._constructed(template, ways, when, told, patterns)
             columns = (Variable("S"), Variable("P"), Variable("O"))
-        else:
-            raise Misread(
-                f"{kind.removesuffix('Query').upper()} has no counterpart",
-                self.span,
-                "SELECT, CONSTRUCT and ASK are read",
-                "L102",
-            )
         if not rules:
             patterns.notes.append(Note("the query can have no answer: its filters are never true", self.span))
             blanks = tuple(Variable("_") for _ in range(3))

@@ -74,6 +74,10 @@ class Patterns:
                 return found[-1]
         return self.span
 
+    def word(self, *words: str) -> Span:
+        """Where the first of some words stands."""
+        return next((each.span for each in self.clauses.tokens if each.text.upper() in words), self.span)
+
     # Variables
 
     def variable(self, name: str) -> Variable:
@@ -112,19 +116,23 @@ class Patterns:
             case "Graph":
                 return self._graph(node)
             case "ToMultiSet":
-                if node.p.name == "values":
-                    return self._values(node.p.res)
+                if isinstance(node.p, list) or node.p.name == "values":
+                    return self._values(node.p if isinstance(node.p, list) else node.p.res)
                 return self._nested(node.p, place)
             case "values":
                 return self._values(node.res)
             case "OrderBy":
-                where = next((each.span for each in self.clauses.tokens if each.text.upper() == "ORDER"), self.span)
-                self.notes.append(Note("ORDER BY is left out: answers have no order but that of time", where))
+                message = "ORDER BY is left out: answers have no order but that of time"
+                self.notes.append(Note(message, self.word("ORDER")))
                 return self.ways(node.p, place)
             case "Project" | "Distinct" | "Reduced" | "Slice":
                 return self._nested(node, place)
             case "AggregateJoin":
                 return RspGrouping(self).aggregated(node, place)
+        if node.name == "ServiceGraphPattern":
+            raise Misread(
+                "SERVICE has no counterpart", self.word("SERVICE"), "ask for the facts there are here", "L102"
+            )
         raise Misread(f"`{node.name}` has no counterpart", self.place(node), "", "L102")
 
     def both(self, one: BodyAlternative, other: BodyAlternative) -> BodyAlternative:
@@ -173,7 +181,7 @@ class Patterns:
         if isinstance(path, MulPath):
             return self._repeated(start, path, end, place)
         raise Misread(
-            "this property path has no counterpart", self.span, "`/`, `^`, `|`, `+`, `*` and `?` are read", "L102"
+            "this property path has no counterpart", self.word("!"), "`/`, `^`, `|`, `+`, `*` and `?` are read", "L102"
         )
 
     def _repeated(self, start: Term, path: MulPath, end: Term, place: MatchedData) -> list[BodyAlternative]:
@@ -371,7 +379,8 @@ class Patterns:
         distinct = False
         while node.name in ("Distinct", "Reduced", "Slice"):
             if node.name == "Slice":
-                raise Misread("LIMIT and OFFSET have no counterpart", self.span, "answers have no order", "L102")
+                hint = "answers have no order: leave it out"
+                raise Misread("LIMIT and OFFSET have no counterpart", self.word("LIMIT", "OFFSET"), hint, "L102")
             distinct = distinct or node.name == "Distinct"
             node = node.p
         outer, self.scope = self.scope, {}

@@ -12,7 +12,7 @@ from presage.languages.rsp.alternatives import UNDEF, BodyAlternative, counts
 from presage.languages.rsp.clauses import Misread
 from presage.languages.rsp.data import MatchedData
 from presage.languages.rsp.expressions import RspExpressions, Unbound, part_of
-from presage.languages.writing import map_terms, names_in, replacing
+from presage.languages.writing import map_terms, names_in, never, replacing
 from presage.model.formulas import Atom, Comparison, Formula, Not
 from presage.model.terms import Aggregate, Constant, Term, Variable
 
@@ -25,8 +25,8 @@ AGGREGATES = {"Count": "count", "Sum": "sum", "Avg": "avg", "Min": "min", "Max":
 class RspGrouping:
     def __init__(self, patterns: Patterns) -> None:
         self.patterns = patterns
-        self.lacking: dict[str, Aggregate] = {}
-        """What predicates that are denied say to have no value."""
+        self.lacking: dict[str, tuple[Aggregate, str]] = {}
+        """What predicates that are denied say to have no value, and what it was called."""
 
     def aggregated(self, node: Any, place: MatchedData) -> list[BodyAlternative]:
         group = node.p
@@ -47,7 +47,12 @@ class RspGrouping:
         ways = [way]
         several = len(inner) != 1
         # Where all that is to be counted may be unbound, a group of which nothing is counted is there all the same.
-        may_be_none = several and any(each.name == "Aggregate_Count" and isinstance(each.vars, Name) for each in node.A)
+        may_be_none = any(
+            each.name == "Aggregate_Count"
+            and isinstance(each.vars, Name)
+            and (several or known.get(str(each.vars), UNDEF) == UNDEF)
+            for each in node.A
+        )
         for each in node.A:
             ways = [more for one in ways for more in self._one_aggregate(each, one, body, known, keys, shared, several)]
         result = []
@@ -119,7 +124,9 @@ class RspGrouping:
                 variable = self.patterns.variables.variable("V")
                 literals.append(Comparison("=", variable, value, span=span))
                 value = variable
-            if several and function in ("count", "min", "max"):
+            if value == UNDEF and function == "count":
+                literals.append(never(span))
+            elif several and function in ("count", "min", "max"):
                 literals.append(Comparison("!=", value, UNDEF, span=span))
         everything: tuple[Term, ...] = rows or (Constant(1),)
         if value is None:
@@ -136,8 +143,10 @@ class RspGrouping:
             if isinstance(each, Comparison) and each.right == worth and each.operator == "=":
                 return [replace(way, bound=(*way.bound, (result, each.left)))]
             if isinstance(each, Not) and isinstance(each.formula, Atom):
-                if self.lacking.get(each.formula.predicate) == worth:
-                    return [way]
+                lacked, called = self.lacking.get(each.formula.predicate, (None, ""))
+                if lacked == worth:
+                    same = way.value(called)
+                    return [way if same is None else replace(way, bound=(*way.bound, (result, same)))]
         variable = self.patterns.variables.variable(result.strip("_"))
         equal = Comparison("=", variable, worth, span=span)
         full = BodyAlternative((*way.body, equal), (*way.bound, (result, variable)))
@@ -147,7 +156,7 @@ class RspGrouping:
         if function in ("sum", "avg") or not keys or several:
             # An aggregate of something that is no number, or of nothing, is unbound; of nothing, AVG is 0.
             there = self.patterns.predicates.fresh("has_value")
-            self.lacking[there] = worth
+            self.lacking[there] = worth, result
             columns = tuple(Variable(each) for each in sorted(shared))
             self.patterns.write(there, columns, (Comparison("=", variable, worth, span=span),), span)
             lacking = Not(Atom(there, columns, span=span), span=span)
