@@ -17,6 +17,7 @@ from presage.pipeline.keys import BY_QUERY
 from presage.pipeline.reading import Part, Pipeline
 
 _NAME = re.compile(r"[A-Za-z_][\w. -]*|\d+")
+_LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACE = re.compile(r"\{([^{}]*)\}")
 WORDS = ("time", "answer", "status", "deadline", "now", "severity", "count")
 """What the text of an alert may name besides the bindings of its query."""
@@ -134,6 +135,11 @@ def check_alerts(pipeline: Pipeline, report: Report) -> None:
             if word not in bindings:
                 hint = f"the bindings of `{name}` are {', '.join(bindings) or 'none'}"
                 pipeline.problem("C105", (*path, "group"), f"`{word}` is no binding of the query", hint)
+        for label in values.get("labels", {}):
+            if not _LABEL.fullmatch(label):
+                hint = "letters, digits and `_`, as Prometheus has them"
+                said = f"`{label}` is no label that Alertmanager takes"
+                pipeline.problem_of_key("C104", (*path, "labels", label), said, hint)
         for key in LENGTHS:
             if key in values:
                 try:

@@ -104,8 +104,7 @@ class Log:
         file = self._open()
         before = file.tell()
         try:
-            file.write(b"".join(frames))
-            file.flush()
+            write_all(file, b"".join(frames))
             os.fdatasync(file.fileno())
         except OSError:
             # A disk that is full has taken a part, perhaps: what was not acknowledged is not there.
@@ -135,7 +134,7 @@ class Log:
             self._file = None
         path = self.folder / f"{self.last + 1:016d}.log"
         file = path.open("w+b", buffering=0)
-        file.write(HEADER)
+        write_all(file, HEADER)
         os.fsync(file.fileno())
         sync_folder(self.folder)
         self._file = file
@@ -213,6 +212,13 @@ def _frames(path: Path, last: bool) -> Iterator[tuple[int, bytes]]:
                 raise PresageError(f"{path}: the entry at byte {end} is damaged: restore the folder from a copy")
             end += frame.size + length
             yield end, data
+
+
+def write_all(file: IO[bytes], data: bytes) -> None:
+    """Writes to a file without a buffer: a disk that becomes full takes a part, and only refuses the rest."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]
 
 
 def sync_folder(folder: Path) -> None:

@@ -7,7 +7,7 @@ again from a snapshot gives the lines after it the numbers they had.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from presage.analysis.predicates import Predicate
@@ -82,14 +82,12 @@ class Reasoning:
         self.reasoner = Reasoner(report.program, emit=what_is_told(report, emit), report=report)
         for fact in statics:
             self.reasoner.add_static(fact)
-        self._begin(alerts)
+        self._begin(alerts or {})
 
-    def _begin(self, alerts: Mapping[str, Mapping[str, Any]] | None) -> None:
-        checker = self.reasoner.checker
-        tones = {shown_name(each.atom.predicate): tone_of(each) for each in reversed(self.reasoner.subject.queries)}
-        self.alerts = Alerts(
-            AlertRule.of(query, said, checker, tones.get(query, "")) for query, said in (alerts or {}).items()
-        )
+    def _begin(self, alerts: Mapping[str, Mapping[str, Any]]) -> None:
+        self.alert_tables = alerts
+        """What is said of alerts, by query."""
+        self.alerts = Alerts(self._alert_rules(), self.reasoner.subject.discrete)
         self.incoming = self._incoming(self.reasoner)
         self.messages = MessageReader(self.reasoner.checker)
         self.entry = 0
@@ -108,6 +106,11 @@ class Reasoning:
         """What times are shown as; `None`: as the numbers that they are."""
         self.times: str | None = None
         self._show_times(self.asked)
+
+    def _alert_rules(self) -> list[AlertRule]:
+        checker = self.reasoner.checker
+        tones = {shown_name(each.atom.predicate): tone_of(each) for each in reversed(self.reasoner.subject.queries)}
+        return [AlertRule.of(query, said, checker, tones.get(query, "")) for query, said in self.alert_tables.items()]
 
     def _incoming(self, reasoner: Reasoner) -> Incoming:
         found = Incoming(reasoner)
@@ -132,7 +135,8 @@ class Reasoning:
             message = self.messages.again(entry.payload) if entry.payload else Message()
         self._show_times(entry.times)
         if entry.rules is not None:
-            yield self._lines(self._change(number, entry.rules))
+            yield self._lines(self._change(number, entry.rules) if "program" in entry.rules else [])
+            yield self._other_alerts(entry.rules.get("alerts", self.alert_tables))
         for answers in self._steps(self.incoming, message, entry):
             yield self._lines(answers)
         if entry.clock is not None:
@@ -198,10 +202,18 @@ class Reasoning:
             self.alerts.moments = self.moments
         return answers
 
+    def _other_alerts(self, tables: Mapping[str, Mapping[str, Any]]) -> list[ToldLine]:
+        """Goes on with other alerts; the end of those that nobody is told any more."""
+        self.alert_tables = tables
+        return self._as_lines(self.alerts.become(self._alert_rules(), self.reasoner.now))
+
     def _passed(self, now: Number) -> list[ToldLine]:
         """The alerts that time alone changes, where the program has nothing to say."""
+        return self._as_lines(self.alerts.take([], now))
+
+    def _as_lines(self, alerts: Iterable[dict[str, Any]]) -> list[ToldLine]:
         found = []
-        for alert in self.alerts.take([], now):
+        for alert in alerts:
             self.told += 1
             found.append(ToldLine.of(self.told, alert, ALERT))
         return found
@@ -223,9 +235,7 @@ class Reasoning:
                 found.append(ToldLine.of(self.told, self._shown(_late_line(fact, now)), LATE))
             self.reasoner.late.clear()
         if self.alerts.rules:
-            for alert in self.alerts.take([line.answer for line in found if line.answer is not None], now):
-                self.told += 1
-                found.append(ToldLine.of(self.told, alert, ALERT))
+            found += self._as_lines(self.alerts.take([line.answer for line in found if line.answer is not None], now))
         return found
 
     def _shown(self, line: dict[str, Any]) -> dict[str, Any]:
@@ -285,9 +295,10 @@ class Reasoning:
             for time, (facts, tables) in sorted(incoming.waiting.items())
         ]
         head = {
-            "told": self.told, "late": self.late, "alerts": self.alerts.save(), "positions": self.positions,
-            "waiting": waiting, "clock": None if incoming.clock is None else show_number(incoming.clock),
-            "complete": incoming.complete, "last": show_number(incoming.last), "times": self.times,
+            "told": self.told, "late": self.late, "alerts": self.alerts.save(), "alert_tables": self.alert_tables,
+            "positions": self.positions, "waiting": waiting, "times": self.times, "complete": incoming.complete,
+            "clock": None if incoming.clock is None else show_number(incoming.clock),
+            "last": show_number(incoming.last),
         }  # fmt: skip
         return head, self.reasoner.save(standing=False)
 

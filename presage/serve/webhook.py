@@ -51,6 +51,9 @@ class Post:
                     raise Refused(f"{self.part.text('url')}: {found or type(found).__name__}") from None
         raise AssertionError
 
+    def answered(self, status: int, said: bytes) -> str:
+        return f"{self.part.text('url')}: {status} {said[:200].decode(errors='replace')}".strip()
+
     def _connect(self) -> http.client.HTTPConnection:
         if self._connection is None:
             if self.scheme == "https":
@@ -73,6 +76,7 @@ class Webhook:
 
     def __init__(self, part: Part, pipeline: str, run: str) -> None:
         self.post, self.pipeline, self.run = Post(part), pipeline, run
+        self._has_taken = False
 
     def told(self) -> int | None:
         return None
@@ -83,10 +87,13 @@ class Webhook:
         # The same lines have the same name: a receiver that remembers it takes them once.
         name = f"{self.run}-{lines[0].number}-{lines[-1].number}"
         status, said = self.post.send(data, {"Idempotency-Key": name})
-        if status in (413, 422):  # It is about what was sent, and will be the next time.
-            raise TakenNever(f"{self.post.part.text('url')}: {status} {said[:200].decode(errors='replace')}".strip())
+        # It is about what was sent, and will be the next time; 400 may also be what a receiver says that knows nothing
+        # of such messages, so it counts from one that has taken others.
+        if status in (413, 422) or (status == 400 and self._has_taken):
+            raise TakenNever(self.post.answered(status, said))
         if not 200 <= status < 300:
-            raise Refused(f"{self.post.part.text('url')}: {status} {said[:200].decode(errors='replace')}".strip())
+            raise Refused(self.post.answered(status, said))
+        self._has_taken = True
 
     def close(self) -> None:
         self.post.close()
