@@ -30,6 +30,9 @@ SEGMENT_BYTES = 32 << 20
 """A segment that is longer is followed by another."""
 
 
+_SAID = ("position", "clock", "rules", "held", "complete", "times")
+
+
 @dataclass(frozen=True, slots=True)
 class LogEntry:
     """What came from one source at once: facts as JSON lines, a time that the clock has reached, or both. `position` is
@@ -41,6 +44,10 @@ class LogEntry:
     clock: str | None = None
     rules: Any = None
     """Other rules from here on: the program in its plain form, and the first entry that is history for what is new."""
+    held: bool = False
+    """Whether its facts wait for the clock, since other sources catch up."""
+    complete: bool = False
+    """Whether the time that the clock has reached is over, too."""
     times: str | None = None
     """How facts say their times, `ticks` or `iso`, as far as that was known when it came."""
 
@@ -54,14 +61,18 @@ class LogEntry:
             said["rules"] = self.rules
         if self.times is not None:
             said["times"] = self.times
+        if self.held:
+            said["held"] = True
+        if self.complete:
+            said["complete"] = True
         return json.dumps(said).encode() + b"\n" + self.payload
 
     @classmethod
     def from_bytes(cls, data: bytes) -> LogEntry:
         head, _, payload = data.partition(b"\n")
         said = json.loads(head)
-        more = (said.get(name) for name in ("position", "clock", "rules", "times"))
-        return cls(said["source"], payload, *more)
+        more = {name: said[name] for name in _SAID if name in said}
+        return cls(said["source"], payload, **more)
 
 
 class Log:

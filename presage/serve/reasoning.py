@@ -149,14 +149,14 @@ class Reasoning:
 
     def _steps(self, incoming: Incoming, message: Message, entry: LogEntry) -> Iterator[Sequence[Answer]]:
         """The steps that are due by an entry. To be used up."""
-        heard = not self.by_wall
+        heard = not self.by_wall and not entry.held
         yield from incoming.take_together(message.facts, message.tables, is_heard=heard)
         if message.complete is not None and heard:
             yield from incoming.completed(message.complete)
         if entry.clock is not None:
             time = exact(entry.clock)
             assert time is not None
-            yield from incoming.advance(time)
+            yield from incoming.completed(time) if entry.complete else incoming.advance(time)
 
     # -- other rules ------------------------------------------------------------------------------
 
@@ -282,6 +282,12 @@ class Reasoning:
         waiting = min(self.incoming.waiting, default=None)
         wake = None if self.reasoner.now is None else self.reasoner.next_decision()
         return min((each for each in (waiting, wake, self.alerts.due()) if each is not None), default=None)
+
+    def waits(self) -> tuple[Number | None, bool]:
+        """The latest time heard of, and whether what has come waits for the clock to get there."""
+        clock = self.incoming.clock
+        latest = max([*self.incoming.waiting, *([] if clock is None else [clock])], default=None)
+        return latest, latest is not None and latest != clock
 
     # -- snapshots --------------------------------------------------------------------------------
 

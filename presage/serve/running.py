@@ -17,6 +17,7 @@ from presage.io.facts import Fact, show_fact
 from presage.model.terms import Number
 from presage.pipeline.checking import Checked
 from presage.pipeline.metrics import LOCAL, Measures, ShownMeasures
+from presage.serve.alignment import Alignment
 from presage.serve.begun import BegunFolder, takes
 from presage.serve.folder import CheckpointFolder
 from presage.serve.gate import Closed, Gate
@@ -26,7 +27,7 @@ from presage.serve.making import make_sink, make_source, read_statics
 from presage.serve.messages import Message
 from presage.serve.reasoning import Reasoning, ToldLine
 from presage.serve.sinks import RunningSink
-from presage.serve.sources import Working
+from presage.serve.sources import CLOCK, Working
 
 LEAST_LOG = 4 << 20
 """Bytes of log below which no snapshot is worth its writing."""
@@ -37,8 +38,6 @@ RULES = "rules"
 """The source of entries that change the rules."""
 HISTORY = 256 << 20
 """Bytes of log that are kept as history for rules that come later."""
-CLOCK = "clock"
-"""The source of entries that only move the clock."""
 
 
 class Serving:
@@ -95,11 +94,13 @@ class Serving:
         self._thread = threading.Thread(target=self._reason, name="reasoner", daemon=True)
         self._thread.start()
         self.sources = []
+        self.alignment = Alignment(self._by_wall, *self.reasoning.waits())
         for part in self.pipeline.parts["sources"]:
             source = make_source(self, part)
             if source is not None:
                 position = self.reasoning.positions.get(part.name)
                 self.sources.append(Working(part, source, position, self._failed))
+        self.alignment.begin(each.part.name for each in self.sources if each.source.catches_up)
         for working in self.sources:
             working.start()
         if self.web is not None:
