@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from presage.pipeline.rows import ROWS_AT_ONCE, csv_rows, parquet_rows
+from presage.pipeline.rows import ROWS_AT_ONCE, rows_of
 from presage.serve.sources import LOOK_AGAIN, Bringing
 
 LINES_AT_ONCE = 1 << 20
@@ -78,7 +78,7 @@ class WatchedFiles:
             return bool(self._whole_lines(path)[1])
         if known > 0 or path.suffix not in (f".{self.kind}", ""):
             return False
-        return (csv_rows(path) if self.kind == "csv" else parquet_rows(path)) is not None
+        return rows_of(path, self.bringing.part) is not None
 
     def _whole_lines(self, path: Path) -> tuple[int, bytes, bool]:
         """What was appended to a file of lines: from which byte on, the lines, and whether there are more."""
@@ -109,7 +109,7 @@ class WatchedFiles:
     def _rows(self, path: Path) -> Iterator[bool]:
         name = str(path)
         taken = -self.done.get(name, 0)
-        rows = islice((csv_rows(path) if self.kind == "csv" else parquet_rows(path)) or (), taken, None)
+        rows = islice(rows_of(path, self.bringing.part) or (), taken, None)
         held = list(islice(rows, ROWS_AT_ONCE))
         while True:
             following = list(islice(rows, ROWS_AT_ONCE))

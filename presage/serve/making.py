@@ -11,7 +11,7 @@ from presage.io.facts import Checker, Fact
 from presage.pipeline.keys import FILES
 from presage.pipeline.mapping import SourceMapping
 from presage.pipeline.reading import Part, Pipeline
-from presage.pipeline.rows import csv_rows, parquet_rows
+from presage.pipeline.rows import rows_of
 from presage.serve.events import Events
 from presage.serve.files import WatchedFiles
 from presage.serve.sinks import Console, FilesInFolder, GrowingFile, Sink
@@ -128,7 +128,7 @@ def _static_rows(pipeline: Pipeline, part: Part) -> Any:
                     if line.strip():
                         yield json_line(line, f"{path}:{number}"), f"{path}:{number}"
                 continue
-            rows = csv_rows(path) if part.format == "csv" else parquet_rows(path)
+            rows = rows_of(path, part)
             if rows is None:
                 raise PresageError(f"[{part.place}] {path}: this is not a whole Parquet file")
             yield from rows
