@@ -92,7 +92,7 @@ def check_pipeline(
     report = _program(pipeline)
     if report is not None and report.findings is not None:
         _against_program(pipeline, report.findings.subject.predicates)
-        check_alerts(pipeline, report)
+        check_alerts(pipeline, report, live)
     for part in (each for parts in pipeline.parts.values() for each in parts):
         _on_this_machine(pipeline, part, live)
     check_clock(pipeline, report, live)

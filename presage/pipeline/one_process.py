@@ -143,8 +143,19 @@ def _needs_token(pipeline: Pipeline, section: str, host: str) -> None:
         pipeline.problem("C109", (section, "host"), said, hint)
 
 
-def check_alerts(pipeline: Pipeline, report: Report) -> None:
-    """Whether alerts are about queries, and say what there is."""
+def check_alerts(pipeline: Pipeline, report: Report, live: bool) -> None:
+    """Whether alerts are about queries, say what there is, and are told to somebody."""
+    told = [part for part in pipeline.parts["sinks"] if part.values.get("alerts") or part.format == "alertmanager"]
+    if not live:
+        for part in told:
+            if "alerts" in part.values:
+                hint = "leave it out, or run the file with `presage serve`"
+                pipeline.problem("C109", ("sinks", part.name, "alerts"), "on Spark there are no alerts", hint)
+    if pipeline.alerts and not (live and told):
+        hint = "add `alerts = true` to a sink of console, lines, webhook, kafka, mqtt or events, or one of alertmanager"
+        hint = hint if live else "`presage serve` tells them"
+        said = "nobody is told of alerts" + ("" if live else " by `presage pipeline`")
+        pipeline.problem_of_key("C109", (BY_QUERY, next(iter(pipeline.alerts))), said, hint, severity="warning")
     assert report.findings is not None
     subject = report.findings.watched
     queries = {shown_name(query.atom.predicate): query for query in subject.queries}

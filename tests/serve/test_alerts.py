@@ -11,6 +11,7 @@ import pytest
 import presage
 from presage.answers import Answer
 from presage.io.facts import Checker
+from presage.pipeline.checking import check_pipeline
 from presage.serve.alerts import AlertRule, Alerts
 from tests import alertmanager
 from tests.commands.test_cli import presage as command
@@ -175,6 +176,22 @@ def test_wrong_tables_of_alerts_are_told_by_their_place(tmp_path: Path) -> None:
         "`a-b` is no label",
     ):
         assert said in done.stderr
+
+
+def test_alerts_that_nobody_is_told_are_warned_of(tmp_path: Path) -> None:
+    table = '[alerts.malf]\ntext = "x"\n'
+    served = Served(tmp_path, LINES + table)
+    found = check_pipeline(tmp_path / "pipeline.toml", {}, live=True)
+    assert found.ok and "nobody is told of alerts" in found.text() and "alerts = true" in found.text()
+    file = served.folder / "pipeline.toml"
+    text = file.read_text().replace('format = "lines"', 'format = "console"\nalerts = true')
+    file.write_text(text)
+    assert "nobody is told" not in check_pipeline(file, {}, live=True).text()
+    source = 'format = "rate"\ncolumns = { device = "a", level = "b" }\ntime = "c"'
+    file.write_text(text.replace('format = "http"', source).replace("[sources.incoming]", "[sources.temp]"))
+    on_spark = check_pipeline(file, {})
+    assert not on_spark.ok and "on Spark there are no alerts" in on_spark.text()
+    assert "nobody is told of alerts by `presage pipeline`" in on_spark.text()
 
 
 def test_alertmanager_and_a_webhook_get_alerts(tmp_path: Path) -> None:
