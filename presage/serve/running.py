@@ -43,11 +43,16 @@ HISTORY = 256 << 20
 class Serving:
     """A pipeline from its start to its end. `heard` are called with the lines of each step, once they are told."""
 
-    def __init__(self, checked: Checked, show: Callable[[list[dict[str, Any]]], None], backfill: bool = False) -> None:
-        """`backfill`: queries that are new are given the history that the log has."""
-        self.backfill = backfill
-        self.changes: list[str] = []
-        """What became of each query, where the rules are others than those of the folder."""
+    def __init__(
+        self,
+        checked: Checked,
+        show: Callable[[list[dict[str, Any]]], None],
+        backfill: bool = False,
+        say: Callable[[str], None] = lambda said: None,
+    ) -> None:
+        """`backfill`: queries that are new are given the history that the log has. `say` is told what is to be known at
+        the start, before facts are taken."""
+        self.backfill, self.say = backfill, say
         assert checked.ok and checked.report is not None
         self.pipeline, self.report, self.show = checked.pipeline, checked.report, show
         self.measures = Measures(self.pipeline.name)
@@ -141,9 +146,11 @@ class Serving:
         if self.failure is not None:
             raise self.failure
         if "program" in found:
-            self.changes = [str(each) for each in self.reasoning.changes]
+            self.say("the rules have changed since the last start:")
+            for each in self.reasoning.changes:
+                self.say(str(each))
             if self.backfill and log.first > 1:
-                self.changes.append(f"history: the log goes back to its entry {log.first}, not to the beginning")
+                self.say(f"history: the log goes back to its entry {log.first}, not to the beginning")
         self._keep()
         self.begun.note()
 
