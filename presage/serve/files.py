@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from glob import glob
 from itertools import islice
@@ -14,8 +15,9 @@ from presage.pipeline.rows import ROWS_AT_ONCE, rows_of
 from presage.serve.sources import LOOK_AGAIN, Bringing
 
 LINES_AT_ONCE = 1 << 20
-"""Bytes of a growing file that are taken together."""
-TOGETHER = 32
+"""Bytes of growing files that are taken together: what is ahead of others waits in memory."""
+LEAST_AT_ONCE = 1 << 14
+TOGETHER = 256
 """Files that are read in the order of their times; the others wait until one of them is done."""
 
 
@@ -27,6 +29,8 @@ class WatchedFiles:
 
     def __init__(self, bringing: Bringing, path: str, kind: str, once: bool) -> None:
         self.bringing, self.path, self.kind, self.once = bringing, path, kind, once
+        self.share = 1
+        """How many files share what is taken together."""
         self.done: dict[str, int] = {}
         """How far each file is read: bytes of lines; of others 1 once they are done, and below 0 their rows."""
 
@@ -35,13 +39,11 @@ class WatchedFiles:
         aligned, part = self.bringing.alignment, self.bringing.part.name
         pieces: dict[str, Iterator[bool]] = {}
         """The files with something new, each as what reads the next piece of it, and says whether there is more."""
+        look, is_full = 0.0, False
         while not stop.is_set():
-            # Files that have come meanwhile; those that are read already keep their places.
-            for path in self._files() if len(pieces) < TOGETHER else ():
-                reader = f"{part}:{path}"
-                if reader not in pieces and len(pieces) < TOGETHER and self._has_more(path):
-                    pieces[reader] = self._lines(path) if self.kind == "json" else self._rows(path)
-                    aligned.begin([reader])
+            if (time.monotonic() >= look or is_full) and len(pieces) < TOGETHER:
+                self._begin(pieces)
+                look, is_full = time.monotonic() + LOOK_AGAIN, len(pieces) == TOGETHER
             aligned.over(part)  # Its files are what is read now.
             if not pieces:
                 self.bringing.over()
@@ -49,12 +51,23 @@ class WatchedFiles:
                     return True
                 stop.wait(LOOK_AGAIN)
                 continue
+            self.share = len(pieces)
             self.bringing.reader = reader = aligned.next_of(pieces)
             aligned.await_turn(reader, stop)
             if stop.is_set() or not next(pieces[reader], False):
                 del pieces[reader]
                 self.bringing.over()
         return False
+
+    def _begin(self, pieces: dict[str, Iterator[bool]]) -> None:
+        """Adds files that have come meanwhile; those that are read already keep their places."""
+        for path in self._files():
+            reader = f"{self.bringing.part.name}:{path}"
+            if reader not in pieces and self._has_more(path):
+                pieces[reader] = self._lines(path) if self.kind == "json" else self._rows(path)
+                self.bringing.alignment.begin([reader])
+                if len(pieces) == TOGETHER:
+                    return
 
     def _files(self) -> Iterator[Path]:
         """The files there are, the oldest first; hidden ones are none."""
@@ -83,13 +96,14 @@ class WatchedFiles:
     def _whole_lines(self, path: Path) -> tuple[int, bytes, bool]:
         """What was appended to a file of lines: from which byte on, the lines, and whether there are more."""
         offset = self.done.get(str(path), 0)
+        size_at_once = max(LINES_AT_ONCE // self.share, min(LINES_AT_ONCE, LEAST_AT_ONCE))
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
             if size < offset:
                 offset = 0  # Somebody began the file anew.
             file.seek(offset)
-            data = file.read(LINES_AT_ONCE)
-            while data and b"\n" not in data and (more := file.read(LINES_AT_ONCE)):
+            data = file.read(size_at_once)
+            while data and b"\n" not in data and (more := file.read(size_at_once)):
                 data += more
         end = data.rfind(b"\n") + 1
         if not end and self.once and data:
@@ -110,9 +124,13 @@ class WatchedFiles:
         name = str(path)
         taken = -self.done.get(name, 0)
         rows = islice(rows_of(path, self.bringing.part) or (), taken, None)
-        held = list(islice(rows, ROWS_AT_ONCE))
+
+        def some() -> list[tuple[Any, str]]:
+            return list(islice(rows, max(1, ROWS_AT_ONCE // self.share)))
+
+        held = some()
         while True:
-            following = list(islice(rows, ROWS_AT_ONCE))
+            following = some()
             taken += len(held)
             self.bringing.more = bool(following)
             self.done[name] = -taken if following else 1

@@ -136,6 +136,11 @@ class _InOrder:
                 self.open.discard(place)
             elif not message.error().retriable():
                 raise PresageError(f"Kafka says: {message.error().str()}")
+        # That a partition is over is said when the broker has waited half a second for more; how far it goes is known.
+        for place in {place for place in self.open if self.waiting[place]}:
+            end = self.consumer.get_watermark_offsets(TopicPartition(*place), cached=True)[1]
+            if 0 <= end <= self.waiting[place][-1].offset() + 1:
+                self.open.discard(place)
         now = time.monotonic()
         silent = (place for place in self.open if not self.waiting[place])
         self._silent = {place: self._silent.get(place, now) for place in silent}

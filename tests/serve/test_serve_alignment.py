@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections import Counter
 from pathlib import Path
@@ -96,6 +97,26 @@ def test_files_about_the_same_times_are_read_together(
         file.write('{"pred": "c", "args": ["u"], "time": 61}\n')
     assert main(["serve", str(tmp_path / "pipeline.toml")]) == 0
     assert max(line["now"] for line in lines_in(tmp_path / "out.jsonl")) >= 59
+
+
+def test_many_files_are_read_the_oldest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some at a time: two for each hour, and hours enough for many turns."""
+    monkeypatch.setattr(files, "TOGETHER", 4)
+    monkeypatch.setattr(files, "LINES_AT_ONCE", 100)
+    facts = made(tmp_path, 4, 80)
+    head, rest = SOURCES.split("[sources.a]")[0], SOURCES.split("[sources.rest]")[1]
+    (tmp_path / "pipeline.toml").write_text(head + "[sources.rest]" + rest)
+    for path in (tmp_path / "rest").iterdir():
+        path.unlink()
+    for hour in range(16):
+        for half in range(2):
+            own = [row for row in facts if row["time"] // 5 == hour][half::2]
+            path = tmp_path / "rest" / f"{99 - hour}-{half}.jsonl"
+            path.write_text("".join(json.dumps(row) + "\n" for row in own))
+            os.utime(path, (hour * 10 + half, hour * 10 + half))
+    assert main(["serve", str(tmp_path / "pipeline.toml")]) == 0
+    lines = lines_in(tmp_path / "out.jsonl")
+    assert Counter((line["status"], line["answer"]) for line in lines) == expected(facts, 79)
 
 
 def test_killed_while_facts_wait_they_are_told_once(tmp_path: Path) -> None:
