@@ -127,6 +127,8 @@ class Receiver:
     def __init__(self) -> None:
         self.got: list[tuple[str, Any, dict[str, str]]] = []
         self.status, self.slow = 200, 0.0
+        self.refuses = ""
+        """What it takes in no message, and says 400 to."""
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -135,9 +137,10 @@ class Receiver:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 time.sleep(receiver.slow)
-                if receiver.status == 200:
+                status = 400 if receiver.refuses and receiver.refuses.encode() in body else receiver.status
+                if status == 200:
                     receiver.got.append((self.path, json.loads(body), dict(self.headers)))
-                self.send_response(receiver.status)
+                self.send_response(status)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
 

@@ -41,7 +41,7 @@ INCONSISTENT = "inconsistent"
 _shown_name = lru_cache(1 << 16)(show_name)
 
 
-def _shown(value: Value | Variable) -> str:
+def show_value(value: Value | Variable) -> str:
     if isinstance(value, Variable):
         return value.name
     return _shown_name(value) if isinstance(value, str) else show_number(value)
@@ -49,7 +49,7 @@ def _shown(value: Value | Variable) -> str:
 
 def show_answer_atom(predicate: str, arguments: tuple[Value | Variable, ...]) -> str:
     """An atom in canonical text; constants repeat from answer to answer."""
-    return f"{predicate}({', '.join([_shown(each) for each in arguments])})" if arguments else predicate
+    return f"{predicate}({', '.join([show_value(each) for each in arguments])})" if arguments else predicate
 
 
 # Not frozen, which would make each of the many answers of a step four times as dear.

@@ -43,14 +43,11 @@ def run(options: argparse.Namespace) -> int:
         show_lines(lines, readable)
 
     stop, folder = threading.Event(), checked.pipeline.values.get("checkpoint")
-    serving = Serving(checked, show, options.backfill)
+    serving = Serving(checked, show, options.backfill, lambda said: print(said, file=sys.stderr, flush=True))
     with Stopped(stop):
         try:
             try:
                 serving.start()
-                if serving.changes:
-                    print("the rules have changed since the last start:", file=sys.stderr)
-                    print("\n".join(serving.changes), file=sys.stderr, flush=True)
                 _look_less_for_garbage()
                 if serving.address:
                     print(f"{checked.pipeline.name} listens at {serving.address}", file=sys.stderr, flush=True)

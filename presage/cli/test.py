@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from presage.cli import FINE
+from presage.cli.options import set_argument
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("places", nargs="+", type=Path, metavar="FOLDER", help="folders with cases, or .case files")
     command.add_argument("--junit", type=Path, metavar="F", help="write the outcome as JUnit XML too")
     command.add_argument("--only", metavar="TEXT", help="run the cases with this text in their name or file only")
+    set_argument(command)
     output = command.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="a JSON line for each case")
     output.add_argument(
@@ -62,10 +64,10 @@ def run(options: argparse.Namespace) -> int:
         print(problem, file=sys.stderr)
         return CANNOT_RUN
     if options.told:
-        return _tell(cases)
+        return _tell(cases, tuple(options.set))
     outcomes = []
     for case in cases:
-        outcome = _outcome(case)
+        outcome = _outcome(case, tuple(options.set))
         outcomes.append(outcome)
         print(
             json.dumps(as_json(outcome), ensure_ascii=False) if options.json else "\n".join(lines_for_people(outcome))
@@ -86,7 +88,7 @@ def _chosen(case: TestCase, text: str | None) -> bool:
     return text is None or text in case.name or text in str(case.file)
 
 
-def _outcome(case: TestCase) -> CaseOutcome:
+def _outcome(case: TestCase, params: tuple[tuple[str, str], ...]) -> CaseOutcome:
     import time
 
     from presage.testing.expecting import misses
@@ -95,13 +97,13 @@ def _outcome(case: TestCase) -> CaseOutcome:
 
     begin = time.perf_counter()
     try:
-        found, problem = misses(case, run_case(case)), None
+        found, problem = misses(case, run_case(case, params)), None
     except PresageError as wrong:
         found, problem = [], str(wrong)
     return CaseOutcome(case, found, time.perf_counter() - begin, problem)
 
 
-def _tell(cases: list[TestCase]) -> int:
+def _tell(cases: list[TestCase], params: tuple[tuple[str, str], ...]) -> int:
     from presage.testing.expecting import in_words
     from presage.testing.running import run_case
 
@@ -109,7 +111,7 @@ def _tell(cases: list[TestCase]) -> int:
     for case in cases:
         print(f"% {case.file}: {case.name}")
         try:
-            told = run_case(case).told
+            told = run_case(case, params).told
         except PresageError as wrong:
             print(wrong, file=sys.stderr)
             status = CANNOT_RUN

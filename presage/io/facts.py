@@ -6,7 +6,7 @@ A fact that does not fit says where it stands and why; nothing is guessed, round
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
@@ -225,10 +225,19 @@ class Checker:
 
     def _on_timeline(self, time: Number, where: str) -> Number:
         if time < 0:
-            raise FactError(f"{where}: {time} lies before time 0, the start of the stream")
+            raise FactError(f"{where}: {self._before_the_start(time)}, the start of the stream")
         if self.discrete and not isinstance(time, int):
             raise FactError(f"{where}: {time} is not a whole number, as times of the discrete timeline are")
         return time
+
+    def _before_the_start(self, time: Number) -> str:
+        if self.times != ISO or self.units.tick is None:
+            return f"{time} lies before time 0"
+        from presage.io.moments import moment_text
+
+        start = self.units.start
+        at = start + timedelta(milliseconds=float(Fraction(time) * self.units.tick))
+        return f"{moment_text(at, UTC)} lies before {moment_text(start, UTC)}"
 
     def point(self, given: Any, where: str) -> Number:
         """A time of the stream, as written."""

@@ -22,7 +22,7 @@ from presage.io.rows import column_names
 from presage.pipeline import toml
 from presage.pipeline.files import files_at, of_parquet
 from presage.pipeline.keys import FILES, LIVE
-from presage.pipeline.one_process import check_alerts, check_clock, check_live
+from presage.pipeline.one_process import check_alerts, check_clock, check_live, check_rows
 from presage.pipeline.reading import Part, Pipeline, read_pipeline
 
 POSTGRES = re.compile(r"jdbc:postgresql://[\w.\[\]:-]+(?:,[\w.\[\]:-]+)*/[^/?\s]+(?:\?\S*)?|jdbc:postgresql:[^/?\s]+")
@@ -92,10 +92,11 @@ def check_pipeline(
     report = _program(pipeline)
     if report is not None and report.findings is not None:
         _against_program(pipeline, report.findings.subject.predicates)
-        check_alerts(pipeline, report)
+        check_alerts(pipeline, report, live)
     for part in (each for parts in pipeline.parts.values() for each in parts):
         _on_this_machine(pipeline, part, live)
     check_clock(pipeline, report, live)
+    check_rows(pipeline, live)
     if live:
         check_live(pipeline)
     else:

@@ -12,8 +12,8 @@ from typing import Any
 
 from presage.io.facts import exact
 from presage.model.terms import Number
-from presage.pipeline.mapping import value_at
 
+SIMPLE = "compare columns with constants, with `and` between: kind = 'temp' and level is not null"
 Condition = Callable[[Mapping[str, Any]], bool]
 
 _COLUMN = r"(?P<column>[A-Za-z_][\w.]*|`[^`]+`)"
@@ -76,3 +76,12 @@ def _number(given: Any) -> Number | None:
         return exact(str(given).strip())
     except ValueError:
         return None
+
+
+def value_at(row: Mapping[str, Any], column: str) -> Any:
+    """The value of a column or, of nested objects, at a path such as `machine.id`."""
+    if column in row or "." not in column:
+        return row.get(column)
+    first, _, rest = column.partition(".")
+    inner = row.get(first)
+    return value_at(inner, rest) if isinstance(inner, Mapping) else None

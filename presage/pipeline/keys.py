@@ -121,6 +121,11 @@ KEYS: dict[str, tuple[Key, ...]] = {
         _SCHEMA,
         _COLUMNS,
         Key("time", TEXT, "the column, or SQL expression, of a fact's time", "time", example='"ts"'),
+        Key(
+            "time_format", TEXT, "in `presage serve`, how times are written: `s`, `ms`, `us` or `ns` since 1970, or as "
+            "for Python's `strptime`", "numbers, or ISO 8601", (*FILES, "kafka", "http", "stdin", "mqtt", "jdbc"),
+            example='"%d.%m.%Y %H:%M"',
+        ),
         Key("from", TEXT, "in place of `time`, the start of a fact's interval", example='"begin"'),
         Key("to", TEXT, "the end of a fact's interval", "no end", example='"finish"'),
         Key("bounds", TEXT, "which ends belong to it: `[]`, `[)`, `(]` or `()`", "both", example='"bounds"'),
@@ -232,14 +237,22 @@ KEYS: dict[str, tuple[Key, ...]] = {
     ),
 }  # fmt: skip
 
-_OF_FILES = ("schema", "columns", "time", "from", "to", "bounds", "arrives", "where", "bad_rows", "options")
+_OF_FILES = (
+    "schema",
+    "columns",
+    "time",
+    "time_format",
+    "from",
+    "to",
+    "bounds",
+    "arrives",
+    "where",
+    "bad_rows",
+    "options",
+)
 MAP = (
     Key("predicate", TEXT, "the predicate of the facts", "the file's name", example='"temp"'),
     Key("format", TEXT, "what the file is", "by its suffix", choices=FILES, example='"csv"'),
-    Key(
-        "time_format", TEXT, "how times are written: `s`, `ms`, `us` or `ns` since 1970, or as for Python's `strptime`",
-        "numbers, or ISO 8601", example='"%d.%m.%Y %H:%M"',
-    ),
     *(replace(key, formats=()) for key in KEYS["sources"] if key.name in _OF_FILES),
 )  # fmt: skip
 """The keys of a file for `--map`, which says of one file of facts what `[sources.NAME]` says of a source."""

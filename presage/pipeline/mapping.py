@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from presage.analysis.predicates import Predicate
 from presage.io.facts import Checker, Fact, FactError
 from presage.io.files import read_cell
 from presage.io.rows import column_names
+from presage.pipeline.conditions import condition_in, value_at
 from presage.pipeline.reading import Part
+from presage.pipeline.time_formats import time_format
 
 WHEN = ("time", "from", "to", "bounds", "arrives")
 _WHOLE = ("tinyint", "byte", "smallint", "short", "int", "integer", "bigint", "long")
@@ -19,11 +21,12 @@ _REAL = ("float", "real", "double", "decimal", "dec", "numeric")
 class SourceMapping:
     """Makes facts of the rows of one source."""
 
-    def __init__(
-        self, part: Part, known: Predicate, checker: Checker, time_of: Callable[[Any, str], Any] | None = None
-    ) -> None:
-        """`time_of` reads a time that is written in a way of its own."""
-        self.known, self.checker, self.time_of = known, checker, time_of
+    def __init__(self, part: Part, known: Predicate, checker: Checker) -> None:
+        self.known, self.checker = known, checker
+        written, condition = part.text("time_format"), part.text("where")
+        self.time_of = time_format(written) if written else None
+        """What reads times that are written in a way of their own."""
+        self.condition = condition_in(condition) if condition else None
         mapped = part.table("columns")
         self.arguments = [(name, mapped.get(name, name)) for name in column_names(known)]
         said = {name: part.text(name, name) for name in WHEN if name in part.values}
@@ -34,10 +37,15 @@ class SourceMapping:
         self.cells = part.format == "csv"
 
     def fact(self, row: Any, where: str) -> Fact | None:
+        """The fact that a row is; nothing where it is to be left out."""
         if not isinstance(row, Mapping):
             raise FactError(
                 f"{where}: a row is an object with the columns {', '.join(name for _, name in self.arguments)}"
             )
+        if None in row:
+            raise FactError(f"{where}: there are more cells than the header has")
+        if self.condition is not None and not self.condition(row):
+            return None
         values = []
         for place, (name, column) in enumerate(self.arguments):
             kind = self.known.columns[place].type if place < len(self.known.columns) else "any"
@@ -70,12 +78,3 @@ class SourceMapping:
             return read_cell("text" if declared == "string" else kind, given)
         except ValueError as found:
             raise FactError(f"{where}: the column `{column}` has {found}") from None
-
-
-def value_at(row: Mapping[str, Any], column: str) -> Any:
-    """The value of a column or, of nested objects, at a path such as `machine.id`."""
-    if column in row or "." not in column:
-        return row.get(column)
-    first, _, rest = column.partition(".")
-    inner = row.get(first)
-    return value_at(inner, rest) if isinstance(inner, Mapping) else None

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from presage.analysis.predicates import Predicate
 from presage.errors import ProgramError, Source, nearest
 from presage.io.decimals import DECIMAL_SIGNS, plain
-from presage.io.facts import Checker, Fact, FactError, exact
+from presage.io.facts import Checker, Fact, FactError
 from presage.io.files import read_line
 from presage.io.rows import column_names
 from presage.languages.files import read_file
 from presage.pipeline import toml
-from presage.pipeline.conditions import Condition, condition_in
+from presage.pipeline.conditions import SIMPLE, condition_in
 from presage.pipeline.keys import FILES
 from presage.pipeline.mapping import WHEN, SourceMapping
 from presage.pipeline.one_process import expressions_in
 from presage.pipeline.reading import Part, Pipeline, Reader
 from presage.pipeline.rows import csv_rows, parquet_rows
 from presage.pipeline.secrets import masked
+from presage.pipeline.time_formats import HINT, time_format
 
 _FORMATS = {".csv": "csv", ".parquet": "parquet", ".jsonl": "json", ".ndjson": "json", ".json": "json"}
-_SECONDS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-"""How many of a unit a second has."""
 _NUMBERS = ("int", "float", "any")
 _NOT_HERE = ("path", "per_batch")
 """Keys of a source that say nothing of one file."""
-_FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +67,8 @@ class _Map:
             hint = f'say what it is: format = "{FILES[-1]}"'
             self._problem("C103", (), f"`{file}` does not say by its suffix what it is", hint)
         known = self._predicate()
-        self.condition = self._condition()
-        time_of = self._time_format()
+        self._condition()
+        self._time_format()
         self.separator, self.decimal = self._options()
         self.skips = self.part.text("bad_rows") == "skip"
         if known is not None:
@@ -81,7 +76,7 @@ class _Map:
         self._raise()
         assert known is not None
         self.known = known
-        self.mapped = SourceMapping(self.part, known, checker, time_of)
+        self.mapped = SourceMapping(self.part, known, checker)
         kinds = [each.type for each in known.columns]
         arguments = zip(self.mapped.arguments, kinds or ["any"] * known.arity, strict=True)
         self._numbers = [column for (_, column), kind in arguments if kind in _NUMBERS]
@@ -126,19 +121,14 @@ class _Map:
         self._problem("C105", path, f"the program has no input `{name}`", hint)
         return None
 
-    def _condition(self) -> Condition | None:
+    def _condition(self) -> None:
         for key, said in expressions_in(self.part):
             # Columns may be called anything, `Temp (°C)` too.
             if key != "where" and said not in self._column_names():
                 hint = "name a column, or by its path a key inside of a JSON object, such as `machine.id`"
                 self._problem("C109", (*self.at, *key.split(".")), f"`{said}` is an expression of SQL", hint)
-        if "where" not in self.part.values:
-            return None
-        found = condition_in(self.part.text("where"))
-        if found is None:
-            hint = "compare columns with constants, with `and` between: kind = 'temp' and level is not null"
-            self._problem("C109", (*self.at, "where"), "a map knows simple conditions only", hint)
-        return found
+        if "where" in self.part.values and condition_in(self.part.text("where")) is None:
+            self._problem("C109", (*self.at, "where"), "a map knows simple conditions only", SIMPLE)
 
     def _column_names(self) -> frozenset[str]:
         """What the file's first row calls its columns; nothing where it has none, which is said when it is read."""
@@ -156,21 +146,10 @@ class _Map:
             return frozenset()
         return frozenset(name for name in row if isinstance(name, str)) if isinstance(row, dict) else frozenset()
 
-    def _time_format(self) -> Callable[[Any, str], Any] | None:
+    def _time_format(self) -> None:
         given = self.part.text("time_format")
-        if not given:
-            return None
-        if given in _SECONDS:
-            return _Since(_SECONDS[given])
-        try:
-            datetime.strptime(datetime(2026, 1, 31, 13, 59, tzinfo=UTC).strftime(given), given)
-            fine = "%" in given
-        except ValueError:
-            fine = False
-        if not fine:
-            hint = 'write "s", "ms", "us" or "ns" for numbers since 1970, or such as "%d.%m.%Y %H:%M"'
-            self._problem("C104", (*self.at, "time_format"), f"`{given}` is no way to write times", hint)
-        return _Written(given)
+        if given and time_format(given) is None:
+            self._problem("C104", (*self.at, "time_format"), f"`{given}` is no way to write times", HINT)
 
     def _options(self) -> tuple[str, str]:
         """What stands between the cells of CSV, and before the decimals of its numbers, where that is said."""
@@ -242,39 +221,6 @@ class _Map:
         """The fact that a row is; nothing where the map says to leave it out."""
         if isinstance(row, str):
             row = read_line(row, where)
-        if isinstance(row, dict) and None in row:
-            raise FactError(f"{where}: there are more cells than the header has")
         if self.decimal and isinstance(row, dict):
             row.update({column: plain(row[column], self.decimal) for column in self._numbers if row.get(column)})
-        if self.condition is not None and isinstance(row, dict) and not self.condition(row):
-            return None
         return self.mapped.fact(row, where)
-
-
-@dataclass(frozen=True, slots=True)
-class _Since:
-    """Times as numbers since 1970."""
-
-    per_second: int
-
-    def __call__(self, given: Any, where: str) -> Any:
-        written = exact(given.strip()) if isinstance(given, str) else given
-        if isinstance(written, bool) or not isinstance(written, (int, float, Fraction)):
-            raise FactError(f"{where}: {given!r} is not a number, as its `time_format` says of a time")
-        try:
-            return _FIRST_MOMENT + timedelta(microseconds=math.floor(Fraction(written) * 1_000_000 / self.per_second))
-        except (OverflowError, ValueError):
-            raise FactError(f"{where}: {given} is a time that no calendar has") from None
-
-
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """Times as texts of a form."""
-
-    form: str
-
-    def __call__(self, given: Any, where: str) -> Any:
-        try:
-            return datetime.strptime(str(given).strip(), self.form)
-        except ValueError:
-            raise FactError(f"{where}: {given!r} is not a time as in {self.form!r}") from None

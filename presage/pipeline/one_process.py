@@ -13,10 +13,13 @@ from presage.errors import PresageError, nearest
 from presage.io.facts import Checker
 from presage.io.moments import zone_called
 from presage.pipeline import toml
+from presage.pipeline.conditions import SIMPLE, condition_in
 from presage.pipeline.keys import BY_QUERY
 from presage.pipeline.reading import Part, Pipeline
+from presage.pipeline.time_formats import HINT, time_format
 
 _NAME = re.compile(r"[A-Za-z_][\w. -]*|\d+")
+_LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACE = re.compile(r"\{([^{}]*)\}")
 WORDS = ("time", "answer", "status", "deadline", "now", "severity", "count")
 """What the text of an alert may name besides the bindings of its query."""
@@ -33,6 +36,11 @@ def check_live(pipeline: Pipeline) -> None:
             hint = f"write `[static.{part.name}]` for a table that stays, or run the file with `presage pipeline`"
             pipeline.problem_of_key("C109", path, "tables that change are read again on Spark only", hint)
         for key, said in expressions_in(part):
+            if key == "where":
+                if condition_in(said) is None:
+                    message = "`presage serve` knows simple conditions only"
+                    pipeline.problem("C109", (*path, key), message, SIMPLE)
+                continue
             hint = "name a column, or let the source say it (a `query`, a view); on Spark expressions are worked out"
             pipeline.problem("C109", (*path, *key.split(".")), f"`{said}` is an expression of SQL", hint)
         package, extra = _PACKAGES.get(part.format, ("", ""))
@@ -51,6 +59,31 @@ def check_live(pipeline: Pipeline) -> None:
         said = "`presage serve` needs the packages starlette and uvicorn"
         pipeline.problem_of_key("C110", (), said, "pip install 'presage-streams[serve]'")
     _addresses(pipeline)
+
+
+def check_rows(pipeline: Pipeline, live: bool) -> None:
+    """How rows are written that one process reads itself, and Spark with functions of its own."""
+    for part in (each for section in ("sources", "static") for each in pipeline.parts[section]):
+        path: toml.Path = (part.section, part.name)
+        given = part.text("time_format")
+        if given and not live:
+            hint = "say it with a function of SQL: time = \"to_timestamp(at, 'dd.MM.yyyy HH:mm')\""
+            pipeline.problem("C109", (*path, "time_format"), "Spark reads times with functions of its own", hint)
+        elif given and part.is_self_describing:
+            hint = "leave it out, or say with `schema` or `columns` that these are rows"
+            pipeline.problem_of_key(
+                "C109", (*path, "time_format"), "facts in JSON lines say their times as facts do", hint
+            )
+        elif given and time_format(given) is None:
+            pipeline.problem("C104", (*path, "time_format"), f"`{given}` is no way to write times", HINT)
+        if live and part.format == "csv":
+            for name, value in part.table("options").items():
+                if name not in ("sep", "delimiter", "header") or (name == "header" and value != "true"):
+                    said = f"`presage serve` has no option `{name}` of this kind"
+                    pipeline.problem_of_key("C102", (*path, "options", name), said, 'it has `sep = ";"`')
+                elif name != "header" and len(value) != 1:
+                    hint = 'such as `sep = ";"`'
+                    pipeline.problem("C104", (*path, "options", name), "a separator is one character", hint)
 
 
 def check_clock(pipeline: Pipeline, report: Report | None, live: bool) -> None:
@@ -110,8 +143,19 @@ def _needs_token(pipeline: Pipeline, section: str, host: str) -> None:
         pipeline.problem("C109", (section, "host"), said, hint)
 
 
-def check_alerts(pipeline: Pipeline, report: Report) -> None:
-    """Whether alerts are about queries, and say what there is."""
+def check_alerts(pipeline: Pipeline, report: Report, live: bool) -> None:
+    """Whether alerts are about queries, say what there is, and are told to somebody."""
+    told = [part for part in pipeline.parts["sinks"] if part.values.get("alerts") or part.format == "alertmanager"]
+    if not live:
+        for part in told:
+            if "alerts" in part.values:
+                hint = "leave it out, or run the file with `presage serve`"
+                pipeline.problem("C109", ("sinks", part.name, "alerts"), "on Spark there are no alerts", hint)
+    if pipeline.alerts and not (live and told):
+        hint = "add `alerts = true` to a sink of console, lines, webhook, kafka, mqtt or events, or one of alertmanager"
+        hint = hint if live else "`presage serve` tells them"
+        said = "nobody is told of alerts" + ("" if live else " by `presage pipeline`")
+        pipeline.problem_of_key("C109", (BY_QUERY, next(iter(pipeline.alerts))), said, hint, severity="warning")
     assert report.findings is not None
     subject = report.findings.watched
     queries = {shown_name(query.atom.predicate): query for query in subject.queries}
@@ -134,6 +178,11 @@ def check_alerts(pipeline: Pipeline, report: Report) -> None:
             if word not in bindings:
                 hint = f"the bindings of `{name}` are {', '.join(bindings) or 'none'}"
                 pipeline.problem("C105", (*path, "group"), f"`{word}` is no binding of the query", hint)
+        for label in values.get("labels", {}):
+            if not _LABEL.fullmatch(label):
+                hint = "letters, digits and `_`, as Prometheus has them"
+                said = f"`{label}` is no label that Alertmanager takes"
+                pipeline.problem_of_key("C104", (*path, "labels", label), said, hint)
         for key in LENGTHS:
             if key in values:
                 try:

@@ -143,8 +143,8 @@ class Pipeline:
         said = self.document.value(path) if path in self.document.places else self.document.key(path)
         self.problems.append(Diagnostic(code, message, said, hint, severity=severity))
 
-    def problem_of_key(self, code: str, path: toml.Path, message: str, hint: str) -> None:
-        self.problems.append(Diagnostic(code, message, self.document.key(path), hint))
+    def problem_of_key(self, code: str, path: toml.Path, message: str, hint: str, *, severity: str = "error") -> None:
+        self.problems.append(Diagnostic(code, message, self.document.key(path), hint, severity=severity))
 
 
 def read_pipeline(path: Path, environment: Mapping[str, str]) -> Pipeline:

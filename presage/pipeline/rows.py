@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from presage.io.facts import FactError
+from presage.pipeline.reading import Part
 
 ROWS_AT_ONCE = 10_000
 
@@ -23,6 +24,14 @@ def csv_rows(path: Path, separator: str = ",") -> Iterator[tuple[Any, str]]:
             raise FactError(f"{path}: this is not CSV ({found})") from None
         except UnicodeDecodeError:
             raise FactError(f"{path}: the file is not UTF-8 text") from None
+
+
+def rows_of(path: Path, part: Part) -> Iterator[tuple[Any, str]] | None:
+    """The rows of a file as a pipeline says it is; nothing where it is not whole."""
+    if part.format == "csv":
+        options = part.table("options")
+        return csv_rows(path, options.get("sep") or options.get("delimiter") or ",")
+    return parquet_rows(path)
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[Any, str]] | None:

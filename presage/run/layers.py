@@ -126,18 +126,26 @@ class Layers:
         return next(each for each in self.layers if name in each.reads).reasoner.holds(name)
 
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> list[Answer]:
-        found = [
-            answer
-            for place, layer in enumerate(self.layers)
-            for answer in layer.step(facts, now, tables)
-            if not any(older.asks(answer) for older in self.layers[:place])
-        ]
+        found = self._told(lambda layer: layer.step(facts, now, tables))
         # A fact that several layers read is late for all of them, since its declaration is the same.
         late = dict.fromkeys(fact for layer in self.layers for fact in layer.reasoner.late)
         self.late.extend(late)
         for layer in self.layers:
             layer.reasoner.late.clear()
         self.now = now
+        return found
+
+    def end(self) -> list[Answer]:
+        """What goes on, as far as the run went."""
+        return self._told(lambda layer: layer.told(layer.reasoner.end()))
+
+    def _told(self, say: Callable[[Layer], Iterator[Answer]]) -> list[Answer]:
+        found = [
+            answer
+            for place, layer in enumerate(self.layers)
+            for answer in say(layer)
+            if not any(older.asks(answer) for older in self.layers[:place])
+        ]
         return sorted(found, key=lambda answer: answer.answer)
 
     def standing(self, told: Answers) -> Sequence[Answer]:
@@ -172,9 +180,16 @@ class Layers:
 
 
 def closed(layer: Layer, queries: Sequence[Query], now: Number) -> Iterator[Answer]:
-    """The last lines of what was open of queries that are gone: nothing speaks for it any more."""
+    """The last lines of what was open of queries that are gone: nothing speaks for it any more. What goes on has been
+    so as far as the run went."""
+
+    def is_gone(answer: Answer) -> bool:
+        return any(asked_by(query, answer) for query in queries)
+
+    if (states := layer.reasoner._states) is not None:
+        yield from filter(is_gone, layer.told(states.so_far(now)))
     for answer in layer.told(layer.reasoner.answers()):
-        if any(asked_by(query, answer) for query in queries) and answer.status in ("possible", "unsupported"):
+        if is_gone(answer) and answer.status in ("possible", "unsupported"):
             yield replace(
                 answer,
                 now=now,

@@ -106,7 +106,7 @@ class Reasoner:
         worked_out = None if brave and tells_states else "confirmed" if tells_states else emit
         engine = make_engine(report, worked_out, choice, chase_limit, brave=brave)
         self._begin(program, report, engine)
-        self._states = States(self.subject.discrete, self._lag) if tells_states else None
+        self._states = States(self.subject.discrete, lambda name: self.engine.lag(name)) if tells_states else None
         """Where what goes on is told once: what does."""
         self._statics: list[Fact] = []
         """What is known before the stream, for rules that come later."""
@@ -254,10 +254,9 @@ class Reasoner:
     def end(self) -> Answers:
         """What goes on, as far as the run went: with `emit="states"` its last lines. A stream that goes on from a saved
         state has no end."""
+        if isinstance(self.engine, Layers):
+            return _answers(self.engine.end())
         return NONE if self._states is None or self.now is None else _answers(self._states.end(self.now))
-
-    def _lag(self, predicate: str) -> Number:
-        return self.engine.lag(predicate)
 
     @property
     def reads_now(self) -> bool:

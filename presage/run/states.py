@@ -112,6 +112,12 @@ class States:
 
     def end(self, now: Number) -> list[Answer]:
         """The stretches as far as the run went."""
+        found = self.so_far(now)
+        self.followed.clear()
+        return found
+
+    def so_far(self, now: Number) -> list[Answer]:
+        """The same of a run that goes on."""
         self.unpack()
         found = []
         over = self.line.after(now)
@@ -120,7 +126,6 @@ class States:
                 if each.first < over:
                     times = Stretch(each.first, min(each.last, over))
                     found.append(self._line(followed.like, "confirmed", times, now))
-        self.followed.clear()
         return sorted(found, key=lambda each: (each.predicate, each.key))
 
     def next_turn(self, now: Number) -> Number | None:

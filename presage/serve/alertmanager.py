@@ -21,7 +21,7 @@ from presage.pipeline.reading import Part
 from presage.rewrite.units import Units
 from presage.serve.alerts import PENDING, RESOLVED
 from presage.serve.reasoning import ToldLine
-from presage.serve.sinks import Refused
+from presage.serve.sinks import Refused, TakenNever
 from presage.serve.webhook import Post
 
 AGAIN = 30.0
@@ -37,7 +37,8 @@ class Alertmanager:
         self.post, self.pipeline, self.units, self.standing = Post(part), pipeline, units, standing
         if urlsplit(part.text("url")).path.rstrip("/") == "":
             self.post.path = "/api/v2/alerts"
-        self._sent = time.monotonic()
+        # It may have forgotten by now what stood when this process ended.
+        self._sent = time.monotonic() - AGAIN
 
     def told(self) -> int | None:
         return None
@@ -71,7 +72,8 @@ class Alertmanager:
     def _post(self, sent: Sequence[dict[str, Any]]) -> None:
         status, said = self.post.send(json.dumps(sent, ensure_ascii=False).encode())
         if not 200 <= status < 300:
-            raise Refused(f"{self.post.part.text('url')}: {status} {said[:200].decode(errors='replace')}".strip())
+            # It looks at each alert of a list, and with 400 has taken all but those that it will never take.
+            raise (TakenNever if status == 400 else Refused)(self.post.answered(status, said))
 
     def _of(self, alert: dict[str, Any]) -> Iterator[tuple[dict[str, Any], bool]]:
         """An alert, and the end of what was pending before: that has a label more, and is another one. With each,
@@ -83,7 +85,7 @@ class Alertmanager:
         if alert["deadline"] is not None:
             notes["deadline"] = str(alert["deadline"])
         now = datetime.now(UTC)
-        found = {"annotations": notes, "startsAt": self._moment(alert["since"], alert["now"])}
+        found = {"annotations": notes, "startsAt": self._moment(alert["since"], alert["now"], now)}
         pending = labels | {"alertstate": PENDING}
         if alert["state"] == PENDING:
             yield found | {"labels": pending, "endsAt": (now + GOOD_FOR).isoformat()}, False
@@ -93,16 +95,19 @@ class Alertmanager:
         if not is_over or alert["since"] is not None:  # What was never more than pending has not fired.
             yield found | {"labels": labels, "endsAt": (now if is_over else now + GOOD_FOR).isoformat()}, is_over
 
-    def _moment(self, since: Any, now: Any) -> str:
-        """A time of the stream as a moment; without a `tick`, now."""
+    def _moment(self, since: Any, now: Any, present: datetime) -> str:
+        """A time of the stream as a moment, the `present` without a `tick`; never later than that, since an alert that
+        ends before it starts is refused."""
         said = str(since if since is not None else now)
         given = exact(said)
-        moment = datetime.now(UTC)
         if given is None:  # It is one, then.
-            return min(moment, datetime.fromtimestamp(float(in_order(said)), UTC)).isoformat()
-        if given is not None and self.units.tick is not None:
-            moment = min(moment, self.units.start + timedelta(milliseconds=float(Fraction(given) * self.units.tick)))
-        return moment.isoformat()
+            return min(present, datetime.fromtimestamp(float(in_order(said)), UTC)).isoformat()
+        if self.units.tick is None:
+            return present.isoformat()
+        gone = Fraction(given) * self.units.tick / 1000
+        if gone > present.timestamp() - self.units.start.timestamp():
+            return present.isoformat()  # It may lie beyond all calendars.
+        return (self.units.start + timedelta(seconds=float(gone))).isoformat()
 
     def close(self) -> None:
         self.post.close()

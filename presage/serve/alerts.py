@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from presage.answers import Answer, json_value, shown_name
+from presage.answers import Answer, json_value, show_value, shown_name
 from presage.io.facts import Checker, exact
 from presage.io.moments import Moments
 from presage.model.printer import show_number
@@ -85,8 +85,10 @@ class AlertGroup:
 
 
 class Alerts:
-    def __init__(self, rules: Iterable[AlertRule]) -> None:
+    def __init__(self, rules: Iterable[AlertRule], discrete: bool = True) -> None:
         self.rules = {rule.query: rule for rule in rules}
+        self._next = 1 if discrete else 0
+        """How far one time may be from another with none in between."""
         self.groups: dict[str, AlertGroup] = {}
         self._timed: set[str] = set()
         """Those that time alone may change."""
@@ -98,7 +100,7 @@ class Alerts:
     def take(self, answers: Iterable[Answer], now: Number) -> Iterator[dict[str, Any]]:
         """The alerts that change by the answers of a step, and by the time that has passed."""
         looked_at = set(self._timed)
-        for answer in answers:
+        for answer in sorted(answers, key=_when):
             rule = self.rules.get(shown_name(answer.predicate))
             if rule is None:
                 continue
@@ -116,8 +118,10 @@ class Alerts:
 
     def _group(self, rule: AlertRule, answer: Answer) -> tuple[str, AlertGroup]:
         names = rule.group if rule.group is not None else tuple(answer.bindings)
-        bindings = {name: json_value(answer.bindings[name]) for name in names if name in answer.bindings}
-        key = f"{rule.query}({', '.join(f'{name}={value}' for name, value in bindings.items())})"
+        known = {name: answer.bindings[name] for name in names if name in answer.bindings}
+        bindings = {name: json_value(value) for name, value in known.items()}
+        # As in answers: the number 1 is not the text "1".
+        key = f"{rule.query}({', '.join(f'{name}={show_value(value)}' for name, value in known.items())})"
         return key, self.groups.setdefault(key, AlertGroup(rule.query, bindings))
 
     def _hear(self, group: AlertGroup, answer: Answer, now: Number) -> None:
@@ -142,7 +146,7 @@ class Alerts:
         begin: Number = low if low is not None else now
         end: Number = high if high is not None else now
         known = _time(group.until)
-        if group.since is None or (known is not None and begin > known + 1 and not group.lasting):
+        if group.since is None or (known is not None and begin > known + self._next and not group.lasting):
             group.since = show_number(begin)
         group.until = show_number(end if known is None else max(end, known))
 
@@ -150,20 +154,20 @@ class Alerts:
         rule = self.rules[group.rule]
         if group.state == FIRING:
             if self._ends(group, rule) is not None and now >= (self._ends(group, rule) or 0):
-                yield from self._tell(key, group, RESOLVED, now, rule.resolved)
+                yield from self._tell(rule, key, group, RESOLVED, now, rule.resolved)
                 group.state, group.since, group.until, group.count = "", None, None, 0
         elif group.since is not None:
             if self._fires_at(group, rule, now):
-                yield from self._tell(key, group, FIRING, now, True)
+                yield from self._tell(rule, key, group, FIRING, now, True)
                 group.state, group.fired = FIRING, show_number(now)
             elif (ends := self._ends(group, rule)) is not None and now >= ends:
                 # It was over before it had been so for long enough, or while everybody had enough of it.
                 group.since, group.until, group.count = None, None, 0
         if group.state == "" and group.possible and rule.pending and self._may_speak(group, rule, now):
-            yield from self._tell(key, group, PENDING, now, True)
+            yield from self._tell(rule, key, group, PENDING, now, True)
             group.state = PENDING
         elif group.state == PENDING and not group.possible and group.since is None:
-            yield from self._tell(key, group, RESOLVED, now, rule.resolved)
+            yield from self._tell(rule, key, group, RESOLVED, now, rule.resolved)
             group.state = ""
 
     def _fires_at(self, group: AlertGroup, rule: AlertRule, now: Number) -> bool:
@@ -200,14 +204,32 @@ class Alerts:
                 found.append(fired + rule.cooldown)
         return min(found, default=None)
 
+    def become(self, rules: Iterable[AlertRule], now: Number | None) -> Iterator[dict[str, Any]]:
+        """Goes on with other rules. What stands under one that is gone, or whose groups are others, is over; where
+        only its labels are others it is over under these, and begins under those."""
+        before, self.rules = self.rules, {rule.query: rule for rule in rules}
+        for key, group in sorted(self.groups.items()):
+            was, rule = before[group.rule], self.rules.get(group.rule)
+            if rule is not None and (was.severity, was.labels, was.group) == (rule.severity, rule.labels, rule.group):
+                continue
+            if group.state and now is not None:
+                yield from self._tell(was, key, group, RESOLVED, now, was.resolved)
+            group.state, group.fired = "", None
+            if rule is None or was.group != rule.group:
+                del self.groups[key]
+                self._timed.discard(key)
+            elif now is not None:
+                yield from self._look(key, group, now)
+
     # -- what is told -----------------------------------------------------------------------------
 
-    def _tell(self, key: str, group: AlertGroup, state: str, now: Number, is_told: bool) -> Iterator[dict[str, Any]]:
+    def _tell(
+        self, rule: AlertRule, key: str, group: AlertGroup, state: str, now: Number, is_told: bool
+    ) -> Iterator[dict[str, Any]]:
         if is_told:
-            yield self._line(key, group, state, now)
+            yield self._line(rule, key, group, state, now)
 
-    def _line(self, key: str, group: AlertGroup, state: str, now: Number) -> dict[str, Any]:
-        rule = self.rules[group.rule]
+    def _line(self, rule: AlertRule, key: str, group: AlertGroup, state: str, now: Number) -> dict[str, Any]:
         soonest = min(group.possible.values(), key=lambda each: _sortable(each[0]), default=None)
         deadline = None
         if state == PENDING and soonest is not None:
@@ -242,7 +264,7 @@ class Alerts:
     def standing(self, now: Number) -> list[dict[str, Any]]:
         """What fires or is pending."""
         return [
-            self._line(key, group, group.state, now)
+            self._line(self.rules[group.rule], key, group, group.state, now)
             for key, group in sorted(self.groups.items())
             if group.state in (FIRING, PENDING)
         ]
@@ -256,6 +278,12 @@ class Alerts:
         """Alerts of queries that nobody is alerted by any more are forgotten."""
         self.groups = {key: AlertGroup(**group) for key, group in saved.items() if group["rule"] in self.rules}
         self._timed = {key for key, group in self.groups.items() if group.since is not None or group.fired is not None}
+
+
+def _when(answer: Answer) -> tuple[bool, Number]:
+    """By their times, so that a stretch is seen to go on; those whose time is open come last."""
+    begin = answer.time if answer.time is not None else answer.start
+    return begin is None, 0 if begin is None else begin
 
 
 def _fields(line: Mapping[str, Any]) -> dict[str, Any]:

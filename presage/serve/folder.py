@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from presage.errors import PresageError
-from presage.serve.log import Log, sync_folder
+from presage.serve.log import Log, sync_folder, write_all
 
 FORMAT = 1
 IDENTITY = "presage.json"
@@ -38,6 +38,7 @@ class CheckpointFolder:
             raise PresageError(
                 f"{path}: this is a checkpoint of Spark, which `presage pipeline` goes on from: name another folder"
             )
+        sweep(path)
         self.log = Log(path / "log")
 
     def _locked(self) -> IO[str]:
@@ -139,10 +140,15 @@ class CheckpointFolder:
 
     def put_aside(self, sink: str, said: Mapping[str, Any]) -> None:
         """Keeps what a sink will never take."""
-        with (self.path / f"refused-{sink}.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(said, ensure_ascii=False) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        path = self.path / f"refused-{sink}.jsonl"
+        with path.open("ab", buffering=0) as file:
+            before = file.seek(0, os.SEEK_END)
+            try:
+                write_all(file, json.dumps(said, ensure_ascii=False).encode() + b"\n")
+                os.fsync(file.fileno())
+            except OSError:
+                os.truncate(path, before)
+                raise
 
     def close(self) -> None:
         self.log.close()
@@ -157,6 +163,12 @@ def _read_snapshot(path: Path) -> tuple[dict[str, Any], bytes]:
         if len(data) == start + head + body and zlib.crc32(data[start:]) == check:
             return json.loads(data[start : start + head]), data[start + head :]
     raise PresageError(f"{path}: the snapshot is damaged, or of another version of Presage: restore it from a copy")
+
+
+def sweep(folder: Path) -> None:
+    """Removes files that a crash left half written."""
+    for path in folder.glob("*.tmp"):
+        path.unlink(missing_ok=True)
 
 
 CHECKSUM = "checksum"

@@ -50,15 +50,23 @@ class Gate:
     def start(self) -> None:
         self._thread.start()
 
-    def put(self, entry: LogEntry, message: Message | None = None, patience: float | None = None) -> int:
+    def put(
+        self,
+        entry: LogEntry,
+        message: Message | None = None,
+        patience: float | None = None,
+        mark: Callable[[LogEntry], LogEntry] = lambda entry: entry,
+    ) -> int:
         """Takes an entry, waiting for room as long as that takes, or some seconds; gives its number when it is on
-        disk. Raises `TimeoutError` where there is no room, and `Closed`."""
+        disk. `mark` is called for entries in the order in which they are logged. Raises `TimeoutError` where there is
+        no room, and `Closed`."""
         waiting = WaitingEntry(entry, message, size=len(entry.payload) + 256)
         with self._room:
             if not self._room.wait_for(lambda: self.closed or self._bytes < MOST_BYTES, patience):
                 raise TimeoutError
             if self.closed:
                 raise Closed
+            waiting.entry = mark(entry)
             self._bytes += waiting.size
             self._incoming.put(waiting)
         waiting.logged.wait()

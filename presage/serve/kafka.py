@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from presage.errors import PresageError
@@ -19,11 +20,16 @@ from presage.serve.sources import Bringing
 
 SECONDS = 15.0
 MESSAGES_AT_ONCE = 500
+BYTES_AT_ONCE = 4 << 20
+PATIENCE = 5.0
+"""Seconds after which messages are taken though a partition that has more gives none."""
 NONE_YET = -1001
 
 
 class KafkaSource:
     """Topics from the offsets after those that the log has."""
+
+    catches_up = True
 
     def __init__(self, bringing: Bringing, once: bool) -> None:
         self.bringing, self.once = bringing, once
@@ -52,33 +58,92 @@ class KafkaSource:
                         done[f"{topic}/{number}"] = at
                     chosen.append(TopicPartition(topic, number, begin if at is None else at))
             consumer.assign(chosen)
-            return self._read(consumer, done, {(each.topic, each.partition) for each in chosen}, stop)
+            return self._read(_InOrder(consumer, chosen), done, stop)
         except KafkaException as found:
             raise PresageError(f"Kafka says: {found}") from None
         finally:
             consumer.close()
 
-    def _read(self, consumer: Any, done: dict[str, int], open_: set[tuple[str, int]], stop: threading.Event) -> bool:
-        from confluent_kafka import KafkaError
-
+    def _read(self, messages: _InOrder, done: dict[str, int], stop: threading.Event) -> bool:
+        bringing, name = self.bringing, self.bringing.part.name
         while not stop.is_set():
+            bringing.alignment.await_turn(name, stop)
+            bringing.alignment.asks(name)
             lines: list[bytes] = []
-            for message in consumer.consume(MESSAGES_AT_ONCE, 0.1 if not lines else 0.0):
-                if message.error() is not None:
-                    if message.error().code() == KafkaError._PARTITION_EOF:
-                        open_.discard((message.topic(), message.partition()))
-                        continue
-                    if message.error().retriable():
-                        continue
-                    raise PresageError(f"Kafka says: {message.error().str()}")
+            size = 0
+            for message in messages.next_ones():
                 if message.value() is not None:
                     lines.append(message.value())
+                    size += len(message.value())
                 done[f"{message.topic()}/{message.partition()}"] = message.offset() + 1
+                if size > BYTES_AT_ONCE:
+                    break
+            bringing.more = not messages.are_over
             if lines:
-                self.bringing.lines(b"\n".join(lines) + b"\n", dict(done), "a message, line")
-            elif self.once and not open_:
-                return True
+                bringing.lines(b"\n".join(lines) + b"\n", dict(done), "a message, line")
+            elif messages.are_over:
+                bringing.over()
+                if self.once:
+                    return True
         return False
+
+
+class _InOrder:
+    """Messages in the order of their own times, whichever partitions they come from: a client that has much to read
+    gets it from one partition after the other."""
+
+    def __init__(self, consumer: Any, chosen: Sequence[Any]) -> None:
+        self.consumer = consumer
+        self.waiting: dict[tuple[str, int], deque[Any]] = {(each.topic, each.partition): deque() for each in chosen}
+        self.open = set(self.waiting)
+        """The partitions that have more than what was read."""
+        self.paused: set[tuple[str, int]] = set()
+        self._silent: dict[tuple[str, int], float] = {}
+        """Since when the others wait for a partition that has more."""
+
+    @property
+    def are_over(self) -> bool:
+        return not self.open and not any(self.waiting.values())
+
+    def next_ones(self) -> Iterator[Any]:
+        """Those that nothing of another partition can come before, as far as they have come."""
+        self._fetch()
+        # A partition whose broker is away keeps nobody waiting for long.
+        long_ago = time.monotonic() - PATIENCE
+        away = {place for place, since in self._silent.items() if since < long_ago}
+        while all(self.waiting[place] for place in self.open - away):
+            heads = [(each[0].timestamp()[1], place) for place, each in self.waiting.items() if each]
+            if not heads:
+                return
+            yield self.waiting[min(heads)[1]].popleft()
+
+    def _fetch(self) -> None:
+        from confluent_kafka import KafkaError, TopicPartition
+
+        full = {place for place, each in self.waiting.items() if len(each) >= MESSAGES_AT_ONCE}
+        for places, change in ((full - self.paused, self.consumer.pause), (self.paused - full, self.consumer.resume)):
+            if places:
+                change([TopicPartition(*place) for place in places])
+        self.paused = full
+        some = all(self.waiting[place] for place in self.open) and any(self.waiting.values())
+        first = self.consumer.poll(0.0 if some else 0.1)
+        for message in [] if first is None else [first, *self.consumer.consume(MESSAGES_AT_ONCE, 0.0)]:
+            place = (message.topic(), message.partition())
+            if message.error() is None:
+                self.waiting[place].append(message)
+                self.open.add(place)
+            elif message.error().code() == KafkaError._PARTITION_EOF:
+                self.open.discard(place)
+            elif not message.error().retriable():
+                raise PresageError(f"Kafka says: {message.error().str()}")
+        # That a partition is over is said when the broker has waited half a second for more; how far it goes is known.
+        for place in {place for place in self.open if self.waiting[place]}:
+            end = self.consumer.get_watermark_offsets(TopicPartition(*place), cached=True)[1]
+            if 0 <= end <= self.waiting[place][-1].offset() + 1:
+                self.open.discard(place)
+        now = time.monotonic()
+        silent = (place for place in self.open if not self.waiting[place])
+        self._silent = {place: self._silent.get(place, now) for place in silent}
 
 
 def _partitions(consumer: Any, topic: str, part: Part, stop: threading.Event) -> list[int]:

@@ -30,6 +30,9 @@ SEGMENT_BYTES = 32 << 20
 """A segment that is longer is followed by another."""
 
 
+_SAID = ("position", "clock", "rules", "held", "complete", "times")
+
+
 @dataclass(frozen=True, slots=True)
 class LogEntry:
     """What came from one source at once: facts as JSON lines, a time that the clock has reached, or both. `position` is
@@ -41,6 +44,10 @@ class LogEntry:
     clock: str | None = None
     rules: Any = None
     """Other rules from here on: the program in its plain form, and the first entry that is history for what is new."""
+    held: bool = False
+    """Whether its facts wait for the clock, since other sources catch up."""
+    complete: bool = False
+    """Whether the time that the clock has reached is over, too."""
     times: str | None = None
     """How facts say their times, `ticks` or `iso`, as far as that was known when it came."""
 
@@ -54,14 +61,18 @@ class LogEntry:
             said["rules"] = self.rules
         if self.times is not None:
             said["times"] = self.times
+        if self.held:
+            said["held"] = True
+        if self.complete:
+            said["complete"] = True
         return json.dumps(said).encode() + b"\n" + self.payload
 
     @classmethod
     def from_bytes(cls, data: bytes) -> LogEntry:
         head, _, payload = data.partition(b"\n")
         said = json.loads(head)
-        more = (said.get(name) for name in ("position", "clock", "rules", "times"))
-        return cls(said["source"], payload, *more)
+        more = {name: said[name] for name in _SAID if name in said}
+        return cls(said["source"], payload, **more)
 
 
 class Log:
@@ -104,8 +115,7 @@ class Log:
         file = self._open()
         before = file.tell()
         try:
-            file.write(b"".join(frames))
-            file.flush()
+            write_all(file, b"".join(frames))
             os.fdatasync(file.fileno())
         except OSError:
             # A disk that is full has taken a part, perhaps: what was not acknowledged is not there.
@@ -135,7 +145,7 @@ class Log:
             self._file = None
         path = self.folder / f"{self.last + 1:016d}.log"
         file = path.open("w+b", buffering=0)
-        file.write(HEADER)
+        write_all(file, HEADER)
         os.fsync(file.fileno())
         sync_folder(self.folder)
         self._file = file
@@ -213,6 +223,13 @@ def _frames(path: Path, last: bool) -> Iterator[tuple[int, bytes]]:
                 raise PresageError(f"{path}: the entry at byte {end} is damaged: restore the folder from a copy")
             end += frame.size + length
             yield end, data
+
+
+def write_all(file: IO[bytes], data: bytes) -> None:
+    """Writes to a file without a buffer: a disk that becomes full takes a part, and only refuses the rest."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]
 
 
 def sync_folder(folder: Path) -> None:

@@ -11,10 +11,11 @@ from presage.io.facts import Checker, Fact
 from presage.pipeline.keys import FILES
 from presage.pipeline.mapping import SourceMapping
 from presage.pipeline.reading import Part, Pipeline
-from presage.pipeline.rows import csv_rows, parquet_rows
+from presage.pipeline.rows import rows_of
 from presage.serve.events import Events
+from presage.serve.files import WatchedFiles
 from presage.serve.sinks import Console, FilesInFolder, GrowingFile, Sink
-from presage.serve.sources import Bringing, ServedSource, StandardInput, WatchedFiles, json_line
+from presage.serve.sources import Bringing, ServedSource, StandardInput, json_line
 
 if TYPE_CHECKING:
     from presage.serve.running import Serving
@@ -24,7 +25,8 @@ def bringing(serving: Serving, part: Part) -> Bringing:
     checker = serving.reasoning.reasoner.checker
     known = checker.predicates.get(part.name)
     mapped = None if known is None or part.is_self_describing else SourceMapping(part, known, checker)
-    return Bringing(part, serving.gate, serving.reasoning.messages, mapped, serving.skipped, serving.counted)
+    messages, aligned = serving.reasoning.messages, serving.alignment
+    return Bringing(part, serving.gate, messages, mapped, serving.skipped, serving.counted, aligned)
 
 
 def make_source(serving: Serving, part: Part) -> ServedSource | None:
@@ -126,7 +128,7 @@ def _static_rows(pipeline: Pipeline, part: Part) -> Any:
                     if line.strip():
                         yield json_line(line, f"{path}:{number}"), f"{path}:{number}"
                 continue
-            rows = csv_rows(path) if part.format == "csv" else parquet_rows(path)
+            rows = rows_of(path, part)
             if rows is None:
                 raise PresageError(f"[{part.place}] {path}: this is not a whole Parquet file")
             yield from rows

@@ -37,6 +37,14 @@ class Message:
     def __len__(self) -> int:
         return len(self.facts) + sum(map(len, self.tables))
 
+    @property
+    def latest(self) -> Number | None:
+        """The latest time that it speaks of."""
+        found = [fact.arrival for fact in self.facts] + [int(table.times.max()) for table in self.tables if len(table)]
+        if self.complete is not None:
+            found.append(self.complete)
+        return max(found, default=None)
+
 
 class MessageReader:
     def __init__(self, checker: Checker) -> None:

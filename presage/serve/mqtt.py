@@ -38,6 +38,8 @@ def _address(part: Part) -> tuple[str, int]:
 class MqttSource:
     """Topics that are subscribed to under a name that stays, so that the broker keeps what comes meanwhile."""
 
+    catches_up = False
+
     def __init__(self, bringing: Bringing, run: str) -> None:
         self.bringing = bringing
         self.client = _client(bringing.part, f"presage-{run[:12]}-{bringing.part.name}", manual=True)

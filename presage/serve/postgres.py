@@ -25,12 +25,17 @@ LONGEST_PAUSE = 10.0
 class PolledTable:
     """A table or a query, asked every so often."""
 
+    catches_up = True
+
     def __init__(self, bringing: Bringing, seconds: float, once: bool) -> None:
         self.bringing, self.seconds, self.once = bringing, seconds, once
 
     def run(self, position: Any, stop: threading.Event) -> bool:
         last, part, pause = position, self.bringing.part, self.seconds
+        aligned = self.bringing.alignment
         while not stop.is_set():
+            aligned.await_turn(part.name, stop)
+            aligned.asks(part.name)
             try:
                 names, rows = rows_beyond(part, last, ROWS_AT_ONCE)
                 pause = self.seconds
@@ -44,8 +49,10 @@ class PolledTable:
                 place = names.index(part.text("increasing"))
                 last = _position(rows[-1][place])
                 named = [(dict(zip(names, row, strict=True)), f"row {_position(row[place])}") for row in rows]
+                self.bringing.more = len(rows) == ROWS_AT_ONCE
                 self.bringing.rows(named, last)
             if len(rows) < ROWS_AT_ONCE:
+                self.bringing.over()
                 if self.once:
                     return True
                 stop.wait(self.seconds)

@@ -7,7 +7,7 @@ again from a snapshot gives the lines after it the numbers they had.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from presage.analysis.predicates import Predicate
@@ -82,14 +82,12 @@ class Reasoning:
         self.reasoner = Reasoner(report.program, emit=what_is_told(report, emit), report=report)
         for fact in statics:
             self.reasoner.add_static(fact)
-        self._begin(alerts)
+        self._begin(alerts or {})
 
-    def _begin(self, alerts: Mapping[str, Mapping[str, Any]] | None) -> None:
-        checker = self.reasoner.checker
-        tones = {shown_name(each.atom.predicate): tone_of(each) for each in reversed(self.reasoner.subject.queries)}
-        self.alerts = Alerts(
-            AlertRule.of(query, said, checker, tones.get(query, "")) for query, said in (alerts or {}).items()
-        )
+    def _begin(self, alerts: Mapping[str, Mapping[str, Any]]) -> None:
+        self.alert_tables = alerts
+        """What is said of alerts, by query."""
+        self.alerts = Alerts(self._alert_rules(), self.reasoner.subject.discrete)
         self.incoming = self._incoming(self.reasoner)
         self.messages = MessageReader(self.reasoner.checker)
         self.entry = 0
@@ -108,6 +106,11 @@ class Reasoning:
         """What times are shown as; `None`: as the numbers that they are."""
         self.times: str | None = None
         self._show_times(self.asked)
+
+    def _alert_rules(self) -> list[AlertRule]:
+        checker = self.reasoner.checker
+        tones = {shown_name(each.atom.predicate): tone_of(each) for each in reversed(self.reasoner.subject.queries)}
+        return [AlertRule.of(query, said, checker, tones.get(query, "")) for query, said in self.alert_tables.items()]
 
     def _incoming(self, reasoner: Reasoner) -> Incoming:
         found = Incoming(reasoner)
@@ -132,7 +135,8 @@ class Reasoning:
             message = self.messages.again(entry.payload) if entry.payload else Message()
         self._show_times(entry.times)
         if entry.rules is not None:
-            yield self._lines(self._change(number, entry.rules))
+            yield self._lines(self._change(number, entry.rules) if "program" in entry.rules else [])
+            yield self._other_alerts(entry.rules.get("alerts", self.alert_tables))
         for answers in self._steps(self.incoming, message, entry):
             yield self._lines(answers)
         if entry.clock is not None:
@@ -145,14 +149,14 @@ class Reasoning:
 
     def _steps(self, incoming: Incoming, message: Message, entry: LogEntry) -> Iterator[Sequence[Answer]]:
         """The steps that are due by an entry. To be used up."""
-        heard = not self.by_wall
+        heard = not self.by_wall and not entry.held
         yield from incoming.take_together(message.facts, message.tables, is_heard=heard)
         if message.complete is not None and heard:
             yield from incoming.completed(message.complete)
         if entry.clock is not None:
             time = exact(entry.clock)
             assert time is not None
-            yield from incoming.advance(time)
+            yield from incoming.completed(time) if entry.complete else incoming.advance(time)
 
     # -- other rules ------------------------------------------------------------------------------
 
@@ -198,10 +202,18 @@ class Reasoning:
             self.alerts.moments = self.moments
         return answers
 
+    def _other_alerts(self, tables: Mapping[str, Mapping[str, Any]]) -> list[ToldLine]:
+        """Goes on with other alerts; the end of those that nobody is told any more."""
+        self.alert_tables = tables
+        return self._as_lines(self.alerts.become(self._alert_rules(), self.reasoner.now))
+
     def _passed(self, now: Number) -> list[ToldLine]:
         """The alerts that time alone changes, where the program has nothing to say."""
+        return self._as_lines(self.alerts.take([], now))
+
+    def _as_lines(self, alerts: Iterable[dict[str, Any]]) -> list[ToldLine]:
         found = []
-        for alert in self.alerts.take([], now):
+        for alert in alerts:
             self.told += 1
             found.append(ToldLine.of(self.told, alert, ALERT))
         return found
@@ -223,9 +235,7 @@ class Reasoning:
                 found.append(ToldLine.of(self.told, self._shown(_late_line(fact, now)), LATE))
             self.reasoner.late.clear()
         if self.alerts.rules:
-            for alert in self.alerts.take([line.answer for line in found if line.answer is not None], now):
-                self.told += 1
-                found.append(ToldLine.of(self.told, alert, ALERT))
+            found += self._as_lines(self.alerts.take([line.answer for line in found if line.answer is not None], now))
         return found
 
     def _shown(self, line: dict[str, Any]) -> dict[str, Any]:
@@ -273,6 +283,12 @@ class Reasoning:
         wake = None if self.reasoner.now is None else self.reasoner.next_decision()
         return min((each for each in (waiting, wake, self.alerts.due()) if each is not None), default=None)
 
+    def waits(self) -> tuple[Number | None, bool]:
+        """The latest time heard of, and whether what has come waits for the clock to get there."""
+        clock = self.incoming.clock
+        latest = max([*self.incoming.waiting, *([] if clock is None else [clock])], default=None)
+        return latest, latest is not None and latest != clock
+
     # -- snapshots --------------------------------------------------------------------------------
 
     def save(self) -> tuple[dict[str, Any], bytes]:
@@ -285,9 +301,10 @@ class Reasoning:
             for time, (facts, tables) in sorted(incoming.waiting.items())
         ]
         head = {
-            "told": self.told, "late": self.late, "alerts": self.alerts.save(), "positions": self.positions,
-            "waiting": waiting, "clock": None if incoming.clock is None else show_number(incoming.clock),
-            "complete": incoming.complete, "last": show_number(incoming.last), "times": self.times,
+            "told": self.told, "late": self.late, "alerts": self.alerts.save(), "alert_tables": self.alert_tables,
+            "positions": self.positions, "waiting": waiting, "times": self.times, "complete": incoming.complete,
+            "clock": None if incoming.clock is None else show_number(incoming.clock),
+            "last": show_number(incoming.last),
         }  # fmt: skip
         return head, self.reasoner.save(standing=False)
 

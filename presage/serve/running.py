@@ -6,23 +6,19 @@ makes the others wait.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from presage.checking import Report, check_program
-from presage.errors import PresageError
 from presage.io.clock import WallClock
 from presage.io.facts import Fact, show_fact
 from presage.model.terms import Number
 from presage.pipeline.checking import Checked
 from presage.pipeline.metrics import LOCAL, Measures, ShownMeasures
-from presage.run.changed_queries import Slices, compared
-from presage.run.saving import fingerprint_of, program_in, program_of
+from presage.serve.alignment import Alignment
+from presage.serve.begun import BegunFolder, takes
 from presage.serve.folder import CheckpointFolder
 from presage.serve.gate import Closed, Gate
 from presage.serve.http import Web
@@ -31,7 +27,7 @@ from presage.serve.making import make_sink, make_source, read_statics
 from presage.serve.messages import Message
 from presage.serve.reasoning import Reasoning, ToldLine
 from presage.serve.sinks import RunningSink
-from presage.serve.sources import Working
+from presage.serve.sources import CLOCK, Working
 
 LEAST_LOG = 4 << 20
 """Bytes of log below which no snapshot is worth its writing."""
@@ -42,18 +38,21 @@ RULES = "rules"
 """The source of entries that change the rules."""
 HISTORY = 256 << 20
 """Bytes of log that are kept as history for rules that come later."""
-CLOCK = "clock"
-"""The source of entries that only move the clock."""
 
 
 class Serving:
     """A pipeline from its start to its end. `heard` are called with the lines of each step, once they are told."""
 
-    def __init__(self, checked: Checked, show: Callable[[list[dict[str, Any]]], None], backfill: bool = False) -> None:
-        """`backfill`: queries that are new are given the history that the log has."""
-        self.backfill = backfill
-        self.changes: list[str] = []
-        """What became of each query, where the rules are others than those of the folder."""
+    def __init__(
+        self,
+        checked: Checked,
+        show: Callable[[list[dict[str, Any]]], None],
+        backfill: bool = False,
+        say: Callable[[str], None] = lambda said: None,
+    ) -> None:
+        """`backfill`: queries that are new are given the history that the log has. `say` is told what is to be known at
+        the start, before facts are taken."""
+        self.backfill, self.say = backfill, say
         assert checked.ok and checked.report is not None
         self.pipeline, self.report, self.show = checked.pipeline, checked.report, show
         self.measures = Measures(self.pipeline.name)
@@ -80,7 +79,8 @@ class Serving:
         self.folder = CheckpointFolder(Path(self.pipeline.local(str(self.pipeline.values["checkpoint"]))))
         self.reasoning: Reasoning
         statics = read_statics(self.pipeline, self.report)
-        self.identity = self._identity(statics)
+        self.begun = BegunFolder(self.folder, self.pipeline, self.report, statics)
+        self.identity = self.begun.identity
         assert self.report.findings is not None
         whole_times = self.report.findings.subject.discrete
         self.sinks = [
@@ -93,17 +93,19 @@ class Serving:
         for sink in self.sinks:
             sink.start()
         self._catch_up()
-        self._change_rules()
+        self._go_on()
         self.gate = Gate(self.folder.log, self._failed)
         self.gate.start()
         self._thread = threading.Thread(target=self._reason, name="reasoner", daemon=True)
         self._thread.start()
         self.sources = []
+        self.alignment = Alignment(self._by_wall, *self.reasoning.waits())
         for part in self.pipeline.parts["sources"]:
             source = make_source(self, part)
             if source is not None:
                 position = self.reasoning.positions.get(part.name)
                 self.sources.append(Working(part, source, position, self._failed))
+        self.alignment.begin(each.part.name for each in self.sources if each.source.catches_up)
         for working in self.sources:
             working.start()
         if self.web is not None:
@@ -116,48 +118,14 @@ class Serving:
             threading.Thread(target=self._tick, name="clock", daemon=True).start()
         self.ready.set()
 
-    def _identity(self, statics: list[Fact]) -> dict[str, Any]:
-        """Whose folder it is; refuses that of something else."""
-        about: dict[str, Any] = {
-            "program": fingerprint_of(self.report.program),
-            "emit": self.pipeline.emit,
-            "static": _fingerprints(statics),
-            "clock": "wall" if self._by_wall else "facts",
-            "most_per_key": self.pipeline.values.get("most_per_key"),
-        }
-        found = self.folder.identity()
-        if found is None:
-            if self.folder.has_snapshots or self.folder.log.last:
-                raise PresageError(
-                    f"{self.folder.path}: the checkpoint has lost its presage.json: restore it from a copy"
-                )
-            return self.folder.begin({**about, "rules": self.report.program.plain()})
-        words = {"emit": "`emit`", "clock": "`clock`", "most_per_key": "`most_per_key`"}
-        changed = [word for name, word in words.items() if found.get(name) != about[name]]
-        known = found.get("static")
-        if not isinstance(known, dict):  # as it was written before tables were told apart
-            if known != _fingerprint(statics):
-                changed.append("a static table")
-            known = about["static"]
-        # A table that is new, or that nobody reads any more, is a matter of the rules.
-        changed += [
-            f"the static table {name}" for name in known if about["static"].get(name, known[name]) != known[name]
-        ]
-        if changed:
-            raise PresageError(
-                f"{self.folder.path}: {' and '.join(changed)} changed since the checkpoint was begun, and what is "
-                "remembered does not fit: start with a new folder"
-            )
-        return found | {"static": {**known, **about["static"]}}
-
     def _restore(self, statics: list[Fact]) -> None:
         least = min((sink.told for sink in self.sinks), default=0)
         found = self.folder.newest(least)
-        before = self._rules_before(None if found is None else found[2])
-        (times, zone), alerts = self._shown_times, self.pipeline.alerts
+        before = self.begun.rules_before(None if found is None else found[2])
+        (times, zone), alerts = self._shown_times, self.begun.alerts_before(None if found is None else found[1])
         most = self.pipeline.values.get("most_per_key")
         if found is None:
-            own = [fact for fact in statics if _takes(before, fact)]
+            own = [fact for fact in statics if takes(before, fact)]
             self.reasoning = Reasoning(before, self.pipeline.emit, self._by_wall, own, alerts, times, zone, most)
             self.reasoning.statics = statics
         else:
@@ -166,48 +134,25 @@ class Serving:
         self._log_bytes, self._size = 0, 0
         self.clock = self._clock()
 
-    def _rules_before(self, snapshot: bytes | None) -> Report:
-        """The rules that the folder goes on with, whatever the file says now."""
-        if snapshot is not None:
-            program = program_in(snapshot)
-        elif "rules" in self.identity:
-            program = program_of(self.identity["rules"])
-        elif self.identity["program"] == fingerprint_of(self.report.program):
-            return self.report
-        else:
-            raise PresageError(
-                f"{self.folder.path}: the program changed since the checkpoint was begun, by a version of Presage that "
-                "did not keep the program with it: go on with the program as it was, or start with a new folder"
-            )
-        same = fingerprint_of(program) == fingerprint_of(self.report.program)
-        return self.report if same else check_program(program).or_raise()
-
-    def _change_rules(self) -> None:
-        """Goes on with the rules of the file, where they are others. That is an entry of the log like any other, so
-        that whoever begins again from before it does the same."""
-        reasoning, program = self.reasoning, self.report.program
-        if fingerprint_of(reasoning.reasoner.program) == fingerprint_of(program):
+    def _go_on(self) -> None:
+        """Goes on with the rules and alerts of the file, where they are others. That is an entry of the log like any
+        other, so that whoever begins again from before it does the same."""
+        found = self.begun.changed(self.reasoning.reasoner.program, self.reasoning.alert_tables, self.backfill)
+        if found is None:
             return
-        for each in (reasoning.reasoner.program, program):
-            if each.meaning is not None:
-                raise PresageError(
-                    f"{self.folder.path}: the program changed since the checkpoint was begun, and "
-                    f"{each.meaning.engine} has no rules that could be told apart: start with a new folder"
-                )
         log = self.folder.log
-        rules = {"program": program.plain(), "history": log.first if self.backfill else None}
-        # What cannot be changed is told before it is written down.
-        compared(Slices(check_program(reasoning.reasoner.program)), Slices(self.report))
-        entry = LogEntry(RULES, rules=rules)
+        entry = LogEntry(RULES, rules=found)
         self._take(log.append([entry]), entry)
         if self.failure is not None:
             raise self.failure
-        self.changes = [str(each) for each in reasoning.changes]
-        if self.backfill and log.first > 1:
-            self.changes.append(f"history: the log goes back to its entry {log.first}, not to the beginning")
-        self.identity |= {"program": fingerprint_of(program)}
+        if "program" in found:
+            self.say("the rules have changed since the last start:")
+            for each in self.reasoning.changes:
+                self.say(str(each))
+            if self.backfill and log.first > 1:
+                self.say(f"history: the log goes back to its entry {log.first}, not to the beginning")
         self._keep()
-        self.folder.change(self.identity)
+        self.begun.note()
 
     def _history(self, since: int, before: int) -> Iterator[tuple[int, LogEntry]]:
         for number, entry in self.folder.log.after(max(since, self.folder.log.first) - 1):
@@ -429,21 +374,3 @@ class Serving:
             self.folder.close()
         if self.failure is not None:
             raise self.failure
-
-
-def _takes(report: Report, fact: Fact) -> bool:
-    """Whether a program has a static predicate for a fact."""
-    assert report.findings is not None
-    known = report.findings.subject.predicates.get(fact.predicate)
-    return known is not None and known.is_static and known.arity == len(fact.arguments)
-
-
-def _fingerprints(statics: list[Fact]) -> dict[str, str]:
-    """What tells static tables apart, by predicate."""
-    names = {fact.predicate for fact in statics}
-    return {name: _fingerprint([fact for fact in statics if fact.predicate == name]) for name in sorted(names)}
-
-
-def _fingerprint(statics: list[Fact]) -> str:
-    said = sorted(json.dumps([fact.predicate, list(map(str, fact.arguments))]) for fact in statics)
-    return hashlib.sha256("\n".join(said).encode()).hexdigest()

@@ -22,7 +22,8 @@ from typing import IO, Any, Protocol
 from presage.answers.schema import answer_schema, fit_line
 from presage.errors import PresageError
 from presage.pipeline.reading import Part
-from presage.serve.folder import CheckpointFolder, read_said, write_said, write_whole
+from presage.serve.folder import CheckpointFolder, read_said, sweep, write_said, write_whole
+from presage.serve.log import write_all
 from presage.serve.reasoning import ALERT, ANSWER, LATE, ToldLine
 
 MOST_WAITING = 64
@@ -142,7 +143,7 @@ class RunningSink:
         """Lets a sink that says things again do so."""
         pulse = getattr(self.sink, "pulse", None)
         if pulse is not None:
-            with suppress(Refused, OSError):
+            with suppress(Refused, TakenNever, OSError):
                 pulse()
 
     def _gathered(self) -> tuple[int | None, list[ToldLine], bool]:
@@ -266,9 +267,7 @@ class GrowingFile:
         data = "".join(map(as_text, lines)).encode()
         before = self._file.seek(0, os.SEEK_END)
         try:
-            written = 0
-            while written < len(data):
-                written += self._file.write(data[written:])
+            write_all(self._file, data)
             os.fdatasync(self._file.fileno())
         except OSError:
             os.truncate(self.path, before)
@@ -301,13 +300,13 @@ class FilesInFolder:
         self.path, self.kind, self.whole_times, self.linger = path, kind, whole_times, linger
         path.mkdir(parents=True, exist_ok=True)
         mark = path / MARK
-        names = [each.name for each in path.iterdir() if not each.name.endswith(".tmp")]
-        if not names:
+        if not any(not each.name.endswith(".tmp") for each in path.iterdir()):
             write_said(mark, {"run": run})
         elif not mark.exists() or read_said(mark).get("run") != run:
             raise PresageError(
                 f"[{place}] {path}: the folder holds something else, or the answers of another run; name a new folder"
             )
+        sweep(path)
 
     def told(self) -> int | None:
         ends = [path.stem.split("-")[-1] for path in self.path.glob(f"lines-*.{self._suffix}")]

@@ -1,4 +1,4 @@
-"""Sources of a pipeline in one process: files that are watched, standard input, and what all sources share.
+"""Sources of a pipeline in one process: standard input, and what all sources share.
 
 A source is read in a thread of its own. What it brings goes through the gate as facts in JSON lines, whatever it was,
 so that the log needs nobody's mapping to be read again; with it goes the position from which the source is read on.
@@ -7,11 +7,8 @@ so that the log needs nobody's mapping to be read again; with it goes the positi
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
-from pathlib import Path
 from typing import Any, Protocol
 
 from presage.errors import PresageError
@@ -19,18 +16,21 @@ from presage.io.facts import Fact, FactError
 from presage.io.piped import Pipe
 from presage.pipeline.mapping import SourceMapping
 from presage.pipeline.reading import Part
-from presage.pipeline.rows import ROWS_AT_ONCE, csv_rows, parquet_rows
+from presage.serve.alignment import Alignment
 from presage.serve.gate import Closed, Gate
 from presage.serve.log import LogEntry
 from presage.serve.messages import Message, MessageReader
 
 LOOK_AGAIN = 0.2
-"""Seconds between two looks at files."""
-LINES_AT_ONCE = 1 << 20
-"""Bytes of a growing file that are taken together."""
+"""Seconds between two looks at what may have come."""
+CLOCK = "clock"
+"""The source of entries that only move the clock."""
 
 
 class ServedSource(Protocol):
+    catches_up: bool
+    """Whether there may be much to be read at once, which others wait for."""
+
     def run(self, position: Any, stop: threading.Event) -> bool:
         """Brings what there is from a position on until it is asked to stop; says whether nothing will ever come."""
 
@@ -46,8 +46,12 @@ class Bringing:
         mapped: SourceMapping | None,
         skipped: Callable[[str], None],
         counted: Callable[[int], None],
+        alignment: Alignment,
     ) -> None:
         self.part, self.gate, self.messages, self.mapped = part, gate, messages, mapped
+        self.alignment = alignment
+        self.reader, self.more = part.name, False
+        """Who reads what is brought, and whether there is more to be read at once."""
         self.skips, self.skipped, self.counted = part.text("bad_rows") == "skip", skipped, counted
 
     def lines(self, data: bytes, position: Any, where: str, patience: float | None = None) -> int:
@@ -106,9 +110,19 @@ class Bringing:
     def bring(self, data: bytes, message: Message, position: Any, patience: float | None = None) -> int:
         if len(message) or message.complete is not None or position is not None:
             times = self.messages.checker.times
-            self.gate.put(LogEntry(self.part.name, data, position, times=times), message, patience)
+            entry, reader, more = LogEntry(self.part.name, data, position, times=times), self.reader, self.more
+
+            def mark(entry: LogEntry) -> LogEntry:
+                return self.alignment.marked(entry, message, reader, more)
+
+            self.gate.put(entry, message, patience, mark)
             self.counted(len(message))
         return len(message)
+
+    def over(self) -> None:
+        """There is nothing more to be read at the moment: what waited for it goes on."""
+        if self.alignment.over(self.reader):
+            self.gate.put(LogEntry(CLOCK), mark=lambda entry: self.alignment.marked(entry, None, self.reader, False))
 
 
 def json_line(line: bytes, where: str) -> Any:
@@ -140,6 +154,8 @@ def fact_line(fact: Fact) -> str:
 class StandardInput:
     """What is piped in. It cannot be read again: what has come is in the log."""
 
+    catches_up = False
+
     def __init__(self, bringing: Bringing) -> None:
         self.bringing = bringing
 
@@ -152,87 +168,6 @@ class StandardInput:
                 self.bringing.lines(b"\n".join(lines) + b"\n", None, f"standard input, after line {read}, line")
                 read += len(lines)
         return pipe.ended
-
-
-class WatchedFiles:
-    """A file or folder: JSON lines as they are appended, other files when they appear, each once, the oldest first."""
-
-    def __init__(self, bringing: Bringing, path: str, kind: str, once: bool) -> None:
-        self.bringing, self.path, self.kind, self.once = bringing, path, kind, once
-
-    def run(self, position: Any, stop: threading.Event) -> bool:
-        done: dict[str, int] = dict(position or {})
-        while not stop.is_set():
-            new = False
-            for path in self._files():
-                if stop.is_set():
-                    break
-                new |= self._json(path, done, stop) if self.kind == "json" else self._whole(path, done)
-            if not new:
-                if self.once:
-                    return True
-                stop.wait(LOOK_AGAIN)
-        return False
-
-    def _files(self) -> Iterator[Path]:
-        """The files there are, the oldest first; hidden ones are none."""
-        from glob import glob
-
-        found: list[tuple[int, str]] = []
-        for root in glob(self.path):  # noqa: PTH207
-            names = [root] if Path(root).is_file() else [str(each) for each in Path(root).rglob("*") if each.is_file()]
-            for name in names:
-                inside = Path(name).relative_to(root).parts if name != root else (Path(name).name,)
-                if not any(part.startswith((".", "_")) for part in inside) and not name.endswith(".tmp"):
-                    try:
-                        found.append((Path(name).stat().st_mtime_ns, name))
-                    except OSError:
-                        continue
-        return (Path(name) for _, name in sorted(found))
-
-    def _json(self, path: Path, done: dict[str, int], stop: threading.Event) -> bool:
-        """What was appended to a file of lines; of a line that is not whole yet nothing."""
-        name, new = str(path), False
-        while not stop.is_set():
-            offset = done.get(name, 0)
-            with path.open("rb") as file:
-                size = file.seek(0, os.SEEK_END)
-                if size < offset:
-                    offset = 0  # Somebody began the file anew.
-                file.seek(offset)
-                data = file.read(LINES_AT_ONCE)
-                while data and b"\n" not in data and (more := file.read(LINES_AT_ONCE)):
-                    data += more
-            end = data.rfind(b"\n") + 1
-            if not end and self.once and data:
-                end = len(data)  # Nobody will end the last line.
-            if not end:
-                return new
-            done[name] = offset + end
-            self.bringing.lines(data[:end], dict(done), f"{path}, after byte {offset}, line")
-            new = True
-        return new
-
-    def _whole(self, path: Path, done: dict[str, int]) -> bool:
-        """The rows of a file; below 0 is how many of one are taken that is not done yet."""
-        name = str(path)
-        taken = -done.get(name, 0)
-        if taken < 0 or path.suffix not in (f".{self.kind}", ""):
-            return False
-        rows = csv_rows(path) if self.kind == "csv" else parquet_rows(path)
-        if rows is None:
-            return False  # It is still being written.
-        held: list[tuple[Any, str]] = []
-        for row in islice(rows, taken, None):
-            held.append(row)
-            if len(held) >= ROWS_AT_ONCE:
-                taken += len(held)
-                done[name] = -taken
-                self.bringing.rows(held, dict(done))
-                held = []
-        done[name] = 1
-        self.bringing.rows(held, dict(done))
-        return True
 
 
 class Working:

@@ -18,6 +18,9 @@ from presage.pipeline.reading import Part, seconds_in
 from presage.serve.reasoning import ToldLine
 from presage.serve.sinks import Refused, TakenNever
 
+TRIES = 5
+"""How often a line is sent to a receiver that has answered nothing but 400 so far."""
+
 
 class Post:
     """Posts to one address, over a connection that is kept."""
@@ -51,6 +54,9 @@ class Post:
                     raise Refused(f"{self.part.text('url')}: {found or type(found).__name__}") from None
         raise AssertionError
 
+    def answered(self, status: int, said: bytes) -> str:
+        return f"{self.part.text('url')}: {status} {said[:200].decode(errors='replace')}".strip()
+
     def _connect(self) -> http.client.HTTPConnection:
         if self._connection is None:
             if self.scheme == "https":
@@ -73,6 +79,9 @@ class Webhook:
 
     def __init__(self, part: Part, pipeline: str, run: str) -> None:
         self.post, self.pipeline, self.run = Post(part), pipeline, run
+        self._has_taken = False
+        self._name, self._tries = "", 0
+        """What was refused last, and how often."""
 
     def told(self) -> int | None:
         return None
@@ -83,10 +92,19 @@ class Webhook:
         # The same lines have the same name: a receiver that remembers it takes them once.
         name = f"{self.run}-{lines[0].number}-{lines[-1].number}"
         status, said = self.post.send(data, {"Idempotency-Key": name})
-        if status in (413, 422):  # It is about what was sent, and will be the next time.
-            raise TakenNever(f"{self.post.part.text('url')}: {status} {said[:200].decode(errors='replace')}".strip())
+        # It is about what was sent, and will be the next time.
+        if status in (413, 422) or (status == 400 and self._is_for_good(name, len(lines))):
+            raise TakenNever(self.post.answered(status, said))
         if not 200 <= status < 300:
-            raise Refused(f"{self.post.part.text('url')}: {status} {said[:200].decode(errors='replace')}".strip())
+            raise Refused(self.post.answered(status, said))
+        self._has_taken = True
+
+    def _is_for_good(self, name: str, lines: int) -> bool:
+        """Whether 400 is about what was sent. Of several lines each is tried by itself; who has taken nothing yet may
+        not be what is to be spoken to, and gets some more tries."""
+        self._tries = self._tries + 1 if name == self._name else 1
+        self._name = name
+        return lines > 1 or self._has_taken or self._tries >= TRIES
 
     def close(self) -> None:
         self.post.close()

@@ -31,9 +31,10 @@ class CaseRun:
     late: list[Fact]
 
 
-def run_case(case: TestCase) -> CaseRun:
-    """Runs a case; a program, a file or a fact that is wrong raises a message with its place."""
-    report = _checked(_program_of(case))
+def run_case(case: TestCase, params: tuple[tuple[str, str], ...] = ()) -> CaseRun:
+    """Runs a case, with other values for parameters of its program; a program, a file or a fact that is wrong raises a
+    message with its place."""
+    report = _checked(_program_of(case), params)
     stepper = reasoner_of(report, case.emit, Choice(everybody=_is_about_everybody(case)))
     checker = stepper.checker
     facts = [*read_facts(case.fact_files, checker), *(fact_of(stepper, case, given) for given in case.facts)]
@@ -128,8 +129,8 @@ def _program_of(case: TestCase) -> Path:
     raise CaseError(f"{case.file}:{case.line}: there is no program beside the file or above: add a line `program PATH`")
 
 
-def _checked(path: Path) -> Report:
-    return check_file(path).or_raise()
+def _checked(path: Path, params: tuple[tuple[str, str], ...]) -> Report:
+    return check_file(path, params=dict(params)).or_raise()
 
 
 def fact_of(stepper: Reasoner, case: TestCase, given: GivenFact) -> Fact:

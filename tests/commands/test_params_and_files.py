@@ -12,6 +12,7 @@ import pytest
 
 import presage
 from presage.checking import check_text
+from presage.cli import main
 from presage.parser import read
 from presage.parser.including import Folder
 from presage.pipeline.checking import check_pipeline
@@ -220,3 +221,13 @@ def test_parameters_of_a_pipeline(tmp_path: Path) -> None:
     pipeline.write_text(pipeline.read_text().replace("limit = 40", 'limt = 40\nlimit = ["a"]'))
     told = check_pipeline(pipeline, {}).text()
     assert "p.toml:4:8: error C105" in told and "did you mean `limit`?" in told and "p.toml:5:9: error C104" in told
+
+
+def test_cases_take_other_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "hot.psg").write_text("param limit = 30.\ninput temp(x, c).\nhot(X) :- temp(X, C), C > $limit.\n")
+    (tmp_path / "some.case").write_text("facts\n    temp(a, 35)@0\nexpect\n    0: confirmed hot(a)@0\n")
+    assert main(["test", str(tmp_path)]) == 0
+    assert main(["test", str(tmp_path), "--set", "limit=35"]) == 1
+    capsys.readouterr()
+    assert main(["test", str(tmp_path), "--set", "limt=35"]) == 2
+    assert "did you mean `limit`?" in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +11,25 @@ import pytest
 import presage
 from presage.answers import Answer
 from presage.io.facts import Checker
+from presage.pipeline.checking import check_pipeline
 from presage.serve.alerts import AlertRule, Alerts
+from tests import alertmanager
 from tests.commands.test_cli import presage as command
-from tests.serving import LINES, LISTENING, TURBINES, Receiver, Served, hot
+from tests.serving import LINES, LISTENING, TURBINES, Receiver, Served, hot, lines_in
 
 PROGRAM = "timeline discrete. input p(x, s). on(X, S) :- p(X, S). query on(X, S)."
 
 
-def alerts(tone: str = "", **said: Any) -> Alerts:
+def rules(tone: str = "", **said: Any) -> list[AlertRule]:
     findings = presage.check(PROGRAM).findings
     assert findings is not None
     watched = findings.watched
     checker = Checker(watched.program, watched.predicates, True)
-    return Alerts([AlertRule.of("on", {"text": "{X} of {S} at {time}", **said}, checker, tone)])
+    return [AlertRule.of("on", {"text": "{X} of {S} at {time}", **said}, checker, tone)]
+
+
+def alerts(tone: str = "", dense: bool = False, **said: Any) -> Alerts:
+    return Alerts(rules(tone, **said), not dense)
 
 
 def answer(status: str, at: int, x: str = "a", s: str = "west", **more: Any) -> Answer:
@@ -77,6 +84,48 @@ def test_what_is_pending_keeps_silent_for_as_long() -> None:
     assert told(found, 11) == [("pending", "a of west at 9")] and found.due() is None
 
 
+def test_answers_of_one_step_are_heard_in_the_order_of_their_times() -> None:
+    """Not of their texts: a stretch from 8 to 11 has no gap."""
+    found = alerts(**{"for": "3"})
+    assert told(found, 11, *(answer("confirmed", at) for at in (10, 11, 8, 9))) == [("firing", "a of west at 11")]
+
+
+def test_on_dense_time_every_gap_is_one() -> None:
+    found = alerts(dense=True, **{"for": "2"})
+    for first, last in ((0, 1), (Fraction(3, 2), 3)):
+        stretch = Answer(3, "confirmed", "on", ("a", "west"), {"X": "a", "S": "west"}, start=first, end=last)
+        stretch.bounds = "[]"
+        assert told(found, 3, stretch) == []
+
+
+def test_numbers_and_texts_are_not_one_alert() -> None:
+    found = alerts()
+    one = Answer(1, "confirmed", "on", (1, "a, S=b"), {"X": 1, "S": "a, S=b"}, time=1)
+    other = Answer(1, "confirmed", "on", ("1", "a, S=b"), {"X": "1", "S": "a, S=b"}, time=1)
+    keys = {line["key"]: line["bindings"] for line in found.take([one, other], 1)}
+    assert keys == {'on(X=1, S="a, S=b")': one.bindings, 'on(X="1", S="a, S=b")': other.bindings}
+
+
+def test_other_rules_of_alerts() -> None:
+    before = alerts(severity="page", text="{X}")
+    told(before, 1, answer("confirmed", 1), answer("possible", 1, "b", decided_by=5))
+    saved = before.save()
+
+    def become(now: int = 1, **said: Any) -> list[tuple[str, str, str]]:
+        found = alerts(severity="page", text="{X}")
+        found.restore(saved)
+        return [(line["state"], line["severity"], line["text"]) for line in found.become(rules(**said), now)]
+
+    assert become(severity="page", text="other") == become(severity="page", cooldown="20") == []
+    assert become(severity="low", text="other") == [
+        ("resolved", "page", "a"), ("firing", "low", "other"), ("resolved", "page", "b"), ("pending", "low", "other"),
+    ]  # fmt: skip
+    assert become(severity="page", group=["S"]) == [("resolved", "page", "a"), ("resolved", "page", "b")]
+    found = alerts(severity="page")
+    found.restore(saved)
+    assert [line["state"] for line in found.become([], 1)] == ["resolved", "resolved"] and not found.groups
+
+
 def test_a_stretch_is_counted_once() -> None:
     found = alerts(text="{count}")
     beginning = Answer(3, "holds", "on", ("a", "west"), {"X": "a", "S": "west"}, start=3, bounds="[)")
@@ -115,11 +164,34 @@ def test_alerts_are_saved() -> None:
 
 def test_wrong_tables_of_alerts_are_told_by_their_place(tmp_path: Path) -> None:
     wrong = '[alerts.malv]\ntext = "x"\n[alerts.malf]\ntext = "{Y} failed"\ngroup = ["Z"]\nfor = "5m"\n'
+    wrong += 'labels = { "a-b" = "c" }\n'
     Served(tmp_path, LINES + wrong)
     done = command("serve", "--check", tmp_path / "pipeline.toml")
     assert done.returncode == 1
-    for said in ("did you mean `malf`?", "the text names `Y`", "`Z` is no binding", "needs a `tick`"):
+    for said in (
+        "did you mean `malf`?",
+        "the text names `Y`",
+        "`Z` is no binding",
+        "needs a `tick`",
+        "`a-b` is no label",
+    ):
         assert said in done.stderr
+
+
+def test_alerts_that_nobody_is_told_are_warned_of(tmp_path: Path) -> None:
+    table = '[alerts.malf]\ntext = "x"\n'
+    served = Served(tmp_path, LINES + table)
+    found = check_pipeline(tmp_path / "pipeline.toml", {}, live=True)
+    assert found.ok and "nobody is told of alerts" in found.text() and "alerts = true" in found.text()
+    file = served.folder / "pipeline.toml"
+    text = file.read_text().replace('format = "lines"', 'format = "console"\nalerts = true')
+    file.write_text(text)
+    assert "nobody is told" not in check_pipeline(file, {}, live=True).text()
+    source = 'format = "rate"\ncolumns = { device = "a", level = "b" }\ntime = "c"'
+    file.write_text(text.replace('format = "http"', source).replace("[sources.incoming]", "[sources.temp]"))
+    on_spark = check_pipeline(file, {})
+    assert not on_spark.ok and "on Spark there are no alerts" in on_spark.text()
+    assert "nobody is told of alerts by `presage pipeline`" in on_spark.text()
 
 
 def test_alertmanager_and_a_webhook_get_alerts(tmp_path: Path) -> None:
@@ -172,3 +244,47 @@ alerts = true
         manager.close()
         hook.close()
     assert "s3cret" not in served.said
+
+
+def test_alerts_that_change_take_no_number_from_what_is_told_again(tmp_path: Path) -> None:
+    """Alerts are numbered like answers: after a kill those of before work off the log, then they change."""
+    table = '[alerts.malf]\nseverity = "critical"\ntext = "{X} failed"\n'
+    sinks = LINES + '[sinks.told]\nformat = "lines"\npath = "alerts.jsonl"\nalerts = true\n'
+    served = Served(tmp_path, sinks + table).start()
+    try:
+        served.post(hot(0) + hot(1) + hot(2) + '{"now": 2}\n')
+        served.until(lambda: len(lines_in(tmp_path / "alerts.jsonl")) >= 2)
+        served.kill()
+        file = tmp_path / "pipeline.toml"
+        file.write_text(file.read_text().replace(table, ""))
+        served.start()
+        served.post(hot(3) + '{"now": 3}\n')
+        served.until(lambda: any(line["now"] == 3 for line in served.lines))
+    finally:
+        assert served.stop() == 0
+    told = lines_in(tmp_path / "alerts.jsonl")
+    assert [(line["state"], line["now"]) for line in told] == [("pending", 0), ("firing", 2), ("resolved", 2)]
+    assert sorted(line["seq"] for line in [*told, *served.lines]) == list(range(1, len(told) + len(served.lines) + 1))
+    assert (3, "confirmed", "malf(wt25)@1") in {(each["now"], each["status"], each["answer"]) for each in served.lines}
+
+
+@pytest.mark.skipif(bool(alertmanager.why_not()), reason=alertmanager.why_not())
+def test_a_real_alertmanager(tmp_path: Path) -> None:
+    """What fires stands there until it is over; without a `tick`, and with times that are no calendar's."""
+    for name, tick, first in (("plain", "", 0), ("far", "tick 1d.\n", 10**9)):
+        with alertmanager.manager(tmp_path / name) as manager:
+            sinks = f'[alerts.malf]\ntext = "{{X}} failed"\n[sinks.m]\nformat = "alertmanager"\nurl = "{manager.url}"\n'
+            served = Served(tmp_path / name, LINES + sinks, tick + TURBINES, LISTENING).start()
+            try:
+                served.post(hot(first) + hot(first + 1) + f'{{"now": {first + 1}}}\n')
+                served.until(lambda: manager.standing() == [("pending", "wt25 failed")])
+                served.post(hot(first + 2) + f'{{"now": {first + 2}}}\n')
+                served.until(lambda: manager.standing() == [("", "wt25 failed")])
+                served.kill()
+                served.start()
+                served.post(f'{{"now": {first + 9}}}\n')
+                served.until(lambda: manager.standing() == [])
+                served.until(served.is_ready)
+            finally:
+                assert served.stop() == 0
+            assert not (tmp_path / name / "state/refused-m.jsonl").exists()

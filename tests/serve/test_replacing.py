@@ -82,6 +82,22 @@ def test_what_was_open_is_closed() -> None:
     assert [each.kind for each in reasoner.replaced] == ["unchanged", "removed"]
 
 
+@pytest.mark.parametrize("timeline", ["discrete", "dense"])
+def test_what_goes_on_is_closed_as_far_as_the_run_went(timeline: str) -> None:
+    head = f"timeline {timeline}. input p(x, y).\n"
+    on, off = "on(X) :- once[0,2] p(X, high). query on(X).\n", "off(X) :- p(X, low). query off(X).\n"
+    reasoner = presage.Reasoner(presage.parse(head + on + off), emit="states")
+    (holds,) = reasoner.push([("p", ("u", "high"), 0)], now=0)
+    assert not reasoner.push([("p", ("u", "high"), 1)], now=2)
+    (closing,) = reasoner.replace(presage.parse(head + off))
+    assert (holds.status, closing.status, closing.key) == ("holds", "confirmed", holds.key)
+    assert (closing.start, closing.end, closing.bounds, closing.now) == (0, 2, "[]", 2)
+    # And who goes on with other rules has an end, too.
+    (begun,) = reasoner.push([("p", ("v", "low"), 4)], now=4)
+    (ended,) = reasoner.end()
+    assert (begun.status, ended.status, ended.key) == ("holds", "confirmed", begun.key)
+
+
 def test_a_rule_below_counts_and_its_layout_does_not() -> None:
     reasoner = presage.Reasoner(presage.parse("input p(x). d(X) :- p(X). a(X) :- d(X). query a(X)."))
     reasoner.replace(presage.parse("input p(x).\n% the same\nquery a(X).\na(X) :- d(X).\nd(X) :-   p(X)."))

@@ -10,6 +10,7 @@ from presage.pipeline.reading import Part
 from presage.serve.folder import CheckpointFolder
 from presage.serve.reasoning import ANSWER, ToldLine
 from presage.serve.sinks import Refused, RunningSink, TakenNever
+from tests.serving import LINES, Receiver, Served, hot, lines_in
 
 
 class Picky:
@@ -52,3 +53,26 @@ def test_the_rest_is_written(tmp_path: Path) -> None:
         ("no bad ones", "bad1"), ("no bad ones", "bad2"), ("no bad ones", "bad3"),
     ]  # fmt: skip
     folder.close()
+
+
+def test_what_a_webhook_calls_bad_does_not_stop_the_rest(tmp_path: Path) -> None:
+    """Whether it has taken something before, or the first line of all is what it refuses."""
+    hook = Receiver()
+    hook.refuses = "a_bad"
+    sink = f'[sinks.hook]\nformat = "webhook"\nurl = "{hook.url}/x"\nstatuses = ["confirmed"]\n'
+    program = "input temp(x, y). b(X) :- temp(X, high). query b(X)."
+    served = Served(tmp_path, LINES + sink, program).start()
+    try:
+        for at in range(2):
+            served.post("".join(hot(at, device) for device in ("good", "a_bad1", "a_bad2")) + f'{{"now": {at}}}\n')
+        served.until(lambda: len(taken(hook)) >= 2)
+        served.until(lambda: len(lines_in(tmp_path / "state/refused-hook.jsonl")) >= 4)
+        served.until(served.is_ready)
+    finally:
+        assert served.stop() == 0
+        hook.close()
+    assert taken(hook) == ["b(good)@0", "b(good)@1"]
+
+
+def taken(hook: Receiver) -> list[str]:
+    return [line["answer"] for _, body, _ in hook.got for line in body["lines"]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import resource
 import shutil
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from presage.cli import main
 from presage.errors import PresageError
-from presage.serve.folder import read_said, write_said
+from presage.serve.folder import CheckpointFolder, read_said, write_said
 from presage.serve.log import BEFORE, HEADER, Log, LogEntry
 from tests.serving import LISTENING, Served, hot, lines_in
 
@@ -66,7 +67,7 @@ def test_every_file_that_is_gone_on_from(
     assert len(expected) > len(lines_in(killed / "out.jsonl"))
     capsys.readouterr()
     files = [path.relative_to(killed) for path in (killed / "state").rglob("*") if path.is_file()]
-    files = [path for path in files if path.name != "lock"] + [Path("folder/_presage.json")]
+    files = [path for path in files if path.name != "lock" and path.suffix != ".tmp"] + [Path("folder/_presage.json")]
     assert {path.suffix for path in files} == {".json", ".log", ".snapshot"}
     refused = 0
     for path in files:
@@ -137,3 +138,25 @@ def test_what_files_say_is_under_a_checksum(tmp_path: Path) -> None:
         read_said(path)
     path.write_text('{"told": 7}')
     assert read_said(path) == {"told": 7}, "as files of before say it"
+
+
+def test_what_a_full_disk_took_a_part_of_is_not_there(tmp_path: Path) -> None:
+    """A disk that becomes full takes as much as it has room for, and says so to who asks how much that was."""
+    log, folder = Log(tmp_path / "log"), CheckpointFolder(tmp_path / "state")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))  # beyond that, files are as on a full disk
+    taken, aside = [3_000] * 6, 6
+    try:
+        for size in taken:
+            log.append([LogEntry("x", b"y" * size)])
+            folder.put_aside("out", {"why": "z" * size})
+        with pytest.raises(OSError, match="File too large"):
+            log.append([LogEntry("x", b"y" * 3_000)])
+        with pytest.raises(OSError, match="File too large"):
+            folder.put_aside("out", {"why": "z" * 3_000})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    log.append([LogEntry("x", b"the next")])
+    assert [len(entry.payload) for _, entry in Log(tmp_path / "log").after(0)] == [*taken, 8]
+    assert len(lines_in(tmp_path / "state/refused-out.jsonl")) == aside
+    folder.close()

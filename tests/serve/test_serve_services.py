@@ -133,3 +133,35 @@ def test_kafka_in_and_out_exactly_once(tmp_path: Path) -> None:
         assert sorted(got, key=lambda line: line["seq"]) == served.lines
     finally:
         broker.stop()
+
+
+@pytest.mark.skipif(bool(kafka.why_not()), reason=kafka.why_not())
+def test_a_backlog_of_several_partitions_is_read_in_order(tmp_path: Path) -> None:
+    pytest.importorskip("confluent_kafka")
+    from confluent_kafka import Producer
+    from confluent_kafka.admin import AdminClient, NewTopic
+
+    broker = kafka.Broker(tmp_path)
+    try:
+        admin = AdminClient({"bootstrap.servers": broker.servers, "log_level": 0})
+        for future in admin.create_topics([NewTopic("readings", 3)]).values():
+            future.result(60)
+        producer = Producer({"bootstrap.servers": broker.servers, "log_level": 0})
+        filler = [f"d{place}" for place in range(400)]
+        for at in range(600):
+            # Now and then a partition gets nothing for long.
+            place = 0 if at % 200 < 100 else at % 3
+            lines = "".join(hot(at, device) for device in ["wt25", *filler[: 400 if at % 3 == 0 else 3]])
+            producer.produce("readings", lines, partition=place, timestamp=1_700_000_000_000 + at)
+            producer.poll(0)
+        producer.flush(30)
+        place = f'format = "kafka"\nservers = "{broker.servers}"\n'
+        file = TOP + f'emit = "confirmed"\n[metrics]\nfile = "m.prom"\n[sources.incoming]\n{place}topic = "readings"\n'
+        served = Served(tmp_path / "p", LINES, file=file + 'starting = "earliest"\n').start(wait=False)
+        served.until(lambda: any(line["answer"] == "malf(wt25)@596" for line in served.lines))
+        assert served.stop() == 0
+        own = [line["answer"] for line in served.lines if line["answer"].startswith("malf(wt25)")]
+        assert own == [f"malf(wt25)@{at}" for at in range(597)]
+        assert 'presage_late_facts_total{pipeline="pipeline"} 0' in (tmp_path / "p/m.prom").read_text()
+    finally:
+        broker.stop()

@@ -110,6 +110,7 @@ MISTAKES: dict[str, tuple[str, str, str, int, str]] = {
         '"console"', '"jdbc"\nurl = "jdbc:mysql://h/d"\ntable = "t"', "C104", 15, "to PostgreSQL, and to no other",
     ),
     "address": ('"console"', '"jdbc"\nurl = "postgres://h/d"\ntable = "t"', "C104", 15, "begins with `jdbc:`"),
+    "times on Spark": ('time = "ts"', 'time = "ts"\ntime_format = "ms"', "C109", 12, "of its own.*to_timestamp"),
     "database that streams": (
         'format = "json"\npath = "in"\nschema = { machine = "string", level = "string", ts = "bigint" }',
         'format = "jdbc"\nurl = "jdbc:postgresql://h/d"\ntable = "t"', "C109", 7, "does not stream",
