@@ -95,3 +95,22 @@ def test_a_limit_of_invented_values_is_saved() -> None:
     again = Reasoner.restore(program, reasoner.save())
     with pytest.raises(presage.PresageError, match="5"):
         again.push([("p", (f"a{number}",), 1) for number in range(9)], now=1)
+
+
+OPEN = (
+    "timeline discrete. input p(x). input r(x, y) delay 1. out(X, Y) :- p(X), not r(X, Y). d(X) :- out(X, b). "
+    "query out(X, Y). query d(X)."
+)
+
+
+@pytest.mark.parametrize("emit", ["confirmed", "changes", "states", None])
+def test_an_answer_that_keeps_a_variable_is_confirmed_for_all_values_at_once(emit: str | None) -> None:
+    """Whatever is told: not for those values alone that somebody has named, and again when another is."""
+    reasoner, sure = presage.Reasoner(presage.parse(OPEN), emit=emit), []
+    for now in range(6):
+        given = [("p", ("a",), 1), ("r", ("a", "b"), 1), ("r", ("c", "c"), 1), ("p", ("c",), 3)]
+        changes = reasoner.push([fact for fact in given if fact[2] == now], now=now)
+        sure += [(each.answer, each.unless) for each in changes if each.status == "confirmed"]
+        assert reasoner.remembered >= 0
+        reasoner = presage.Reasoner.restore(reasoner.program, reasoner.save())
+    assert sorted(sure) == [("d(c)@3", ()), ("out(a, Y)@1", ("Y = b",)), ("out(c, Y)@3", ())]
