@@ -132,7 +132,8 @@ def make_engine(
         if emit not in (None, "confirmed") and not brave:
             raise PresageError(
                 f"{report.source.name}: a program with several models, or with `reading now`, tells what is "
-                f'confirmed only: leave out emit={emit!r}, or give emit="confirmed"'
+                f'confirmed only: leave out emit={emit!r}, or give emit="confirmed" '
+                f"({report.findings.queries[0].hypothetical.reason})"
             )
         # What most runs do without is loaded where it is needed: a run over three facts is over before it would be.
         from presage.answer_streams.stepping_brave import BraveSteps
