@@ -411,6 +411,8 @@ class Hypotheses:
     def next_wake(self) -> Number | None:
         """The next time at which something may change though nothing arrives."""
         times = [self.alarms[0][0]] if self.alarms else []
+        if self.dirty and self.now is not None:
+            times.append(self.now)  # restored: when to look again comes out by looking
         for name, lead in self.leads.items():
             if lead is not None:
                 times.append(self.reached.get(name, -1) + 1 - lead)

@@ -114,3 +114,16 @@ def test_an_answer_that_keeps_a_variable_is_confirmed_for_all_values_at_once(emi
         assert reasoner.remembered >= 0
         reasoner = presage.Reasoner.restore(reasoner.program, reasoner.save())
     assert sorted(sure) == [("d(c)@3", ()), ("out(a, Y)@1", ("Y = b",)), ("out(c, Y)@3", ())]
+
+
+def test_a_restored_reasoner_takes_the_steps_at_which_something_is_decided() -> None:
+    """Also where nothing but looking says when that is, and nothing comes for a long time."""
+    program = presage.parse(
+        "timeline dense. input p(x) delay 2. input p(x) where x = a delay 3. "
+        "d(X)@T+1 :- p(X)@T, not d(X)@T. query d(X)."
+    )
+    reasoner = presage.Reasoner(program, emit="confirmed")
+    reasoner.push([("p", ("b",), 5)], now=4)
+    again = presage.Reasoner.restore(program, reasoner.save())
+    assert [each.answer for each in again.push([], now=13)] == ["d(b)@6"]
+    assert [each.answer for each in reasoner.push([], now=13)] == ["d(b)@6"]
