@@ -6,6 +6,7 @@ run by other engines, and have batch runs of theirs.
 
 from __future__ import annotations
 
+import os
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -68,10 +69,12 @@ def test_stream(spark: Any, timeline: str, tmp_path: Path) -> None:
     frames = {}
     for name in INPUTS:
         (tmp_path / name).mkdir()
-        for number, (low, high) in enumerate(pairwise(edges)):
-            parquet.write_table(table(name, timeline, low, high - 1), tmp_path / name / f"{number}.parquet")
-        last = pa.table({"time": [SETTLED]}) if name == "z" else table(name, timeline, SETTLED, SETTLED)
-        parquet.write_table(last, tmp_path / name / f"{len(edges)}.parquet")
+        parts = [table(name, timeline, low, high - 1) for low, high in pairwise(edges)]
+        parts.append(pa.table({"time": [SETTLED]}) if name == "z" else table(name, timeline, SETTLED, SETTLED))
+        for number, part in enumerate(parts):
+            path = tmp_path / name / f"{number}.parquet"
+            parquet.write_table(part, path)
+            os.utime(path, (number, number))  # Spark takes them in the order of their ages.
         schema = spark.read.parquet(str(tmp_path / name)).schema
         source = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
         frames[name] = source.parquet(str(tmp_path / name))
