@@ -32,6 +32,7 @@ from presage.plan.aftermath import aftermath, last_fixed
 from presage.plan.subformulas import Unsupported
 from presage.run.choice import ALL, Choice
 from presage.run.confirmed import Confirming
+from presage.run.no_hypotheses import NoHypotheses
 from presage.run.possible import suppose
 from presage.sealed import Arrays
 from presage.time.cells import Grid
@@ -68,7 +69,12 @@ class StratifiedEngine:
         needed = bool(self._beside) or (self._only_confirmed and by_rules)
         self._confirming = self._make_confirming(needed, chase_limit)
         supposes = not self._only_confirmed or self._confirming is None or (possible and self.subject.waits_by_instance)
-        self.supposing = suppose(narrowed, self.findings.unfolded, choice) if supposes else None
+        try:
+            self.supposing = suppose(narrowed, self.findings.unfolded, choice) if supposes else None
+        except NoHypotheses:
+            if not self._only_confirmed or self._confirming is None:
+                raise
+            self.supposing = None  # Absence is settled for all facts of a predicate together.
         self._behind = False
         """Whether the engine was not fed: answers come by columns, and nobody has asked it anything yet."""
         if self._confirming is not None and self.supposing is not None and self.supposing.columns is not None:

@@ -127,3 +127,17 @@ def test_a_restored_reasoner_takes_the_steps_at_which_something_is_decided() -> 
     again = presage.Reasoner.restore(program, reasoner.save())
     assert [each.answer for each in again.push([], now=13)] == ["d(b)@6"]
     assert [each.answer for each in reasoner.push([], now=13)] == ["d(b)@6"]
+
+
+@pytest.mark.parametrize("emit", ["confirmed", "states", None])
+def test_what_turns_out_to_have_no_hypothetical_answers_is_told_as_confirmed(emit: str | None) -> None:
+    """Delays of single facts' own ask for an engine that does not take it; who asks for what is confirmed has it."""
+    text = (
+        "timeline discrete. input p(x). input p(x) where x = a delay 2. input q(x). input r(x, y). input n(x, y). "
+        "d(X) :- historically(1,3] (window(only d(_)) all ((not n(a, X)) since[1,4) r(b, X))), "
+        "(not p(a)) until[2,5] r(a, X), q(X). query d(X)."
+    )
+    program = presage.parse(text)
+    with pytest.raises(presage.PresageError, match="no finite set of premise patterns"):
+        presage.Reasoner(program, emit="changes")
+    assert presage.Reasoner(program, emit=emit).supposing is None
