@@ -34,7 +34,7 @@ os.environ.setdefault(
 os.environ.setdefault("PRESAGE_NOTICES", "off")
 
 
-MOST_SKIPPED = 0.5
+MOST_SKIPPED = 0.85
 """Of a random test's cases, so many may be none for what it compares: were there more, it would be about nothing."""
 FEW = 20
 """Tests of fewer cases than these say nothing of shares."""
