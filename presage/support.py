@@ -36,6 +36,9 @@ NO_PATTERNS = MappingProxyType(
         ),
         "time as a value": "a time that is used as a value has no premise patterns",
         "recursion": "a recursive rule gives ever new premises",
+        "several models": "the program may have several models, of which a run tells what they share",
+        "circle": "negation runs through a cycle that time does not break",
+        "reading now": "with `reading now` answers belong to the time of evaluation alone",
     }
 )
 """Why a query has no hypothetical answers; its confirmed ones are told."""
@@ -53,6 +56,7 @@ NOT_EXPLAINED = MappingProxyType(
         "pin below an operator": "a pin inside an operator",
         "several times": "rules with more than one time variable",
         "time as a value": "times among the values",
+        "several models": "programs with several models",
     }
 )
 """What proofs do not speak of yet, as in `no explanations yet for …`."""
@@ -207,6 +211,30 @@ CONSTRUCTS: tuple[Construct, ...] = (
         "Recursion",
         ("through time", "out(X)@T :- p(X)@T. out(X)@T+1 :- out(X)@T, q(X)@T+1.", "recursion"),
         ("at one time", "out(X, Y) :- r(X, Y). out(X, Z) :- out(X, Y), r(Y, Z).", "recursion"),
+    ),
+    *_rows(
+        "Invented values",
+        ("`exists`", "exists Y: mid(X, Y) :- p(X). out(X) :- mid(X, _).", "invented", "invented"),
+        ("`exists lasting`", "exists lasting Y: mid(X, Y) :- p(X). out(X) :- mid(X, _).", "invented", "invented"),
+        (
+            "`chase restricted`",
+            "chase restricted. exists Y: mid(X, Y) :- p(X). out(X) :- mid(X, _).",
+            "invented",
+            "invented",
+        ),
+    ),
+    *_rows(
+        "Other readings",
+        ("an answer that keeps a variable", "out(X, Y) :- p(X), not r(X, Y)."),
+        ("a constraint", "out(X) :- p(X). :- p(X), q(X)."),
+        ("alternatives", "mid(X) | out(X) :- p(X). :- mid(X).", "several models", "several models"),
+        (
+            "a circle through `not`",
+            "mid(X) :- p(X), not out(X). out(X) :- p(X), not mid(X). :- mid(X).",
+            "circle",
+            "several models",
+        ),
+        ("`reading now`", "reading now. out(X) :- window(2) some p(X).", "reading now"),
     ),
     *_rows(
         "Dense time",

@@ -34,6 +34,39 @@ os.environ.setdefault(
 os.environ.setdefault("PRESAGE_NOTICES", "off")
 
 
+MOST_SKIPPED = 0.85
+"""Of a random test's cases, so many may be none for what it compares: were there more, it would be about nothing."""
+FEW = 20
+"""Tests of fewer cases than these say nothing of shares."""
+_cases: dict[str, list[int]] = {}
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if "[" in report.nodeid and (report.when == "call" or report.skipped):
+        counted = _cases.setdefault(report.nodeid.partition("[")[0], [0, 0])
+        counted[0] += 1
+        counted[1] += report.skipped
+
+
+def _too_many_skipped() -> list[str]:
+    return [
+        f"{name}: {skipped} of {cases} cases were skipped, and more than {MOST_SKIPPED:.0%} must not be"
+        for name, (cases, skipped) in sorted(_cases.items())
+        if cases >= FEW and MOST_SKIPPED * cases < skipped < cases
+    ]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if _too_many_skipped() and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    for line in _too_many_skipped():
+        terminalreporter.write_line(line, red=True)
+
+
 def skip_without_spark() -> None:
     """Skips a test, or a module of tests, where Spark cannot run, and says why."""
     pytest.importorskip("pyspark", reason="PySpark is not installed: pip install presage-streams[spark]")

@@ -83,9 +83,19 @@ class Program:
 
     def rule(self, name: str) -> str:
         """On dense time the oracle knows one time variable only."""
+        if self.random.random() < 0.1:
+            return self.through_time(name)
         if self.random.random() < 0.35 and not self.dense:
             return self.in_several_times(name)
         return self.at_once(name)
+
+    def through_time(self, name: str) -> str:
+        """What goes on from time to time, or is so where it was not before."""
+        step, self.derived[name] = self.random.choice([1, 1, 2]), 1
+        if self.random.random() < 0.3:
+            return f"{name}(X)@T+{step} :- p(X)@T, not {name}(X)@T."
+        more = f", {self.pick('', 'not ')}{self.of(self.pick('p', 'q', 'z'), ['X'])}@T{self.pick('', f'+{step}')}"
+        return f"{name}(X)@T :- p(X)@T, q(X)@T. {name}(X)@T+{step} :- {name}(X)@T{more}."
 
     def at_once(self, name: str) -> str:
         names = ["X", "Y"]
@@ -137,18 +147,25 @@ class Program:
             columns = f"({', '.join('xy'[:arity])})" if arity else ""
             lines.append(f"input {name}{columns} delay {self.random.choice([0, 0, 1, 2])}.")
         delays = {name: int(line.split()[-1][:-1]) for name, line in zip(INPUTS, lines[1:], strict=True)}
+        own = {name: self.random.choice([0, 1, 3]) for name in ("p", "q") if self.random.random() < 0.2}
+        """How long facts about `a` may take, where it is not as long as others may."""
+        lines += [f"input {name}(x) where x = a delay {delay}." for name, delay in own.items()]
         rules = []
         for number in range(self.random.randint(1, 3)):
             name = f"d{number}"
             rules.append(self.rule(name))
             self.derived.setdefault(name, 1)
         lines += rules
+        if self.random.random() < 0.2 and self.derived["d0"] == 1:
+            begin = self.random.randint(0, 4)
+            lines.append(f"d0(a)@[{begin},{begin + self.random.randint(0, 3)}].")
         lines += [f"query {name}({', '.join('XY'[:arity])})." for name, arity in self.derived.items()]
         facts = []
         for _ in range(self.random.randint(2, 12)):
             name = self.random.choice([*INPUTS, "p", "q"])
             when = self.random.randint(0, 7)
             arguments = tuple(self.random.choice(VALUES) for _ in range(INPUTS[name]))
-            arrives = max(0, when + self.random.randint(-1, delays[name]))
+            delay = own.get(name, delays[name]) if arguments[:1] == ("a",) else delays[name]
+            arrives = max(0, when + self.random.randint(-1, delay))
             facts.append(((name, arguments, when), arrives))
         return Case("\n".join(lines), facts, end=8)

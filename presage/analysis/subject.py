@@ -64,6 +64,12 @@ class Subject:
         return any(len(each) > 1 for each in delays) and any(edge.negative for edge in self.dependencies)
 
     @cached_property
+    def leaves_open(self) -> bool:
+        """Whether answers may keep a variable, for all values but some ([HA] section 6)."""
+        asked = {id(timing.rule) for timing in self.relevant_rules()}
+        return any(id(self.program.rules[index]) in asked for index in self.safety.schematic)
+
+    @cached_property
     def reading(self) -> str:
         return self.program.reading
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -32,6 +33,11 @@ def json_value(value: Value) -> str | int | float:
 def null_name(number: int) -> str:
     """An invented value as it is shown."""
     return f"_:{number}"
+
+
+def with_texts(atom: str) -> str:
+    """An atom with invented values as they are shown, as one that can be read: they are texts in it."""
+    return re.sub(r'(?<![\w"])_:\d+', r'"\g<0>"', atom)
 
 
 INCONSISTENT = "inconsistent"

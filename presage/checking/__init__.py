@@ -50,6 +50,7 @@ from presage.rewrite import normalise
 from presage.rewrite.constants import stratification
 from presage.rewrite.constraints import with_violations
 from presage.showing import html_of
+from presage.support import NO_PATTERNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +359,7 @@ def _ordered(problems: list[Diagnostic]) -> tuple[Diagnostic, ...]:
     return tuple(sorted(dict.fromkeys(problems), key=lambda each: (each.span.start, each.code)))
 
 
-SEVERAL_MODELS = Hypothetical(False, "the program may have several models, of which a run tells what they share")
+SEVERAL_MODELS = Hypothetical(False, NO_PATTERNS["several models"])
 
 
 def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:

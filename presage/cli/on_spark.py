@@ -6,7 +6,8 @@ import argparse
 import contextlib
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,12 @@ from presage.errors import PresageError
 
 if TYPE_CHECKING:
     from presage.analysis.predicates import Predicate
+    from presage.answers import Answer, Value
     from presage.checking import Report
-    from presage.io.facts import Fact
+    from presage.io.facts import Checker, Fact
+    from presage.model.formulas import Atom
     from presage.model.statements import Query
+    from presage.model.terms import Number, Term, Variable
 
 CORES = 2
 SHARDS = 8
@@ -43,11 +47,9 @@ def _emit(asked: str | None, report: Report) -> str:
 def run_on_spark(options: argparse.Namespace) -> int:
     if options.emit == "snapshot":
         raise PresageError("--emit snapshot is for the embedded engine: on Spark use changes or confirmed")
-    if options.every is not None:
-        raise PresageError("--every is for the embedded engine: on Spark answers are given at the steps they belong to")
-    if options.because:
-        raise PresageError("--because is for the embedded engine: on Spark ask `presage explain` for single answers")
-    from presage.cli.run import choice_of
+    from presage.cli.run import check_because, choice_of, pull_asked
+
+    check_because(options)
     from presage.io.facts import TICKS, Checker
     from presage.io.files import read_facts
     from presage.io.output import open_output
@@ -64,9 +66,11 @@ def run_on_spark(options: argparse.Namespace) -> int:
     read_as_asked(options, checker)
     facts = [*read_facts(options.facts, checker), *read_facts(options.static, checker)]
     tell_what_was_passed_over(checker)
+    pull = pull_asked(checker, subject.discrete, options.every)
     if not any(fact.low is not None for fact in facts):
         raise PresageError("there are no facts of the stream: a run on Spark needs some")
     shown = shown_times(subject, checker, options)
+    changed = _changed(report, facts, checker, options, pull)
     predicates = subject.predicates
     tables = {name: _table(facts, predicates[name], subject.discrete) for name in {each.predicate for each in facts}}
     times = {name: when_name("time", predicates[name]) for name in tables}
@@ -92,12 +96,71 @@ def run_on_spark(options: argparse.Namespace) -> int:
         with contextlib.suppress(Exception):  # Java may be gone.
             spark.stop()
     with open_output(options.out, subject.discrete, (), shown) as out:
-        for line in lines:
-            out.write_line(_as_embedded(line, subject.queries))
+        for line in changed(_as_embedded(each, subject.queries) for each in lines):
+            out.write_line(line)
     late = sum(fact.low is not None and checker.is_late(fact, fact.arrival) for fact in facts)
     if late:
         print(f"{late} facts arrived too late and were left out", file=sys.stderr)
     return FINE
+
+
+Lines = Iterable[dict[str, Any]]
+
+
+def _changed(
+    report: Report, facts: list[Fact], checker: Checker, options: argparse.Namespace, pull: Number | None
+) -> Callable[[Lines], Lines]:
+    """What adds evidence to lines, and puts those together that nobody asks for in between: here, where all facts are
+    at hand, since nothing of it is for shards. Refuses programs whose answers have no proofs."""
+    from presage.explanations.reasons import evidence_of
+    from presage.io.reading_back import read_answers
+    from presage.run.reasoner import reasoner_of
+    from presage.run.schedule import default_end, now_and_then
+
+    if pull is None and not options.because:
+        return lambda lines: lines
+    assert report.findings is not None
+    stream = [fact for fact in facts if fact.low is not None]
+    statics = [fact for fact in facts if fact.low is None]
+    reasons = evidence_of(report.findings.watched, stream, statics) if options.because else None
+    if options.until is not None:
+        end = checker.time(options.until, "--until")
+    else:
+        end = default_end(reasoner_of(report, "confirmed"), stream)
+
+    def changed(lines: Lines) -> Lines:
+        found = (answer for line in lines for answer in read_answers(line, "Spark"))
+        if reasons is not None:
+            found = (each for answer in found for each in reasons([_with_arguments(answer)]))
+        for answers in [list(found)] if pull is None else now_and_then(found, pull, end):
+            yield from (answer.to_json() for answer in answers)
+
+    return changed
+
+
+def _with_arguments(answer: Answer) -> Answer:
+    """A line knows the text of its atom, and nothing else of its arguments."""
+    atom = _atom(answer.answer)
+    if atom is None:
+        return answer
+    return replace(answer, arguments=tuple(_value(each) for each in atom.arguments))
+
+
+def _value(term: Term) -> Value | Variable:
+    from presage.model.terms import Constant, Variable
+
+    assert isinstance(term, (Constant, Variable))
+    return term.value if isinstance(term, Constant) else term
+
+
+def _atom(answer: str) -> Atom | None:
+    """What an answer says at its time."""
+    from presage.answers import with_texts
+    from presage.model.formulas import Atom
+    from presage.parser import parse_question
+
+    formula = parse_question(with_texts(answer.rpartition("@")[0])).formula
+    return formula if isinstance(formula, Atom) else None
 
 
 def _table(facts: list[Fact], known: Predicate, discrete: bool) -> Any:
@@ -132,10 +195,15 @@ def _table(facts: list[Fact], known: Predicate, discrete: bool) -> Any:
 
 def _column(values: list[Any], predicate: str, name: str) -> Any:
     import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from presage.spark.facts import MIXED
 
     kinds = {str if isinstance(value, str) else Fraction for value in values}
     if len(kinds) > 1:
-        raise PresageError(f"`{predicate}`: the column `{name}` has numbers and text, which a column of Spark cannot")
+        numbers = _column([0 if isinstance(value, str) else value for value in values], predicate, name)
+        texts = pa.array([value if isinstance(value, str) else None for value in values], pa.string())
+        return pa.StructArray.from_arrays([texts, pc.if_else(pc.is_null(texts), numbers, None)], list(MIXED))
     if kinds == {str}:
         return pa.array(values, pa.string())
     try:
@@ -166,14 +234,12 @@ def _as_embedded(line: dict[str, Any], queries: Iterable[Query]) -> dict[str, An
     """A line with numbers among its bindings again: the columns of a table have one type, and theirs is text."""
     from presage.answers import bindings_of, json_value
     from presage.io.facts import exact
-    from presage.model.formulas import Atom
     from presage.model.terms import Constant
-    from presage.parser import parse_question
 
     if not any(exact(value) is not None for value in line["bindings"].values()):
         return line
-    atom = parse_question(line["answer"].rpartition("@")[0]).formula
-    if not isinstance(atom, Atom):
+    atom = _atom(line["answer"])
+    if atom is None:
         return line
     for query in queries:
         if query.atom.predicate == atom.predicate and len(query.atom.arguments) == len(atom.arguments):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from presage.answers import Answer
     from presage.checking import Report
     from presage.io.arriving import GatheredFacts
-    from presage.io.facts import Fact
+    from presage.io.facts import Checker, Fact
     from presage.io.files import FactsFile
     from presage.model.terms import Number
     from presage.run.choice import Choice
@@ -189,8 +189,7 @@ def run(options: argparse.Namespace) -> int:
     from presage.run.arrivals import Incoming
     from presage.run.schedule import passages, steps
 
-    if options.because and options.emit != "confirmed":
-        wrong_call("--because goes with --emit confirmed: the other answer lines say it anyway")
+    check_because(options)
     is_piped = STANDARD_INPUT in options.facts
     if is_piped:
         _check_pipe(options)
@@ -205,14 +204,15 @@ def run(options: argparse.Namespace) -> int:
     facts, known = take_facts(reasoner, [path for path in options.facts if path != STANDARD_INPUT], options.static)
     with in_the_call():
         until = last_step_asked(reasoner, options.until)
-        pull = _pull_asked(reasoner, options.every)
+        pull = pull_asked(reasoner.checker, reasoner.subject.discrete, options.every)
         clock = WallClock(reasoner.checker.units, "--clock") if options.clock else None
     _tell_where_steps_begin(reasoner, facts)
     tell_what_may_be_slow(report, facts)
     supposed = _supposed_facts(reasoner, options.suppose)
     if options.suppose and until is None and not is_piped:
         until = facts.last_arrival
-    reasons = evidence_of(reasoner, facts, known) if options.because and report.program.meaning is None else None
+    has_proofs = options.because and report.program.meaning is None
+    reasons = evidence_of(reasoner.subject, facts, known) if has_proofs else None
     snapshot = options.emit == "snapshot"
 
     def stepped() -> Iterator[Sequence[Answer]]:
@@ -360,14 +360,19 @@ def last_step_asked(reasoner: Reasoner, given: str | None) -> Number | None:
     return until
 
 
-def _pull_asked(reasoner: Reasoner, given: str | None) -> Number | None:
+def check_because(options: argparse.Namespace) -> None:
+    if options.because and options.emit != "confirmed":
+        wrong_call("--because goes with --emit confirmed: the other answer lines say it anyway")
+
+
+def pull_asked(checker: Checker, discrete: bool, given: str | None) -> Number | None:
     """The length between answers, in time units."""
     if given is None:
         return None
-    pull = reasoner.checker.length(given, "--every")
+    pull = checker.length(given, "--every")
     if pull <= 0:
         raise PresageError("--every: answers are given every so often: a length of more than 0")
-    if reasoner.subject.discrete and not isinstance(pull, int):
+    if discrete and not isinstance(pull, int):
         raise PresageError(f"--every: {given} is not a whole number of time units, as on the discrete timeline")
     return pull
 

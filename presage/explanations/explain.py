@@ -37,6 +37,7 @@ from presage.model.terms import Constant, Number
 from presage.model.time import TimeSpan
 from presage.run.reasoner import Reasoner
 from presage.run.schedule import default_end
+from presage.support import NOT_EXPLAINED
 
 Facts = Iterable[Given | Mapping[str, Any]] | Mapping[str, Any] | str | Path
 """Facts as `Reasoner.push` takes them: tuples, or a table for each predicate; also lines of JSON as mappings, which can
@@ -70,7 +71,10 @@ class Explainer:
         self.report, self.findings = report, report.findings
         if report.findings.route.engine != "interval" and report.program.meaning is None:
             reason = report.findings.route.reason
-            raise PresageError(f"{report.source.name}: this program needs answer streams: {reason}")
+            raise PresageError(
+                f"{report.source.name}: no explanations yet for {NOT_EXPLAINED['several models']}: "
+                f"this program needs answer streams: {reason}"
+            )
         subject = report.findings.subject
         self.checker = Checker(subject.program, subject.predicates, subject.discrete)
         self.reader = TableReader(self.checker)

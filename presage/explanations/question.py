@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
 from presage.analysis.subject import Subject
-from presage.answers import shown_name
+from presage.answers import shown_name, with_texts
 from presage.checking import Findings
 from presage.errors import PresageError, nearest
 from presage.io.facts import Checker
@@ -20,8 +19,7 @@ from presage.parser import parse_question
 
 def read_question(text: str, found: Findings, checker: Checker) -> tuple[Subject, Atom, TimeSpan]:
     """The program that answers, the atom and its times, or what is wrong with them."""
-    # Invented values are taken as they are printed, `_:1`.
-    question = parse_question(re.sub(r'(?<![\w"])_:\d+', r'"\g<0>"', text), intervals=True)
+    question = parse_question(with_texts(text), intervals=True)
     formula = question.formula
     if isinstance(formula, Atom) or (isinstance(formula, Pinned) and formula.pin.base is not None):
         raise PresageError(f"`{text}`: say at which time, such as `{_atom_text(formula)}@0`")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
+    from presage.analysis.subject import Subject
     from presage.answers import Answer
     from presage.io.facts import Fact
-    from presage.run.reasoner import Reasoner
 
 
 def evidence_of(
-    reasoner: Reasoner, facts: Sequence[Fact], statics: Sequence[Fact]
+    subject: Subject, facts: Sequence[Fact], statics: Sequence[Fact]
 ) -> Callable[[Sequence[Answer]], list[Answer]]:
     """What adds evidence to the confirmed answers of a step; refuses programs whose answers have no proofs."""
     from presage.evidence.proof import InputFact
@@ -24,7 +24,6 @@ def evidence_of(
     from presage.model.time import TimeSpan
     from presage.run.hypothetical import asked_by
 
-    subject = reasoner.subject
     known = [(fact.predicate, fact.arguments) for fact in statics]
     predicates = list(dict.fromkeys(query.atom.predicate for query in subject.queries))
     try:
@@ -33,8 +32,9 @@ def evidence_of(
         raise PresageError(f"--because: {problem}") from None
 
     def given(answers: Sequence[Answer]) -> list[Answer]:
-        assert reasoner.now is not None
-        because.look(reasoner.now)
+        if not answers:
+            return []
+        because.look(answers[0].now)
         return [_with_evidence(answer) for answer in answers]
 
     def _with_evidence(answer: Answer) -> Answer:

@@ -410,7 +410,8 @@ class Hypotheses:
 
     def next_wake(self) -> Number | None:
         """The next time at which something may change though nothing arrives."""
-        times = [self.alarms[0][0]] if self.alarms else []
+        # Of what was restored, when to look again comes out by looking.
+        times = [each[0] for each in self.alarms[:1]] + ([self.now] if self.dirty and self.now is not None else [])
         for name, lead in self.leads.items():
             if lead is not None:
                 times.append(self.reached.get(name, -1) + 1 - lead)

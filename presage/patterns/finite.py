@@ -20,6 +20,7 @@ from presage.patterns.of_queries import Entangled, patterns_below
 from presage.patterns.premises import START, Pattern
 from presage.patterns.unfold import Unfolded, Unfolder
 from presage.rewrite import core_of
+from presage.support import NO_PATTERNS
 
 NARROWED = "#asked"
 """What is asked for of a predicate, after its name."""
@@ -52,9 +53,9 @@ class Hypotheticals:
     def of(self, query: Query) -> Hypothetical:
         if not self.strata.stratified:
             rules = tuple(dict.fromkeys(edge.rule for edge in self.strata.cycle))
-            return Hypothetical(False, "negation runs through a cycle that time does not break", rules)
+            return Hypothetical(False, NO_PATTERNS["circle"], rules)
         if self.unfolded.subject.program.reading != "every":
-            return Hypothetical(False, "with `reading now` answers belong to the time of evaluation alone")
+            return Hypothetical(False, NO_PATTERNS["reading now"])
         try:
             ranges = patterns_below(self.unfolded.with_open_times, [query])
             return Hypothetical(True, size=sum(len(each.literals) for found in ranges.values() for each in found))

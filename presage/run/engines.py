@@ -15,6 +15,7 @@ from presage.io.tables import Columns
 from presage.model.terms import Number
 from presage.plan.subformulas import Unsupported
 from presage.run.choice import ALL, Choice
+from presage.run.no_hypotheses import NoHypotheses
 from presage.run.stratified import StratifiedEngine
 from presage.sealed import Arrays
 
@@ -117,8 +118,10 @@ def make_engine(
     chase_limit: int | None = None,
     *,
     brave: bool = False,
+    gives_way: bool = False,
 ) -> Engine:
-    """The engine of a program. With `brave`, what holds in some of several models only is told as possible."""
+    """The engine of a program. With `brave`, what holds in some of several models only is told as possible. Where
+    nobody has said what to tell, one that turns out to have no hypothetical answers is refused, or `gives_way`."""
     assert report.findings is not None
     kind = engine_kind(report)
     if brave and kind != ANSWER_STREAMS:
@@ -132,7 +135,8 @@ def make_engine(
         if emit not in (None, "confirmed") and not brave:
             raise PresageError(
                 f"{report.source.name}: a program with several models, or with `reading now`, tells what is "
-                f'confirmed only: leave out emit={emit!r}, or give emit="confirmed"'
+                f'confirmed only: leave out emit={emit!r}, or give emit="confirmed" '
+                f"({report.findings.queries[0].hypothetical.reason})"
             )
         # What most runs do without is loaded where it is needed: a run over three facts is over before it would be.
         from presage.answer_streams.stepping_brave import BraveSteps
@@ -141,8 +145,10 @@ def make_engine(
         return BraveSteps(report) if brave else steps_of(report)
     try:
         return StratifiedEngine(report, emit, choice, chase_limit)
-    except Unsupported:
-        if not report.findings.subject.discrete:
+    except (Unsupported, NoHypotheses) as refused:
+        if isinstance(refused, NoHypotheses) and emit is None and gives_way:
+            return make_engine(report, "confirmed", choice, chase_limit)
+        if not report.findings.subject.discrete or (isinstance(refused, NoHypotheses) and emit != "confirmed"):
             raise
     # What the interval engine does not run is worked out from the whole stream at each step.
     from presage.answer_streams.stepping_one import OneModelSteps

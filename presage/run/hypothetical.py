@@ -97,9 +97,11 @@ class Supposing:
 
     @property
     def remembered(self) -> int:
-        """By columns: how many answers, and facts that are kept for others, are in memory."""
+        """How many facts are in memory; by columns, how many answers, and facts that are kept for others."""
         found = self.grid or self.columns
-        return 0 if found is None else found.remembered
+        if found is not None:
+            return found.remembered
+        return sum(len(rows) for by_time in self.engine.facts.values() for rows in by_time.values())
 
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
         """The changes by what arrives at `now`."""

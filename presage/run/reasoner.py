@@ -98,13 +98,12 @@ class Reasoner:
         choice = replace(
             choice, everybody=choice.everybody or everybody, ways=most if most != MOST_WAYS else choice.ways
         )
-        if report is None:
-            report = check_program(program, chase_limit=chase_limit)
-        report.or_raise()
+        gives_way = report is None
+        report = (report or check_program(program, chase_limit=chase_limit)).or_raise()
         self.emit, self._choice, self.chase_limit, self._brave = emit, choice, chase_limit, brave
         tells_states = emit == "states"
         worked_out = None if brave and tells_states else "confirmed" if tells_states else emit
-        engine = make_engine(report, worked_out, choice, chase_limit, brave=brave)
+        engine = make_engine(report, worked_out, choice, chase_limit, brave=brave, gives_way=gives_way)
         self._begin(program, report, engine)
         self._states = States(self.subject.discrete, lambda name: self.engine.lag(name)) if tells_states else None
         """Where what goes on is told once: what does."""

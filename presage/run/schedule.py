@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -273,7 +274,9 @@ class _Collected:
                     continue
             elif answer.status == "refuted" and before is None:
                 continue
-            found.append(replace(answer, now=now))
+            shown = replace(answer, now=now)
+            shown.text = answer.text
+            found.append(shown)
         self.waiting = {}
         return sorted(found, key=lambda answer: answer.answer)
 
@@ -306,6 +309,21 @@ class Pulled:
         """What is left when the run is over."""
         if self.reasoner.now is not None and self.given != self.reasoner.now:
             yield self.collected.give(self.reasoner.now)
+
+
+def now_and_then(answers: Iterable[Answer], length: Number, end: Number) -> Iterator[list[Answer]]:
+    """What a run has told, in the order of its steps, as one that is asked at the multiples of a length and at the end
+    would have told it."""
+    collected = _Collected()
+    due: Number | None = None
+    for answer in answers:
+        asked = min(number(ceil(answer.now / length) * length), end)
+        if due is not None and asked > due:
+            yield collected.give(due)
+        due = asked
+        collected.take([answer])
+    if due is not None:
+        yield collected.give(due)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ class States:
         """Takes over a stretch."""
         times = self._times(answer)
         like = self._line(answer, "confirmed", times, answer.now)
-        known = self.followed.setdefault((answer.predicate, answer.arguments), _Followed(like))
+        known = self.followed.setdefault(_about(answer), _Followed(like))
         known.stretches = sorted([*known.stretches, _Lasting(*times, told)], key=lambda each: each.first)
 
     def take(self, answers: Iterable[Answer], now: Number) -> list[Answer]:
@@ -66,7 +66,7 @@ class States:
             if answer.status != "confirmed":
                 found.append(answer)
                 continue
-            followed = self.followed.setdefault((answer.predicate, answer.arguments), _Followed(answer))
+            followed = self.followed.setdefault(_about(answer), _Followed(answer))
             for part in self._added(followed, self._times(answer)):
                 found.append(self._line(followed.like, "confirmed", part, now))
         for key in list(self.followed):
@@ -142,7 +142,8 @@ class States:
 
     def _line(self, like: Answer, status: str, times: Stretch, now: Number) -> Answer:
         interval = self.line.interval(times)
-        answer = Answer(now, status, like.predicate, like.arguments, like.bindings, because=like.because)
+        # What a piece rests on is not what the whole does.
+        answer = Answer(now, status, like.predicate, like.arguments, like.bindings, unless=like.unless)
         if interval.is_point:
             answer.time = interval.low
         else:
@@ -163,7 +164,12 @@ class States:
         for like, stretches in saved:
             answer = read(like)
             lasting = [_Lasting(_cut(first), _cut(last), told) for first, last, told in stretches]
-            self.followed[answer.predicate, answer.arguments] = _Followed(answer, lasting)
+            self.followed[_about(answer)] = _Followed(answer, lasting)
+
+
+def _about(answer: Answer) -> tuple[str, tuple[Any, ...]]:
+    """Pieces of one thing; an answer that keeps a variable is one with the values that it is not about."""
+    return answer.predicate, (answer.arguments, answer.unless)
 
 
 def _plain(cut: Cut) -> list[Any]:

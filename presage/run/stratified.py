@@ -32,6 +32,7 @@ from presage.plan.aftermath import aftermath, last_fixed
 from presage.plan.subformulas import Unsupported
 from presage.run.choice import ALL, Choice
 from presage.run.confirmed import Confirming
+from presage.run.no_hypotheses import NoHypotheses
 from presage.run.possible import suppose
 from presage.sealed import Arrays
 from presage.time.cells import Grid
@@ -64,10 +65,16 @@ class StratifiedEngine:
             told = {each.atom.predicate for each in narrowed.queries}
             self._beside = frozenset(each.atom.predicate for each in hopeless) - told
         self._only_confirmed = emit == "confirmed" or (emit is None and not possible)
-        needed = bool(self._beside) or (self._only_confirmed and (self.subject.discrete or not possible))
+        by_rules = not possible or (self.subject.discrete and not self.subject.leaves_open)
+        needed = bool(self._beside) or (self._only_confirmed and by_rules)
         self._confirming = self._make_confirming(needed, chase_limit)
         supposes = not self._only_confirmed or self._confirming is None or (possible and self.subject.waits_by_instance)
-        self.supposing = suppose(narrowed, self.findings.unfolded, choice) if supposes else None
+        try:
+            self.supposing = suppose(narrowed, self.findings.unfolded, choice) if supposes else None
+        except NoHypotheses:
+            if not self._only_confirmed or self._confirming is None:
+                raise
+            self.supposing = None  # Absence is settled for all facts of a predicate together.
         self._behind = False
         """Whether the engine was not fed: answers come by columns, and nobody has asked it anything yet."""
         if self._confirming is not None and self.supposing is not None and self.supposing.columns is not None:
@@ -287,8 +294,10 @@ class StratifiedEngine:
 
     @property
     def remembered(self) -> int:
-        """How many intervals of facts are in memory; by columns, how many facts and answers."""
-        if self._behind and self.supposing is not None and self.supposing.columns is not None:
+        """How many intervals of facts are in memory; by columns, and where nothing but a hypothetical engine runs, how
+        many facts and answers."""
+        by_columns = self._behind and self.supposing is not None and self.supposing.columns is not None
+        if self.supposing is not None and (by_columns or self._confirming is None):
             return self.supposing.remembered
         return self.interval_engine.remembered
 

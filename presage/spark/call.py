@@ -6,7 +6,7 @@ Here a call is checked, facts are divided among shards, and the work is given to
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -22,7 +22,7 @@ from presage.plan.relational import obstacles
 from presage.run.choice import ALL, Choice
 from presage.run.reasoner import what_is_told
 from presage.spark.batch import batch_rows
-from presage.spark.frames import Frames, PerPredicate
+from presage.spark.frames import Frames, PerPredicate, is_mixed
 from presage.spark.history import as_uri
 from presage.spark.job import Job
 from presage.spark.relational import relational_rows
@@ -165,7 +165,7 @@ def all_rows(
     streaming = _streams(facts)
     as_frames = False
     if division.reasons and shards > 1:
-        others = _why_not_frames(job, streaming, state)
+        others = _why_not_frames(job, streaming, state, [*facts.values(), *(static or {}).values()])
         as_frames = not others
         if others:
             why = "; ".join(dict.fromkeys(division.reasons))
@@ -269,7 +269,7 @@ def division_of(report: Report, emit: str, choice: Choice = ALL) -> Division:
     return Division({}, frozenset(), tuple(reasons or ["no input has a column to shard on"]))
 
 
-def _why_not_frames(job: Job, streaming: bool, state: str | Path | None) -> list[str]:
+def _why_not_frames(job: Job, streaming: bool, state: str | Path | None, given: Iterable[DataFrame]) -> list[str]:
     """What keeps a run from being worked out as DataFrames; nothing, if it can be."""
     if streaming:
         return ["it is a stream"]
@@ -282,4 +282,6 @@ def _why_not_frames(job: Job, streaming: bool, state: str | Path | None) -> list
         return ['they have what is entailed only, `emit="confirmed"`']
     if reasoner.supposing is not None:
         return ["how late a fact may be differs from fact to fact, and something rests on absence"]
+    if any(is_mixed(column.dataType) for frame in given for column in frame.schema):
+        return ["a column has texts and numbers"]
     return obstacles(reasoner.subject)

@@ -32,6 +32,8 @@ from presage.spark.job import FrameSource, Job
 
 TEXT, NUMBER = 1, 2
 """Seeds of hashes: the text 1 is not the number 1."""
+MIXED = ("text", "number")
+"""The fields of a column of texts and numbers, of which each row has one."""
 Part = tuple[int, Any] | list[Fact]
 """Facts that arrive together: a marked table with the number of its source, or one by one."""
 
@@ -87,6 +89,18 @@ def mark(batch: Any, source: FrameSource, job: Job) -> Marked:
     parts = None if checker.discrete else [_parts(time[0], time[1]) for time in times]
     ends = [at if time[1] is None else max(at, time[1]) for at, time in zip(arrivals, times, strict=True)]
     return Marked(pa.table(columns), numbered, arrivals, parts, ends)
+
+
+def mixed_cells(column: Any, where: str) -> list[Any]:
+    """The cells of a column; where it has texts and numbers, what one of its two fields has."""
+    if not pa.types.is_struct(column.type):
+        return cells_of(column, where)
+    array = whole(column)
+    texts, others = (array.field(name).to_pylist() for name in MIXED)
+    found = [other if text is None else text for text, other in zip(texts, others, strict=True)]
+    if None in found:
+        raise FactError(f"{where}: {found.count(None)} rows have neither a text nor a number")
+    return found
 
 
 def no_nulls(arguments: Sequence[Any], source: FrameSource, known: Predicate) -> None:
@@ -162,6 +176,11 @@ def values_of(column: Any, source: FrameSource, place: int, checker: Checker) ->
     """The distinct values of an argument, checked, and for each row which it has."""
     known = checker.predicates[source.predicate]
     where = _column(source, place, known)
+    if pa.types.is_struct(column.type):
+        numbers: dict[Value, int] = {}
+        values = [checker.value(cell, known, place, where) for cell in mixed_cells(column, where)]
+        places = [numbers.setdefault(value, len(numbers)) for value in values]
+        return list(numbers), np.array(places, np.int64)
     chunk = column.combine_chunks()
     encoded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
     cells = cells_of(encoded.dictionary, where)

@@ -17,8 +17,7 @@ from presage.answers import Value
 from presage.errors import PresageError, nearest
 from presage.io.facts import Checker
 from presage.io.rows import column_names
-from presage.io.tables import cells_of
-from presage.spark.facts import no_nulls
+from presage.spark.facts import MIXED, mixed_cells, no_nulls
 from presage.spark.job import FrameSource
 from presage.spark.tables import OVER_TIME
 
@@ -90,7 +89,7 @@ class Frames:
         where, known = f"the DataFrame of `{name}`", self.checker.predicates[name]
         table = frame.toArrow()
         no_nulls(table.columns[: known.arity], FrameSource(name, known.arity, (), ()), known)
-        columns = [cells_of(column, where) for column in table.columns[: known.arity]]
+        columns = [mixed_cells(column, where) for column in table.columns[: known.arity]]
         rows = zip(*columns, strict=True) if columns else iter([()] * table.num_rows)
         return [
             (name, tuple(self.checker.value(cell, known, place, where) for place, cell in enumerate(row)))
@@ -171,8 +170,20 @@ class Frames:
         if frame.columns.count(column) > 1:
             raise PresageError(f"{where}: the column `{column}` is there twice")
         kind = frame.schema[column].dataType
+        if fitting == _FITTING["any"] and is_mixed(kind):
+            return
         if not isinstance(kind, fitting):
             raise PresageError(f"{where}: the column `{column}` is {kind.simpleString()}, which cannot be {use}")
+
+
+def is_mixed(kind: T.DataType) -> bool:
+    """Whether a column has texts and numbers: a struct of both, of which each row has one."""
+    return (
+        isinstance(kind, T.StructType)
+        and tuple(kind.names) == MIXED
+        and isinstance(kind["text"].dataType, T.StringType)
+        and isinstance(kind["number"].dataType, T.NumericType)
+    )
 
 
 def _named(given: PerPredicate, name: str) -> list[str]:

@@ -67,7 +67,9 @@ def told(reasoner: Reasoner, facts: list[Fact], end: int, until: Number, restore
     for given, last in runs:
         if current.now is not None and last <= current.now:
             continue
-        for answers in steps(current, given, last):
+        # A run that goes on afterwards has no end, which would cut off what is known of later times.
+        parts = steps(current, given, last) if restores is None else [current.advance(given, last)]
+        for answers in parts:
             for each in answers:
                 if each.status == "confirmed":
                     key = (each.predicate, tuple(map(str, each.arguments)))

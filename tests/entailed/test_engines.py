@@ -95,3 +95,49 @@ def test_a_limit_of_invented_values_is_saved() -> None:
     again = Reasoner.restore(program, reasoner.save())
     with pytest.raises(presage.PresageError, match="5"):
         again.push([("p", (f"a{number}",), 1) for number in range(9)], now=1)
+
+
+OPEN = (
+    "timeline discrete. input p(x). input r(x, y) delay 1. out(X, Y) :- p(X), not r(X, Y). d(X) :- out(X, b). "
+    "query out(X, Y). query d(X)."
+)
+
+
+@pytest.mark.parametrize("emit", ["confirmed", "changes", "states", None])
+def test_an_answer_that_keeps_a_variable_is_confirmed_for_all_values_at_once(emit: str | None) -> None:
+    """Whatever is told: not for those values alone that somebody has named, and again when another is."""
+    reasoner, sure = presage.Reasoner(presage.parse(OPEN), emit=emit), []
+    for now in range(6):
+        given = [("p", ("a",), 1), ("r", ("a", "b"), 1), ("r", ("c", "c"), 1), ("p", ("c",), 3)]
+        changes = reasoner.push([fact for fact in given if fact[2] == now], now=now)
+        sure += [(each.answer, each.unless) for each in changes if each.status == "confirmed"]
+        assert reasoner.remembered >= 0
+        reasoner = presage.Reasoner.restore(reasoner.program, reasoner.save())
+    assert sorted(sure) == [("d(c)@3", ()), ("out(a, Y)@1", ("Y = b",)), ("out(c, Y)@3", ())]
+
+
+def test_a_restored_reasoner_takes_the_steps_at_which_something_is_decided() -> None:
+    """Also where nothing but looking says when that is, and nothing comes for a long time."""
+    program = presage.parse(
+        "timeline dense. input p(x) delay 2. input p(x) where x = a delay 3. "
+        "d(X)@T+1 :- p(X)@T, not d(X)@T. query d(X)."
+    )
+    reasoner = presage.Reasoner(program, emit="confirmed")
+    reasoner.push([("p", ("b",), 5)], now=4)
+    again = presage.Reasoner.restore(program, reasoner.save())
+    assert [each.answer for each in again.push([], now=13)] == ["d(b)@6"]
+    assert [each.answer for each in reasoner.push([], now=13)] == ["d(b)@6"]
+
+
+@pytest.mark.parametrize("emit", ["confirmed", "states", None])
+def test_what_turns_out_to_have_no_hypothetical_answers_is_told_as_confirmed(emit: str | None) -> None:
+    """Delays of single facts' own ask for an engine that does not take it; who asks for what is confirmed has it."""
+    text = (
+        "timeline discrete. input p(x). input p(x) where x = a delay 2. input q(x). input r(x, y). input n(x, y). "
+        "d(X) :- historically(1,3] (window(only d(_)) all ((not n(a, X)) since[1,4) r(b, X))), "
+        "(not p(a)) until[2,5] r(a, X), q(X). query d(X)."
+    )
+    program = presage.parse(text)
+    with pytest.raises(presage.PresageError, match="no finite set of premise patterns"):
+        presage.Reasoner(program, emit="changes")
+    assert presage.Reasoner(program, emit=emit).supposing is None

@@ -90,7 +90,7 @@ def told(case: Case, facts: Any = None) -> list[Answer]:
     reasoner = Reasoner(parse(case.text), static={"s": [each for _, each in case.statics]}, emit="confirmed")
     given = facts_of(case) if facts is None else facts
     statics = [reasoner.checker.fact({"pred": name, "args": list(row)}, "static") for name, row in case.statics]
-    reasons = evidence_of(reasoner, given, statics)
+    reasons = evidence_of(reasoner.subject, given, statics)
     until = int(case.end + reasoner.longest_lag) + 2
     return [answer for answers in steps(reasoner, given, until) for answer in reasons(answers)]
 

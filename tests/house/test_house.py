@@ -52,7 +52,18 @@ ALLOWED: dict[str, set[str]] = {
     "io": {"analysis", "answers", "errors", "kernels", "model", "rewrite", "syntax"},
     "parser": {"errors", "model", "syntax"},
     "languages": {"analysis", "answers", "errors", "io", "model", "parser", "rewrite", "syntax"},
-    "checking": {"analysis", "errors", "languages", "model", "parser", "patterns", "rewrite", "showing", "syntax"},
+    "checking": {
+        "analysis",
+        "errors",
+        "languages",
+        "model",
+        "parser",
+        "patterns",
+        "rewrite",
+        "showing",
+        "support",
+        "syntax",
+    },
     "answer_streams": {
         "analysis",
         "answers",
@@ -102,6 +113,7 @@ ALLOWED: dict[str, set[str]] = {
         "run",
         "showing",
         "time",
+        "support",
     },
     "layout": {"errors", "model", "parser"},
     "notebook": {

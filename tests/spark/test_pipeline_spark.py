@@ -254,6 +254,38 @@ def test_run_on_spark_prints_the_lines_of_the_embedded_run(
     assert lines[0] == lines[1] and lines[0]
 
 
+def test_the_command_on_spark_has_the_options_of_a_run_and_columns_of_texts_and_numbers(
+    tmp_path: Path, spark: Any, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from presage.cli import main
+    from presage.spark.pipeline import running
+
+    program, facts = tmp_path / "mixed.psg", tmp_path / "facts.jsonl"
+    program.write_text(
+        "timeline discrete.\ninput p(x, y) delay 1.\ninput q(x).\nstatic s(x).\n"
+        "h(X, Y) :- p(X, Y), once[0,2] q(X), s(X).\nquery h(X, Y).\n"
+    )
+    rows: list[tuple[str, list[Any], int | None]] = [
+        ("p", ["a", 1], 2), ("p", [7, "b"], 3), ("p", ["7", 0.5], 3), ("p", ["a", 2], 4),
+        ("q", [7], 2), ("q", ["a"], 2), ("s", ["a"], None), ("s", [7], None), ("s", ["7"], None),
+    ]  # fmt: skip
+    facts.write_text("".join(json.dumps({"pred": p, "args": a, "time": t}) + "\n" for p, a, t in rows if t is not None))
+    known = tmp_path / "known.jsonl"
+    known.write_text("".join(json.dumps({"pred": p, "args": a}) + "\n" for p, a, t in rows if t is None))
+    monkeypatch.setattr(running, "quiet_session", lambda *_: _Shared(spark))
+    for more in (["--every", "3"], ["--emit", "confirmed", "--because", "--every", "3"]):
+        lines = []
+        for engine in ("embedded", "spark"):
+            words = ["run", str(program), "--facts", str(facts), "--static", str(known), "--engine", engine]
+            assert main([*words, *more]) == 0
+            lines.append([json.loads(line) for line in capsys.readouterr().out.splitlines()])
+        assert lines[0] == lines[1]
+        sure = [line for line in lines[0] if line["status"] == "confirmed"]
+        assert {line["answer"] for line in sure} == {"h(7, b)@3", "h(a, 1)@2", "h(a, 2)@4"}
+        assert all(line["because"] for line in sure)
+        assert all(line["now"] % 3 == 0 for line in lines[0][:-1])
+
+
 class _Shared:
     """The session of all tests, which nobody stops."""
 
