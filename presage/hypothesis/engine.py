@@ -318,15 +318,17 @@ class Hypotheses:
                     covered.add(part)
             rest: list[Piece] = []
             for piece in pieces:
-                possible = None if piece.is_certain or not piece.has_evidence else self.judge.possible(piece)
+                possible = None if piece.is_certain else self.judge.possible(piece)
                 if possible is not None:
                     rest.extend(covered.beyond(possible))
         groups: dict[tuple[Argument, ...], list[Piece]] = {}
-        for piece in (*certain, *rest):
+        # What has no evidence is no way, and yet others may be superfluous beside it.
+        for piece in sorted((*certain, *rest), key=lambda each: not each.has_evidence):
             arguments, time = piece.answer
             if isinstance(time, Open) or any(isinstance(each, Open) for each in arguments):
-                groups.setdefault(arguments, []).append(piece)
-            else:
+                if piece.has_evidence or piece.is_certain or arguments in groups:
+                    groups.setdefault(arguments, []).append(piece)
+            elif piece.has_evidence or piece.is_certain:
                 self.dirty[Asker(standing.name, asker.time, arguments, True)] = None  # type: ignore[arg-type]
         for arguments in self.shown[standing.name].ground.get(asker.time, ()):
             self.dirty[Asker(standing.name, asker.time, arguments, True)] = None
