@@ -292,11 +292,7 @@ class Hypotheses:
         for piece in pieces:
             part = self.judge.possible(piece)
             if part is not None:
-                for way in self._ways(part):
-                    yield way, piece
-
-    def _ways(self, piece: Piece) -> Iterator[Way]:
-        yield from map(as_way, self._parts(piece))
+                yield from ((as_way(each), piece) for each in self._parts(part))
 
     def _parts(self, piece: Piece) -> Iterator[Piece]:
         for part in collapsed(piece):
@@ -325,10 +321,11 @@ class Hypotheses:
         # What has no evidence is no way, and yet others may be superfluous beside it.
         for piece in sorted((*certain, *rest), key=lambda each: not each.has_evidence):
             arguments, time = piece.answer
+            if not piece.has_evidence and not piece.is_certain and arguments not in groups:
+                continue
             if isinstance(time, Open) or any(isinstance(each, Open) for each in arguments):
-                if piece.has_evidence or piece.is_certain or arguments in groups:
-                    groups.setdefault(arguments, []).append(piece)
-            elif piece.has_evidence or piece.is_certain:
+                groups.setdefault(arguments, []).append(piece)
+            else:
                 self.dirty[Asker(standing.name, asker.time, arguments, True)] = None  # type: ignore[arg-type]
         for arguments in self.shown[standing.name].ground.get(asker.time, ()):
             self.dirty[Asker(standing.name, asker.time, arguments, True)] = None

@@ -211,12 +211,11 @@ class Ranges:
         return found, pieces
 
     def _look(self, key: Key) -> Iterator[Change]:
-        arguments = key[1]
         found, pieces = self.outcome(key)
         self.looked_at[key] = pieces
         told = self.told.get(key) or Told()
         yield from self._confirm(key, told, found)
-        scheme = is_open(arguments)
+        scheme = is_open(key[1])
         yield from self._at_times(key, told, found.ways, found.open, scheme)
         if self.only is None:
             yield from self._open(key, told, [each for each in found.ways if not each.is_fixed])
