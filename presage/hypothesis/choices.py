@@ -97,5 +97,6 @@ def collapsed(piece: Piece, seen: set[Piece] | None = None) -> Iterator[Piece]:
         values = equated(piece, first, second) if lits[0].time == lits[1].time else None
         if values:
             part = piece.bound(values)
-            if part is not None:
-                yield from collapsed(part.aliased(values), seen)
+            alike = None if part is None else part.aliased(values)
+            if alike is not None:
+                yield from collapsed(alike, seen)

@@ -292,11 +292,7 @@ class Hypotheses:
         for piece in pieces:
             part = self.judge.possible(piece)
             if part is not None:
-                for way in self._ways(part):
-                    yield way, piece
-
-    def _ways(self, piece: Piece) -> Iterator[Way]:
-        yield from map(as_way, self._parts(piece))
+                yield from ((as_way(each), piece) for each in self._parts(part))
 
     def _parts(self, piece: Piece) -> Iterator[Piece]:
         for part in collapsed(piece):
@@ -318,12 +314,15 @@ class Hypotheses:
                     covered.add(part)
             rest: list[Piece] = []
             for piece in pieces:
-                possible = None if piece.is_certain or not piece.has_evidence else self.judge.possible(piece)
+                possible = None if piece.is_certain else self.judge.possible(piece)
                 if possible is not None:
                     rest.extend(covered.beyond(possible))
         groups: dict[tuple[Argument, ...], list[Piece]] = {}
-        for piece in (*certain, *rest):
+        # What has no evidence is no way, and yet others may be superfluous beside it.
+        for piece in sorted((*certain, *rest), key=lambda each: not each.has_evidence):
             arguments, time = piece.answer
+            if not piece.has_evidence and not piece.is_certain and arguments not in groups:
+                continue
             if isinstance(time, Open) or any(isinstance(each, Open) for each in arguments):
                 groups.setdefault(arguments, []).append(piece)
             else:

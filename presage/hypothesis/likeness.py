@@ -3,11 +3,13 @@ those of the other must be for that."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from presage.model.formulas import Comparison
-from presage.model.terms import Constant, Variable
+from presage.hypothesis.words import Clause, show_clause
+from presage.model.formulas import MIRRORED, Comparison
+from presage.model.terms import Constant, Term, Variable, map_term
+from presage.model.values import is_true, value_of
 from presage.patterns.literals import Open
 
 Values = dict[Open, object]
@@ -51,3 +53,39 @@ class Binding(NamedTuple):
             other = self.of(one)
             term = Variable(other.name) if isinstance(other, Open) else Constant(other)  # type: ignore[arg-type]
             yield Comparison("=", Variable(one.name), term)
+
+
+def is_among(clauses: Iterable[Clause], known: Iterable[Clause], binding: Binding) -> bool:
+    """Whether the other way stands for nothing that the one does not, given what the other's variables must not be or
+    satisfy."""
+    said: set[str] | None = None
+    for clause in clauses:
+        named = _named(clause, binding.value)
+        if not _may_be_true(named):
+            continue  # it does not apply to these values
+        if said is None:
+            said = {show_clause(_named(each, binding.of)) for each in known}
+        mirrored = tuple(Comparison(MIRRORED[each.operator], each.right, each.left) for each in named)
+        if show_clause(named) not in said and show_clause(mirrored) not in said:
+            return False
+    return True
+
+
+def _named(clause: Clause, value: Callable[[Open], object]) -> Clause:
+    """A clause about what its variables stand for."""
+
+    def put(term: Term) -> Term:
+        if not isinstance(term, Variable):
+            return term
+        known = value(Open(term.name))
+        return Variable(known.name) if isinstance(known, Open) else Constant(known)  # type: ignore[arg-type]
+
+    return tuple(Comparison(each.operator, map_term(each.left, put), map_term(each.right, put)) for each in clause)
+
+
+def _may_be_true(clause: Clause) -> bool:
+    for each in clause:
+        left, right = value_of(each.left, lambda name: None), value_of(each.right, lambda name: None)
+        if left is not None and right is not None and not is_true(each.operator, left, right):
+            return False
+    return True

@@ -15,7 +15,14 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from presage.hypothesis.records import Matcher, Slots, Times
-from presage.hypothesis.words import Clause, condition_clause, exclusion_clause, range_clauses, show_clause
+from presage.hypothesis.words import (
+    Clause,
+    condition_clause,
+    exclusion_clause,
+    range_clauses,
+    show_clause,
+    without_the_obvious,
+)
 from presage.model.delays import Excluded
 from presage.model.terms import Number
 from presage.model.values import Value
@@ -129,15 +136,20 @@ class Piece:
             without.add(rest)
         return replace(self, slots=tuple(slots), without=frozenset(without))
 
-    def aliased(self, values: dict[int, Value | Same]) -> Piece:
-        """The piece with open slots that are to be the same shown as one variable, the answer's if it is one."""
+    def aliased(self, values: dict[int, Value | Same]) -> Piece | None:
+        """The piece with open slots that are to be the same shown as one variable, the answer's if it is one; `None` if
+        they must not be the same."""
         slots: list[Any] = list(self.slots)
+        without = self.without
         pattern = self.matcher.pattern
         for slot, value in values.items():
             if isinstance(value, Same) and slots[slot] is None and slots[value.slot] is None:
                 one, other = (value.slot, slot) if slot in pattern.arguments else (slot, value.slot)
                 slots[one] = Open(pattern.names[other])
-        return replace(self, slots=tuple(slots))
+                renamed = (_renamed(each, one, other) for each in without)
+                without = frozenset(each for each in renamed if each is not None)
+        found = replace(self, slots=tuple(slots), without=without)
+        return None if () in found.limits() else found
 
     def excluding(self, *values: dict[int, Value | Same]) -> Piece:
         return replace(self, without=self.without.union(map(_exclusion, values))) if values else self
@@ -170,7 +182,8 @@ class Piece:
             if self.matcher.judge(condition, self.slots, self.times) is None:
                 found.add(condition_clause(condition, self.matcher, self.slots, self.times))
         found.update(range_clauses(self.matcher, self.times))
-        return sorted(found, key=show_clause)
+        told = {less for each in found if (less := without_the_obvious(each)) is not None}
+        return sorted(told, key=show_clause)
 
     @property
     def first(self) -> Number:
@@ -183,6 +196,17 @@ class Piece:
 
 def _exclusion(values: dict[int, Value | Same]) -> Exclusion:
     return tuple(sorted(values.items(), key=lambda pair: pair[0]))
+
+
+def _renamed(exclusion: Exclusion, old: int, new: int) -> Exclusion | None:
+    """An exclusion with one slot in place of another; `None` if it speaks of different values for it."""
+    values: dict[int, Value | Same] = {}
+    for slot, value in exclusion:
+        here = new if slot == old else slot
+        there = Same(new) if isinstance(value, Same) and value.slot == old else value
+        if there != Same(here) and values.setdefault(here, there) != there:
+            return None
+    return _exclusion(values)
 
 
 @lru_cache(maxsize=256)

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
-from presage.hypothesis.likeness import Binding
+from presage.hypothesis.likeness import Binding, is_among
 from presage.hypothesis.pieces import Piece
 from presage.hypothesis.words import Clause, show_clause
 from presage.model.terms import Number
-from presage.model.values import Value, is_true, value_of
 from presage.patterns.literals import Lit, Open
 
 NONE: frozenset[Lit] = frozenset()
@@ -116,15 +114,14 @@ def _instances(
     """The subsets of a way's premises that are another way's premises, its open variables chosen, and the way's:
     `wanted` are those to look for, and the others are there."""
     if not wanted:
-        if stands_for(other, way, {}):
+        if is_among(other.limits, way.limits, fixed):
             yield other.needs, fixed
         return
     offered = list(way.needs)
 
     def place(index: int, binding: Binding, used: frozenset[Lit]) -> Iterator[tuple[frozenset[Lit], Binding]]:
         if index == len(wanted):
-            values = {each: binding.value(each) for each in binding.values}
-            if stands_for(other, way, values):
+            if is_among(other.limits, way.limits, binding):
                 yield used, binding
             return
         lit = wanted[index]
@@ -136,32 +133,3 @@ def _instances(
                 yield from place(index + 1, bound, used | {have})
 
     yield from place(0, fixed, ground)
-
-
-class Limited(Protocol):
-    """What stands for all values of its open variables but some."""
-
-    @property
-    def limits(self) -> tuple[Clause, ...]: ...
-
-    @property
-    def unless(self) -> tuple[str, ...]: ...
-
-
-def stands_for(other: Limited, way: Limited, values: dict[Open, object]) -> bool:
-    """Whether a way with these values for its variables stands for all that another does."""
-
-    def known(name: str) -> Value | None:
-        value = values.get(Open(name))
-        return None if isinstance(value, Open) else value  # type: ignore[return-value]
-
-    same = all(variable == value for variable, value in values.items())
-    for clause, text in zip(other.limits, other.unless, strict=True):
-        sides = [(each.operator, value_of(each.left, known), value_of(each.right, known)) for each in clause]
-        if any(
-            left is not None and right is not None and not is_true(sign, left, right) for sign, left, right in sides
-        ):
-            continue  # it does not apply to these values
-        if not same or text not in way.unless:
-            return False
-    return True

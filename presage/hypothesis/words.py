@@ -22,6 +22,13 @@ def show_clause(clause: Clause) -> str:
     return ", ".join(f"{show_term(each.left)} {each.operator} {show_term(each.right)}" for each in clause)
 
 
+def without_the_obvious(clause: Clause) -> Clause | None:
+    """A clause without what is true of whatever a variable stands for; `None` if it is never true."""
+    if any(each.left == each.right and each.operator in ("!=", "<", ">") for each in clause):
+        return None
+    return tuple(each for each in clause if each.left != each.right)
+
+
 def exclusion_clause(exclusion: Sequence[tuple[int, object]], names: Sequence[str]) -> Clause:
     found = []
     for slot, value in exclusion:

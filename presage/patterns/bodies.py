@@ -36,7 +36,7 @@ from presage.core.rules import Conclusion, CoreRule
 from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Now, Number, Variable
 from presage.patterns import measured
-from presage.patterns.body_questions import asks_for_facts, is_partly_timeless, is_steady, looks_at_all
+from presage.patterns.body_questions import asks_for_facts, asks_of_no_times, is_steady, looks_at_all
 from presage.patterns.clause import (
     RULE_TIME,
     START,
@@ -306,7 +306,7 @@ class _Expand:
         held = replace(place, when=first.later(1) if self.discrete else first, stretch=between)
         right = self.one(formula.right, replace(place, when=chosen), True)
         found = []
-        told_apart = bool(place.windows) or is_partly_timeless(formula.left, self.static)
+        told_apart = bool(place.windows) or asks_of_no_times(formula.left, self.static, self.derived)
         for nearest, farthest, is_between in lasting_cases(low, high, formula.is_past, self.discrete, told_apart):
             reach = ClauseBody(reaches=(TimeDistance(chosen, place.when, nearest, farthest),))
             left = self.one(formula.left, held, True) if is_between else [ClauseBody()]

@@ -16,7 +16,6 @@ from presage.core.formulas import (
     Whole,
     children,
     uses_now,
-    walk,
 )
 from presage.core.reach import EVERYWHERE
 from presage.model.formulas import Atom, Comparison
@@ -59,11 +58,18 @@ def asks_for_facts(formula: Formula, positive: bool) -> bool:
             return any(asks_for_facts(each, positive) for each in children(formula))
 
 
-def is_partly_timeless(formula: Formula, static: frozenset[str]) -> bool:
-    """Whether something in a formula is so at all times or at none."""
-    return any(
-        isinstance(each, Comparison) or (isinstance(each, Atom) and each.predicate in static) for each in walk(formula)
-    )
+def asks_of_no_times(formula: Formula, static: frozenset[str], derived: frozenset[str], positive: bool = True) -> bool:
+    """Whether something would be asked by a formula that is to hold throughout a stretch without times: what is so at
+    all times or at none, and what looks at times beside its own, by itself or by the rules of what it names."""
+    match formula:
+        case Atom(predicate=name):
+            return name in static or (positive and name in derived)
+        case Comparison() | Some() | Every():
+            return True
+        case Not(part=inner):
+            return asks_of_no_times(inner, static, derived, not positive)
+        case _:
+            return any(asks_of_no_times(each, static, derived, positive) for each in children(formula))
 
 
 def remainder(when: When, hop: int, ago: int) -> Comparison:

@@ -105,7 +105,7 @@ def lasting_cases(
     low: Distance | None, high: Distance | None, is_past: bool, discrete: bool, apart: bool
 ) -> Iterator[tuple[Distance | None, Distance | None, bool]]:
     """How far away the right side of `since` or `until` may be, and whether there are times in between, where these are
-    told `apart`: in a window they have to lie in it, what no time says anything of has to hold where there are some,
+    told `apart`: in a window they have to lie in it, what would be asked for of none has to hold where there are some,
     and where there are none nothing has to."""
     if apart and not discrete:
         nearest = high if is_past else low

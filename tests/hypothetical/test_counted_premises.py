@@ -354,6 +354,17 @@ def test_evidence_is_what_other_premises_leave_to_count() -> None:
     }
 
 
+def test_what_is_evidence_already_counts_first() -> None:
+    text = """timeline discrete.
+input a(x) delay 2.
+input b(x).
+q(X) :- a(X), b(X) until[1,1] a(X), count { T : window(1, ahead 1) a(X)@T } >= 2.
+query q(X)."""
+    reasoner = presage.Reasoner(presage.parse(text))
+    told = {each.text: each for each in reasoner.push([("a", ("y",), 2), ("a", ("y",), 4)], now=4)}
+    assert (told["q(y)@3"].because, told["q(y)@3"].needs) == (("a(y)@4",), ("a(y)@3",))
+
+
 def test_explanations_say_what_counts_and_what_made_the_difference() -> None:
     program = presage.parse(LOCKED)
     facts = [("failed", ("u",), at) for at in (0, 2, 5)]

@@ -13,6 +13,7 @@ from itertools import product
 
 import pytest
 
+import presage
 from presage.checking import check_text
 from presage.hypothesis.ranges.building import range_engine
 from presage.hypothesis.ranges.engine import Ranges
@@ -185,3 +186,21 @@ def test_most_programs_are_compared() -> None:
     """Of the programs above some are for the engine that looks for evolutions; no more than a stated share."""
     refused = sum(engine_of(make_case(seed)) is None for seed in SEEDS)
     assert refused <= MOST_REFUSED * len(SEEDS), f"{refused} of {len(SEEDS)}"
+
+
+def test_what_absences_alone_speak_for_is_told_of_nobody_in_particular() -> None:
+    """Neither by what stands, nor anew by a reasoner that was restored."""
+    program = presage.parse(
+        "timeline discrete. input b(x) delay 2. input c(x). input e(x, y)."
+        " q(X) :- eventually[0,1] e(X, Y), historically[2,4) b(Y)."
+        " q(X) :- once[1,3] e(X, Y), historically[1,1] c(Y), not historically(0,2] e(X, Y). query q(X)."
+    )
+    reasoner = presage.Reasoner(program)
+    told = reasoner.push([("b", ("x",), 0)], now=0)
+    reasoner.push([], now=1)
+    assert (
+        [(str(each), each.ways) for each in reasoner.answers()]
+        == [("possible q(X)@3", ())]
+        == [(str(each), each.ways) for each in told]
+    )
+    assert list(presage.Reasoner.restore(program, reasoner.save()).push([], now=2)) == []

@@ -27,7 +27,7 @@ from presage.model.values import Value, is_true, value_of
 from presage.patterns.premises import Fixed, with_values
 from presage.patterns.zoned import Amount, Counted, Moment, Need, RangePattern, at_most
 from presage.time.stretches import Stretch
-from presage.time.zones import ANSWER, START, Bound, Constraint, Zone
+from presage.time.zones import ANSWER, START, Bound, Constraint
 
 MOST_SPLIT = 64
 """For so many times of an answer what is left is counted one by one."""
@@ -128,7 +128,7 @@ class Counts:
         if zone.empty:
             return
         things = {} if is_there is False else self.sets.found(counted, state.slots, reach_of(self.line, zone, need))
-        for cell in self._cells(zone, state.free.within(some), counted, things, bound):
+        for cell in self._cells(state.but(zone=zone, free=state.free.within(some)), counted, things, bound):
             if cell.found or not is_there:
                 for part, coming in self.inside.cases(state, counted, cell):
                     yield from self._judge(state, counted, part, bound, coming)
@@ -138,14 +138,21 @@ class Counts:
     # -- where it counts --------------------------------------------------------------------------
 
     def _cells(
-        self, zone: Zone, free: Zone, counted: Counted, things: dict[tuple[Value, ...], list[Found]], bound: Number
+        self, state: Partial, counted: Counted, things: dict[tuple[Value, ...], list[Found]], bound: Number
     ) -> Iterator[ZonePart]:
-        """The parts of a zone in which the same things count; where it is enough, whatever else does."""
-        if counted.function == "sum":
-            ranked = sorted(things.items(), key=lambda each: (-each[0][0], min(each[1]).times, repr(each[0])))  # type: ignore[operator]
-        else:
-            ranked = sorted(things.items(), key=lambda each: (min(each[1]).times, repr(each[0])))
-        cells = [ZonePart(zone, free, ())]
+        """The parts of a zone in which the same things count; where it is enough, whatever else does. What is evidence
+        already comes first: it counts for nothing more."""
+
+        def is_new(found: Found) -> bool:
+            return (counted.need.predicate, found.row, found.fact) not in state.because
+
+        def rank(thing: tuple[tuple[Value, ...], list[Found]]) -> tuple[object, ...]:
+            values, supports = thing
+            most = -values[0] if counted.function == "sum" else 0  # type: ignore[operator]
+            return all(map(is_new, supports)), most, min(supports).times, repr(values)
+
+        ranked = sorted(things.items(), key=rank)
+        cells = [ZonePart(state.zone, state.free, ())]
         for _, supports in ranked:
             following: list[ZonePart] = []
             for cell in cells:
@@ -153,7 +160,7 @@ class Counts:
                     yield cell
                     continue
                 rest = [cell]
-                for support in sorted(supports, key=lambda each: (each.times, repr(each.row))):
+                for support in sorted(supports, key=lambda each: (is_new(each), each.times, repr(each.row))):
                     inside = list(_meeting(self.line.whole, support.times, counted.need))
                     left: list[ZonePart] = []
                     for part in rest:

@@ -113,7 +113,7 @@ def _followed(
     """Where more premises follow the last one without a gap, up to the end of a stretch."""
     last = chain[-1]
     for each in rest:
-        if each.arguments != last.arguments:
+        if not _may_be_alike(each, last):
             continue
         gap = (1, 0) if zone.whole else (0, 0 if last.closed_high or each.closed_low else -1)
         part = zone.within([at_most(each.low, last.high, gap)])
@@ -123,6 +123,14 @@ def _followed(
         if not whole.empty:
             yield whole, (*chain, each)
         yield from _followed(part, need, (*chain, each), [other for other in rest if other is not each])
+
+
+def _may_be_alike(one: Need, other: Need) -> bool:
+    """Whether open variables can stand for values that make two premises about the same."""
+    return all(
+        here == there or isinstance(here, Open) or isinstance(there, Open)
+        for here, there in zip(one.arguments, other.arguments, strict=True)
+    )
 
 
 def _among(need: Need, have: Need) -> Iterator[Constraint]:

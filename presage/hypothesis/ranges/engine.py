@@ -206,19 +206,19 @@ class Ranges:
         if known is not None and known.confirmed:
             ways = [part for each in found.ways for part in beyond(each, known.confirmed)]
             found = found._replace(ways=ways, open=minus(found.open, known.confirmed))
+        if is_open(key[1]) and not self.everybody:
+            found = found._replace(ways=[each for each in found.ways if each.because])
         return found, pieces
 
     def _look(self, key: Key) -> Iterator[Change]:
-        arguments = key[1]
         found, pieces = self.outcome(key)
         self.looked_at[key] = pieces
         told = self.told.get(key) or Told()
         yield from self._confirm(key, told, found)
-        scheme = is_open(arguments)
-        ways = [each for each in found.ways if not scheme or each.because or self.everybody]
-        yield from self._at_times(key, told, ways, found.open, scheme)
+        scheme = is_open(key[1])
+        yield from self._at_times(key, told, found.ways, found.open, scheme)
         if self.only is None:
-            yield from self._open(key, told, [each for each in ways if not each.is_fixed])
+            yield from self._open(key, told, [each for each in found.ways if not each.is_fixed])
         self._remember(key, told, scheme)
         self.watch(key, told, pieces, found.ways)
 

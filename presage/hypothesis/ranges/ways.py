@@ -11,13 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from presage.hypothesis.likeness import Binding
+from presage.hypothesis.likeness import Binding, is_among
 from presage.hypothesis.ranges.covering import arranged, equal, is_kin, placed, with_values
 from presage.hypothesis.ranges.pieces import ZonePiece, apart, canonical, merged
-from presage.hypothesis.words import Clause, show_clause
-from presage.model.formulas import MIRRORED, Comparison
-from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable
-from presage.model.values import is_true, value_of
+from presage.hypothesis.words import Clause
 from presage.patterns.literals import Open
 from presage.patterns.ranking import evidence_ranks
 from presage.patterns.zoned import Need
@@ -187,7 +184,7 @@ def _beaten(piece: ZonePiece, other: ZonePiece, is_preferred: bool, kinship: _Ki
     kin = [kinship.of(need, piece.needs) for need in other.needs]
     for part, pairs, binding in arranged(both, needs, kin, kinship.binding):
         assert binding is not None
-        if not all(_is_met(clause, piece, binding) for clause in other.limits):
+        if not is_among(other.limits, piece.limits, binding):
             continue
         rest = [part]
         # For single values, whose evidence is told does not matter.
@@ -197,31 +194,3 @@ def _beaten(piece: ZonePiece, other: ZonePiece, is_preferred: bool, kinship: _Ki
                 rest = [left for each in rest for left in each.without(same)]
         for each in rest:
             yield each.kept(range(1, size)), tuple(binding.clause())
-
-
-def _is_met(clause: Clause, piece: ZonePiece, binding: Binding) -> bool:
-    """Whether a piece stands for nothing that a clause excludes, with these values for the clause's variables."""
-    named = tuple(Comparison(each.operator, _put(each.left, binding), _put(each.right, binding)) for each in clause)
-    for each in named:
-        left, right = value_of(each.left, lambda name: None), value_of(each.right, lambda name: None)
-        if left is not None and right is not None and not is_true(each.operator, left, right):
-            return True  # it does not apply to these values
-    wanted = {show_clause(named), show_clause(tuple(map(_mirrored, named)))}
-    return any(show_clause(known) in wanted for known in piece.limits)
-
-
-def _put(term: Term, binding: Binding) -> Term:
-    match term:
-        case Variable(name=name):
-            value = binding.value(Open(name))
-            return Variable(value.name) if isinstance(value, Open) else Constant(value)  # type: ignore[arg-type]
-        case Negative(term=inner):
-            return Negative(_put(inner, binding))
-        case Arithmetic(operator=sign, left=left, right=right):
-            return Arithmetic(sign, _put(left, binding), _put(right, binding))
-        case _:
-            return term
-
-
-def _mirrored(comparison: Comparison) -> Comparison:
-    return Comparison(MIRRORED[comparison.operator], comparison.right, comparison.left)
