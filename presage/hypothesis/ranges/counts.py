@@ -25,6 +25,7 @@ from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable, number
 from presage.model.values import Value, is_true, value_of
 from presage.patterns.premises import Fixed, with_values
+from presage.patterns.ranking import ranks
 from presage.patterns.zoned import Amount, Counted, Moment, Need, RangePattern, at_most
 from presage.time.stretches import Stretch
 from presage.time.zones import ANSWER, START, Bound, Constraint, Zone
@@ -142,9 +143,9 @@ class Counts:
     ) -> Iterator[ZonePart]:
         """The parts of a zone in which the same things count; where it is enough, whatever else does."""
         if counted.function == "sum":
-            ranked = sorted(things.items(), key=lambda each: (-each[0][0], min(each[1]).times, repr(each[0])))  # type: ignore[operator]
+            ranked = sorted(things.items(), key=lambda each: (-each[0][0], _first(each[1]), ranks(each[0])))  # type: ignore[operator]
         else:
-            ranked = sorted(things.items(), key=lambda each: (min(each[1]).times, repr(each[0])))
+            ranked = sorted(things.items(), key=lambda each: (_first(each[1]), ranks(each[0])))
         cells = [ZonePart(zone, free, ())]
         for _, supports in ranked:
             following: list[ZonePart] = []
@@ -153,7 +154,7 @@ class Counts:
                     yield cell
                     continue
                 rest = [cell]
-                for support in sorted(supports, key=lambda each: (each.times, repr(each.row))):
+                for support in sorted(supports, key=lambda each: (each.times, ranks(each.row))):
                     inside = list(_meeting(self.line.whole, support.times, counted.need))
                     left: list[ZonePart] = []
                     for part in rest:
@@ -375,6 +376,10 @@ class Counts:
             return len(left) >= lacking
         total = _total(left)
         return total > lacking if counted.operator == ">" else total >= lacking
+
+
+def _first(supports: Iterable[Found]) -> Stretch:
+    return min(each.times for each in supports)
 
 
 def _total(values: Iterable[tuple[Value, ...]]) -> Number:
