@@ -16,7 +16,7 @@ OF_SQL = {
     "having": "compare the aggregate in the body: `busy(U) :- count { T : window(10) login(U)@T } > 5.`",
     "distinct": "what is counted is a set: `count { V : window(10) p(X, V)@T }` counts each value once",
     "over": "the window stands in the braces: `sum { V, T : window(10) p(X, V)@T }`",
-    "like": "texts are asked by `starts_with(S, \"a\")`, `ends_with`, `contains`, or `matches(S, \"^a.*b$\")`",
+    "like": 'texts are asked by `starts_with(S, "a")`, `ends_with`, `contains`, or `matches(S, "^a.*b$")`',
     "between": "compare twice: `V >= 1, V <= 5`",
 }
 """What SQL says where nothing of Presage can stand, and how it is said here."""
