@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from presage.engine.relation import Ints, Symbols32
 from presage.engine.symbols import Null, Symbols, Value
-from presage.model.formulas import And, Comparison, Formula, Not, Or
+from presage.model.formulas import Comparison
 from presage.model.terms import Arithmetic, Case, Constant, Function, Negative, Term, Variable, term_variables
-from presage.model.values import NOW, is_true, value_of
+from presage.model.values import NOW, decided, is_true, value_of
 
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -80,6 +80,18 @@ def _column(term: Term, bindings: Symbols32, variables: dict[str, int], symbols:
     return None
 
 
+class _NotExact(Exception):
+    """There is something that is not exact as a float."""
+
+
+def _every(masks: Iterable[Mask]) -> Mask:
+    return np.asarray(np.logical_and.reduce(list(masks)), bool)
+
+
+def _some(masks: Iterable[Mask]) -> Mask:
+    return np.asarray(np.logical_or.reduce(list(masks)), bool)
+
+
 def _floats(term: Term, bindings: Symbols32, variables: dict[str, int], symbols: Symbols) -> Floats | None:
     """The values of a term as floats, if every one of them is exact."""
     found: Floats
@@ -104,10 +116,21 @@ def _floats(term: Term, bindings: Symbols32, variables: dict[str, int], symbols:
                 return None
             found = first + second if operator == "+" else first - second if operator == "-" else first * second
         case Case(condition=condition, then=then, otherwise=otherwise):
-            chosen = _true_where(condition, bindings, variables, symbols)
-            one = _floats(then, bindings, variables, symbols) if chosen is not None else None
+            one = _floats(then, bindings, variables, symbols)
             other = _floats(otherwise, bindings, variables, symbols) if one is not None else None
-            if chosen is None or one is None or other is None:
+            if one is None or other is None:
+                return None
+
+            def compared(part: Comparison) -> Mask:
+                left = _floats(part.left, bindings, variables, symbols)
+                right = _floats(part.right, bindings, variables, symbols) if left is not None else None
+                if left is None or right is None:
+                    raise _NotExact
+                return np.asarray(_VECTOR[part.operator](left, right), bool)
+
+            try:
+                chosen = decided(condition, compared, _every, _some, np.logical_not)
+            except _NotExact:
                 return None
             found = np.where(chosen, one, other)
         case Function(name=name, arguments=arguments) if name in _OF_WHOLES:
@@ -121,27 +144,6 @@ def _floats(term: Term, bindings: Symbols32, variables: dict[str, int], symbols:
         case _:
             return None
     return found if bool((np.abs(found) < _SAFE).all()) else None
-
-
-def _true_where(condition: Formula, bindings: Symbols32, variables: dict[str, int], symbols: Symbols) -> Mask | None:
-    """Where the condition of a `case` is true, if all its numbers are exact as floats."""
-    match condition:
-        case Comparison(operator=operator, left=left, right=right):
-            one = _floats(left, bindings, variables, symbols)
-            other = _floats(right, bindings, variables, symbols) if one is not None else None
-            return None if one is None or other is None else np.asarray(_VECTOR[operator](one, other), bool)
-        case And(parts=parts) | Or(parts=parts):
-            found = [_true_where(each, bindings, variables, symbols) for each in parts]
-            masks = [each for each in found if each is not None]
-            if len(masks) < len(found):
-                return None
-            together = np.logical_and if isinstance(condition, And) else np.logical_or
-            return np.asarray(together.reduce(masks), bool)
-        case Not(formula=inner):
-            below = _true_where(inner, bindings, variables, symbols)
-            return None if below is None else ~below
-        case _:
-            return None
 
 
 def value(term: Term, row: Symbols32, variables: dict[str, int], symbols: Symbols) -> Value | Null | None:
