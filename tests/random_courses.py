@@ -136,3 +136,26 @@ def _with_tables(case: Case, dice: random.Random, individuals: int) -> None:
     case.static += [("chosen", (name,)) for name in names if dice.random() < 0.6]
     case.static += [("site", (name, value)) for name in names for value in (1, 2, 3, "k1") if dice.random() < 0.35]
     case.static += [("good", (value,)) for value in (2, 3, "k1") if dice.random() < 0.6]
+
+
+def make_counted_case(seed: int) -> Case:
+    """What is counted within a window, on its own or beside other facts; several at once, and such as are late."""
+    dice = random.Random(seed)
+    delay, before = dice.choice((0, 0, 0, 1, 2)), dice.choice(("", "", "go(K), "))
+    after = dice.choice(("", "", "", ", not stop(K)"))
+    window = f"{dice.choice((2, 3, 5, 8))}{dice.choice(('', '', ', ahead 2'))}"
+    counted = f"count {{ {dice.choice(('V, T', 'T, V'))} : window({window}) e(K, V)@T }}"
+    rule = f"q(K) :- {before}{counted} {dice.choice(('>=', '>'))} {dice.randint(1, 4)}{after}."
+    declared = f"input e(k, v) delay {delay}.\ninput go(k).\ninput stop(k)."
+    values = dice.choice(([1, 2, 10], [1, 2, 10, "x", "y"]))
+    arriving: dict[Any, list[Fact]] = {}
+    for _ in range(dice.randint(2, 24)):
+        time, who = dice.randint(0, 16), dice.choice("abc")
+        now, kind = time + dice.randint(0, delay), dice.random()
+        fact: Fact = ("e", (who, dice.choice(values)), time)
+        if kind < 0.3 and before:
+            fact = ("go", (who,), now)
+        elif kind < 0.4 and after:
+            fact = ("stop", (who,), now)
+        arriving.setdefault(now, []).append(fact)
+    return Case(f"timeline discrete.\n{declared}\n{rule}\nquery q(K).\n", sorted(arriving.items()))

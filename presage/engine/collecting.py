@@ -16,6 +16,7 @@ import numpy as np
 
 from presage.engine.enough import Enough
 from presage.engine.joining import BindingRows
+from presage.engine.points_in_windows import stamped
 from presage.engine.relation import Delta, Relation, Symbols32
 from presage.engine.symbols import Symbols
 from presage.engine.tallying import NotByColumn, Tallies
@@ -60,8 +61,9 @@ class Collector:
         """Notes when new pieces enter and leave."""
         if news is None:
             return
-        count = self.node.groups
-        for values, low, high in zip(news.tuples.tolist(), news.low.tolist(), news.high.tolist(), strict=True):
+        count, slides = self.node.groups, self.node.slides
+        rows = BindingRows(news.tuples, news.low, news.high) if slides is None else stamped(news, slides, self.symbols)
+        for values, low, high in zip(rows.bindings.tolist(), rows.low.tolist(), rows.high.tolist(), strict=True):
             key, rest = tuple(values[:count]), tuple(values[count:])
             if high > self.upto:
                 self._at(max(low, self.upto + 1), (key, rest, 1))
@@ -207,11 +209,11 @@ class Collecting:
         return [collector.used() for collector in self.collectors.values()]
 
     def waiting(self, discrete: bool) -> Iterable[tuple[str, int]]:
-        """The sources that are waited for, and up to which cell."""
+        """The relations whose sets are waited for, and up to which cell."""
         for collector in self.collectors.values():
             cell = collector.next_cell(discrete)
             if cell is not None:
-                yield collector.node.source, cell
+                yield collector.node.head, cell
 
 
 def time_of(grid: Grid, cell: int) -> Number:

@@ -1,23 +1,31 @@
 """Comparisons and arithmetic over columns of symbols.
 
-Where all values of a column are exact as floats, whole columns are compared at once; otherwise value
-by value with exact rationals. No rounded number ever decides.
+Where all values of a column are exact as floats, whole columns are compared and calculated at once; otherwise each
+choice of values that occurs, once, with exact rationals. No rounded number ever decides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
-from presage.engine.relation import Symbols32
+from presage.engine.relation import Ints, Symbols32
 from presage.engine.symbols import Null, Symbols, Value
 from presage.model.formulas import Comparison
-from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable
-from presage.model.values import is_true, value_of
+from presage.model.terms import Arithmetic, Case, Constant, Function, Negative, Term, Variable, term_variables
+from presage.model.values import NOW, decided, is_true, value_of
 
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 _SAFE = float(1 << 52)
+FEW = 16
+"""Rows that are not worth looking which of them are alike."""
+_OF_WHOLES: dict[str, np.ufunc] = {
+    "abs": np.absolute, "floor": np.positive, "ceil": np.positive, "min": np.minimum, "max": np.maximum, "mod": np.mod,
+}  # fmt: skip
+"""Functions that whole numbers give whole numbers for."""
 _VECTOR = {
     "=": np.equal,
     "!=": np.not_equal,
@@ -41,7 +49,26 @@ def holds(comparison: Comparison, bindings: Symbols32, variables: dict[str, int]
     other = _floats(comparison.right, bindings, variables, symbols) if fast is not None else None
     if fast is not None and other is not None:
         return np.asarray(_VECTOR[comparison.operator](fast, other), bool)
-    return np.array([_exactly(comparison, row, variables, symbols) for row in bindings], bool).reshape(len(bindings))
+    rows, which = _distinct((comparison.left, comparison.right), bindings, variables)
+    return np.array([_exactly(comparison, row, variables, symbols) for row in rows], bool)[which]
+
+
+def _distinct(terms: Iterable[Term], bindings: Symbols32, variables: dict[str, int]) -> tuple[Symbols32, Ints]:
+    """A row for each choice of values of the variables of some terms, and which of these each row has."""
+    named = {NOW, *(each.name for term in terms for each in term_variables(term))}
+    used = sorted(variables[each] for each in named if each in variables)
+    if len(bindings) < FEW:
+        return bindings, np.arange(len(bindings))
+    if not used:
+        return bindings[:1], np.zeros(len(bindings), np.int64)
+    which, count = np.zeros(len(bindings), np.int64), 1
+    for column in used:
+        values, places = np.unique(bindings[:, column], return_inverse=True)
+        _, which = np.unique(which * len(values) + places, return_inverse=True)
+        count = int(which.max()) + 1
+    first = np.empty(count, np.int64)
+    first[which[::-1]] = np.arange(len(bindings))[::-1]
+    return bindings[first], which
 
 
 def _column(term: Term, bindings: Symbols32, variables: dict[str, int], symbols: Symbols) -> Symbols32 | None:
@@ -51,6 +78,18 @@ def _column(term: Term, bindings: Symbols32, variables: dict[str, int], symbols:
     if isinstance(term, Constant):
         return np.full(len(bindings), symbols.number(term.value), np.int32)
     return None
+
+
+class _NotExact(Exception):
+    """There is something that is not exact as a float."""
+
+
+def _every(masks: Iterable[Mask]) -> Mask:
+    return np.asarray(np.logical_and.reduce(list(masks)), bool)
+
+
+def _some(masks: Iterable[Mask]) -> Mask:
+    return np.asarray(np.logical_or.reduce(list(masks)), bool)
 
 
 def _floats(term: Term, bindings: Symbols32, variables: dict[str, int], symbols: Symbols) -> Floats | None:
@@ -76,6 +115,32 @@ def _floats(term: Term, bindings: Symbols32, variables: dict[str, int], symbols:
             if (first != np.floor(first)).any() or (second != np.floor(second)).any():
                 return None
             found = first + second if operator == "+" else first - second if operator == "-" else first * second
+        case Case(condition=condition, then=then, otherwise=otherwise):
+            one = _floats(then, bindings, variables, symbols)
+            other = _floats(otherwise, bindings, variables, symbols) if one is not None else None
+            if one is None or other is None:
+                return None
+
+            def compared(part: Comparison) -> Mask:
+                left = _floats(part.left, bindings, variables, symbols)
+                right = _floats(part.right, bindings, variables, symbols) if left is not None else None
+                if left is None or right is None:
+                    raise _NotExact
+                return np.asarray(_VECTOR[part.operator](left, right), bool)
+
+            try:
+                chosen = decided(condition, compared, _every, _some, np.logical_not)
+            except _NotExact:
+                return None
+            found = np.where(chosen, one, other)
+        case Function(name=name, arguments=arguments) if name in _OF_WHOLES:
+            parts = [_floats(each, bindings, variables, symbols) for each in arguments]
+            given = [part for part in parts if part is not None and (part == np.floor(part)).all()]
+            if len(given) != _OF_WHOLES[name].nin or len(parts) != len(given):
+                return None
+            if name == "mod" and not given[1].all():
+                return None
+            found = _OF_WHOLES[name](*(part.astype(np.int64) for part in given)).astype(np.float64)
         case _:
             return None
     return found if bool((np.abs(found) < _SAFE).all()) else None
@@ -96,7 +161,11 @@ def computed(term: Term, bindings: Symbols32, variables: dict[str, int], symbols
     plain = _column(term, bindings, variables, symbols)
     if plain is not None:
         return plain, np.ones(len(bindings), bool)
-    values = [value(term, row, variables, symbols) for row in bindings]
-    known = np.array([each is not None for each in values], bool).reshape(len(bindings))
+    fast = _floats(term, bindings, variables, symbols) if len(bindings) >= FEW else None
+    if fast is not None and (fast == np.floor(fast)).all():
+        return symbols.number_wholes(fast.astype(np.int64)), np.ones(len(bindings), bool)
+    rows, which = _distinct((term,), bindings, variables)
+    values = [value(term, row, variables, symbols) for row in rows]
+    known = np.array([each is not None for each in values], bool)
     numbers = np.array([0 if each is None else symbols.number(each) for each in values], np.int32)
-    return numbers.reshape(len(bindings)), known
+    return numbers[which], known[which]

@@ -275,7 +275,7 @@ class IntervalEngine:
             if name in self.counting.followers:
                 self.counting.follow(name, self.final_cap(name))
             elif name in self.collecting.collectors:
-                told = self.collecting.collect(name, self.final_cap(self.collecting.collectors[name].node.source))
+                told = self.collecting.collect(name, self.final_cap(name))
                 if told is not None:
                     self.insert(name, told.bindings, told.low, told.high)
         for join in joins:
@@ -410,7 +410,7 @@ class IntervalEngine:
     def regrid(self, grid: Grid) -> None:
         """Makes the plan ready for a grid; what is remembered must be on it already, as the last step left it."""
         self.grid = grid
-        self._go_on(lambda head: self.final_cap(self.collecting.collectors[head].node.source))
+        self._go_on(self.final_cap)
 
     def _go_on(self, reached: Callable[[str], int]) -> None:
         """Goes on with another grid; up to a cell of it each aggregate has told what it is worth."""

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from presage.engine.joining import BindingRows
+from presage.engine.points_in_windows import slid
 from presage.engine.relation import Delta, Relation, Symbols32
 from presage.engine.symbols import Symbols
 from presage.kernels import tallies
@@ -118,17 +119,21 @@ class Tallies:
         """Notes when new pieces enter and leave. Raises `NotByColumn`."""
         if news is None:
             return
-        tuples, low, high = news.tuples, news.low, news.high
+        tuples, low, high, times = news.tuples, news.low, news.high, news.low
+        if self.node.slides is not None:
+            points, there = slid(BindingRows(tuples, low, high), self.node.slides)
+            tuples, low, high, times = there.bindings, there.low, there.high, points.low
         late = high <= self.upto
         if late.any():
-            tuples, low, high = tuples[~late], low[~late], high[~late]
+            tuples, low, high, times = tuples[~late], low[~late], high[~late], times[~late]
         if not len(low):
             return
         count = self.node.groups
         events = np.zeros((len(low), tallies.EVENT_FIELDS), np.int64)
         events[:, tallies.SYMBOL] = -1
         if self.node.functions != ("count",):
-            worth = self.millionths.of(tuples[:, count + self.is_timed])
+            is_by_time = self.is_timed and self.node.slides is not None and tuples.shape[1] == count + 1
+            worth = times if is_by_time else self.millionths.of(tuples[:, count + self.is_timed])
             events[:, tallies.WORTH] = worth if self.kind == tallies.SUMMED else ORDERS[self.node.functions[0]] * worth
             if self.is_timed:
                 events[:, tallies.SYMBOL] = tuples[:, count]

@@ -13,6 +13,8 @@ from presage.kernels.hashing import EMPTY, scatter
 
 SIZE, GROUPS, FOUND, AT_WORK = range(4)
 """What is counted: pieces, groups, stretches found, and the group that a call stopped at."""
+BEGIN, END, NOTED, TOLD_FIELDS = range(4)
+"""Of the stretch that a group was last told to have enough in: its ends, and where it was noted."""
 
 
 @inlined
@@ -36,11 +38,12 @@ def enter_groups(slots, group_keys, groups):  # type: ignore[no-untyped-def]
 
 @kernel
 def add_pieces(  # type: ignore[no-untyped-def]
-    keys, low, high, first, least, slots, group_keys, last, in_order, lows, highs, before, groups, counts,
-    rows, begins, ends,
+    keys, low, high, first, least, slots, group_keys, last, in_order, told, lows, highs, before, groups, counts,
+    of_group, begins, ends,
 ):  # fmt: skip
-    """Adds pieces from the first on, for which there is room, and notes the stretches of each where at least so many
-    lie. Gives the first that does not come after those before it, or how many there are."""
+    """Adds pieces from the first on, for which there is room, and notes for groups the stretches where at least so many
+    lie, if that is not in the one that was `told` of the group last. Gives the first that does not come after those
+    before it, or how many there are."""
     mask = len(slots) - 1
     width = keys.shape[1]
     for place in range(first, len(keys)):
@@ -65,21 +68,41 @@ def add_pieces(  # type: ignore[no-untyped-def]
                 group_keys[group, column] = keys[place, column]
             last[group] = -1
             in_order[group] = True
-        tail = last[group]
-        if tail >= 0 and not (in_order[group] and highs[tail] <= high[place] and lows[tail] <= low[place]):
-            counts[AT_WORK] = group
-            return place
-        needed = tail
-        for _ in range(least - 2):
-            if needed < 0:
-                break
-            needed = before[needed]
-        if needed >= 0 and highs[needed] >= low[place]:
-            found = counts[FOUND]
-            rows[found], begins[found], ends[found] = place, low[place], highs[needed]
-            counts[FOUND] = found + 1
-        size = counts[SIZE]
-        lows[size], highs[size], before[size], groups[size] = low[place], high[place], tail, group
-        last[group] = size
-        counts[SIZE] = size + 1
+            told[group, BEGIN], told[group, END], told[group, NOTED] = 0, -1, 0
+        until = high[place]
+        if least > 1:
+            tail = last[group]
+            if tail >= 0 and not (in_order[group] and highs[tail] <= high[place] and lows[tail] <= low[place]):
+                counts[AT_WORK] = group
+                return place
+            needed = tail
+            for _ in range(least - 2):
+                if needed < 0:
+                    break
+                needed = before[needed]
+            until = highs[needed] if needed >= 0 else low[place] - 1
+            size = counts[SIZE]
+            lows[size], highs[size], before[size], groups[size] = low[place], high[place], tail, group
+            last[group] = size
+            counts[SIZE] = size + 1
+        _note(group, low[place], until, told, counts, of_group, begins, ends)
     return len(keys)
+
+
+@inlined
+def _note(group, begin, end, told, counts, of_group, begins, ends):  # type: ignore[no-untyped-def]
+    if told[group, BEGIN] <= begin <= told[group, END] + 1:
+        begin = told[group, END] + 1
+        if begin <= end:
+            told[group, END] = end
+            noted = told[group, NOTED]
+            if noted < counts[FOUND] and of_group[noted] == group and ends[noted] == begin - 1:
+                ends[noted] = end
+                begin = end + 1
+    elif begin <= end:
+        told[group, BEGIN], told[group, END] = begin, end
+    if begin <= end:
+        found = counts[FOUND]
+        of_group[found], begins[found], ends[found] = group, begin, end
+        told[group, NOTED] = found
+        counts[FOUND] = found + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator as compare
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -84,17 +84,36 @@ def _not_for(name: str, values: Sequence[object]) -> str:
 
 def condition_holds(condition: Formula, known: Callable[[str], Any]) -> bool:
     """Whether the condition of a `case` is true: comparisons, with `and`, `or` and `not`."""
-    match condition:
-        case Comparison(operator=operator, left=left, right=right):
-            return is_true(operator, value_of(left, known), value_of(right, known))
-        case And(parts=parts):
-            return all(condition_holds(part, known) for part in parts)
-        case Or(parts=parts):
-            return any(condition_holds(part, known) for part in parts)
-        case Not(formula=inner):
-            return not condition_holds(inner, known)
-        case _:
-            raise TypeError(f"{condition} is no condition")
+
+    def compared(part: Comparison) -> bool:
+        return is_true(part.operator, value_of(part.left, known), value_of(part.right, known))
+
+    return decided(condition, compared, all, any, compare.not_)
+
+
+def decided(
+    condition: Formula,
+    compared: Callable[[Comparison], V],
+    every: Callable[[Iterable[V]], V],
+    some: Callable[[Iterable[V]], V],
+    opposite: Callable[[V], V],
+) -> V:
+    """What is said of a condition, put together from what is said of its comparisons."""
+
+    def of(part: Formula) -> V:
+        match part:
+            case Comparison():
+                return compared(part)
+            case And(parts=parts):
+                return every(map(of, parts))
+            case Or(parts=parts):
+                return some(map(of, parts))
+            case Not(formula=inner):
+                return opposite(of(inner))
+            case _:
+                raise TypeError(f"{part} is no condition")
+
+    return of(condition)
 
 
 def has_no_value(term: Term, known: Callable[[str], object]) -> bool:

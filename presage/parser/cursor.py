@@ -10,6 +10,16 @@ from presage.parser.lexer import MAX_DEPTH, Token, Tokens
 from presage.syntax import BINARY_METRIC, COMPARISONS, CONNECTIVES, KEYWORDS, MODALITIES, UNARY_METRIC
 
 _OPERATOR_WORDS = (*CONNECTIVES, *UNARY_METRIC, *BINARY_METRIC, *MODALITIES, "reset", "window")
+OF_SQL = {
+    "group": "groups are the variables of an aggregate that also stand outside its braces: "
+    "`load(S, A) :- A = avg { V, D, T : window(5) temp(D, V)@T, site(D, S) }.`",
+    "having": "compare the aggregate in the body: `busy(U) :- count { T : window(10) login(U)@T } > 5.`",
+    "distinct": "what is counted is a set: `count { V : window(10) p(X, V)@T }` counts each value once",
+    "over": "the window stands in the braces: `sum { V, T : window(10) p(X, V)@T }`",
+    "like": 'texts are asked by `starts_with(S, "a")`, `ends_with`, `contains`, or `matches(S, "^a.*b$")`',
+    "between": "compare twice: `V >= 1, V <= 5`",
+}
+"""What SQL says where nothing of Presage can stand, and how it is said here."""
 
 
 class Failure(Exception):
@@ -81,8 +91,8 @@ class Cursor:
         """What to raise where the current token does not fit: the plainest thing that may be meant."""
         token = self.token
         message = f"expected {what}, found {describe(token)}"
-        if token.kind in ("name", "variable") and token.text.lower() in ("group", "having"):
-            return self._grouped(token)
+        if token.kind in ("name", "variable") and (hinted := OF_SQL.get(token.text.lower())):
+            return self.failure("P212", f"there is no `{token.text}` here", token.span, hinted)
         if token.kind == "reported":
             return Reported(Diagnostic("P201", message, token.span))
         if token.kind in KEYWORDS and what.startswith(("a name", "a predicate", "an argument", "a column")):
@@ -100,15 +110,6 @@ class Cursor:
         if token.kind == "end" and self.at:
             span = Span(before.end - 1, before.end)
         return self.failure("P201", message, span, hint or self._habit(token))
-
-    def _grouped(self, token: Token) -> Failure:
-        """What SQL says after a query."""
-        if token.text.lower() == "group":
-            hint = "groups are the variables of an aggregate that also stand outside its braces: "
-            hint += "`load(S, A) :- A = avg { V, D, T : window(5) temp(D, V)@T, site(D, S) }.`"
-        else:
-            hint = "compare the aggregate in the body: `busy(U) :- count { T : window(10) login(U)@T } > 5.`"
-        return self.failure("P212", f"there is no `{token.text}` here", token.span, hint)
 
     def _habit(self, token: Token) -> str:
         """A hint for what people write out of habit, or at least what to look at."""

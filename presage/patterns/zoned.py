@@ -89,7 +89,7 @@ class Need:
             self.low,
             self.high,
             self.closed_low,
-            repr(self.amount),
+            () if self.amount is None else (self.amount.words, self.amount.value),
         )
 
 

@@ -194,7 +194,10 @@ class _Lowering:
         counted = self.counted(measured)
         if counted is not None:
             (gathered,) = measured.sets
-            return [(self.some(gathered), counted)] if gathered.binds else [(counted,)]
+            parts = tuple(conjuncts(counted))
+            # What is there often enough is there, and binds what the aggregate is to bind.
+            is_bound = any(isinstance(part, (Atom, At)) for part in parts)
+            return [(self.some(gathered), *parts) if gathered.binds and not is_bound else parts]
         plain = measured.comparison
         if _only_grows(measured):
             (gathered,) = measured.sets

@@ -12,11 +12,48 @@ from dataclasses import replace
 from presage.analysis.differences import INF
 from presage.core.reach import HERE
 from presage.model.terms import Variable
-from presage.plan.nodes import Join, Node, Plan, reads
+from presage.plan.nodes import AtLeast, Collect, Dilate, Join, Node, Plan, Stamp, reads
 
 
 def fuse(plan: Plan) -> None:
-    """Leaves out relations that one rule reads, and does no more than that."""
+    """Leaves out relations that need not be there."""
+    _leave_out_copies(plan)
+    if plan.discrete:
+        _let_sets_slide(plan)
+
+
+def _let_sets_slide(plan: Plan) -> None:
+    """Of a set of tuples with their times, in a window, nothing is a relation of its own but what the window looks at:
+    what is worth counting takes each time point as it comes, and knows when it goes."""
+    made_by: dict[str, list[Node]] = {}
+    for node in plan.nodes:
+        made_by.setdefault(node.head, []).append(node)
+    readers: dict[str, list[Node]] = {}
+    for node in plan.nodes:
+        for name, _ in reads(node):
+            readers.setdefault(name, []).append(node)
+    for dilate in [node for node in plan.nodes if isinstance(node, Dilate)]:
+        gathered = [node for node in readers.get(dilate.head, ()) if isinstance(node, (AtLeast, Collect))]
+        stamps = [node for node in made_by.get(dilate.source, ()) if isinstance(node, Stamp)]
+        if (
+            made_by[dilate.head] != [dilate]
+            or made_by.get(dilate.source) != stamps
+            or len(stamps) != 1
+            or readers[dilate.source] != [dilate]
+            or not gathered
+            or gathered != readers[dilate.head]
+            or any(fact.relation in (dilate.head, dilate.source) for fact in plan.known)
+        ):
+            continue
+        (stamp,) = stamps
+        for node in gathered:
+            plan.nodes[plan.nodes.index(node)] = replace(node, source=stamp.source, slides=dilate.reach)
+        plan.nodes = [node for node in plan.nodes if node is not dilate and node is not stamp]
+        del plan.sources[dilate.head], plan.sources[dilate.source]
+
+
+def _leave_out_copies(plan: Plan) -> None:
+    """Relations that one rule reads, which does no more than that."""
     readers = Counter(name for node in plan.nodes for name, _ in reads(node))
     heads = {
         node.literals[0].relation: node.head

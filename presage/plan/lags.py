@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from presage.analysis.differences import INF, Bound
 from presage.analysis.graph import component_of
 from presage.analysis.subject import Subject
-from presage.core.reach import EVERYWHERE, Reach
+from presage.core.reach import EVERYWHERE, HERE, Reach
 from presage.model.statements import Horizon
 from presage.model.terms import Number
 from presage.plan.nodes import (
@@ -81,9 +81,10 @@ def offsets(node: Node, discrete: bool) -> list[tuple[str, Bound, Bound, bool]]:
         case Dilate(source=source, reach=reach) if reach == EVERYWHERE:
             # A domain: it has a new value when the source has, and is asked about the recent past only.
             return [(source, 0, 0, False)]
-        case Collect(source=source):
-            return [(source, 0, 0, True)]
-        case Invent(source=source) | Stamp(source=source) | AtLeast(source=source):
+        case Collect(source=source) | AtLeast(source=source):
+            reach = node.slides or HERE
+            return [(source, far_back(reach), far_ahead(reach), isinstance(node, Collect))]
+        case Invent(source=source) | Stamp(source=source):
             return [(source, 0, 0, False)]
         case Dilate() | Erode() | WithinNode():
             return [(node.source, far_back(node.reach), far_ahead(node.reach), False)]
@@ -148,9 +149,7 @@ def compute(plan: Plan, delays: dict[str, Number], horizon: Bound) -> Lags:
             successors[node.head].append(name)
     component = component_of(sorted(successors), successors)
     # Values that differ from time to time are made as time goes on, and so are times as values.
-    clipped = _ever_later(plan, component) | {
-        node.source for node in plan.nodes if isinstance(node, Stamp) or (isinstance(node, Invent) and node.timed)
-    }
+    clipped = _ever_later(plan, component) | {name for node in plan.nodes for name in _told_apart_by_time(node)}
     lag = _lags(plan, delays, clipped, horizon)
     negation = frozenset(
         component[node.head]
@@ -161,6 +160,17 @@ def compute(plan: Plan, delays: dict[str, Number], horizon: Bound) -> Lags:
     moving = _lags(plan, delays, clipped, horizon, fixed=False)
     besides = _keeps(plan, lag, held=False)
     return Lags(lag, _keeps(plan, lag), component, clipped, negation, besides, moving, _opening(plan, moving))
+
+
+def _told_apart_by_time(node: Node) -> tuple[str, ...]:
+    """What a node takes time point by time point."""
+    match node:
+        case Stamp(source=source) | Invent(source=source, timed=True):
+            return (source,)
+        case AtLeast(source=source, slides=Reach()) | Collect(source=source, slides=Reach()):
+            return (source,)
+        case _:
+            return ()
 
 
 def _ever_later(plan: Plan, component: dict[str, int]) -> frozenset[str]:
@@ -282,6 +292,10 @@ def _keeps(plan: Plan, lag: dict[str, Bound], held: bool = True) -> dict[str, Bo
                 if lag[right] != NEVER:
                     need(left, lag[right] + (far if ahead else 0))
                     need(right, lag[right] + far)
+            case AtLeast(source=source, slides=Reach() as reach) | Collect(source=source, slides=Reach() as reach):
+                # Until the last of its times leaves: what is remembered of sets is made of the source's memory.
+                if lag[source] != NEVER and reach.near is not None:
+                    need(source, INF if reach.far is None else lag[source] + reach.far - reach.near)
             case Join(literals=literals, negated=negated):
                 _keep_for_join(plan, lag, literals, negated, need)
     for node in plan.nodes:

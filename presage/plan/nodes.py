@@ -162,25 +162,29 @@ class LastRows:
 
 @dataclass(frozen=True, slots=True)
 class AtLeast:
-    """Where at least so many tuples of the source begin with the same `groups` columns, which are those of the head."""
+    """Where at least so many tuples of the source begin with the same `groups` columns, which are those of the head.
+    With `slides` each time point of a tuple of the source counts by itself, at these distances after it."""
 
     head: str
     source: str
     groups: int
     least: int
     rule: Rule | None = field(default=None, compare=False)
+    slides: Reach | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Collect:
     """For each choice of the first `groups` columns of the source, what functions are worth of the tuples of the rest,
-    as further columns; where there is none, and where a function has no value, nothing."""
+    as further columns; where there is none, and where a function has no value, nothing. With `slides` each time point
+    of a tuple of the source is a tuple by itself, with the time as its last column, at these distances after it."""
 
     head: str
     source: str
     groups: int
     functions: tuple[str, ...]
     rule: Rule | None = field(default=None, compare=False)
+    slides: Reach | None = None
 
 
 Node = Union[Join, Dilate, Erode, Hop, SinceNode, Invent, Stamp, WithinNode, LastRows, AtLeast, Collect]

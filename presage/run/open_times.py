@@ -170,7 +170,9 @@ class RangeSupposing:
         bindings = {name: value for name, value in bindings_of(query, shown).items() if not isinstance(value, Variable)}
         taken = self._taken(change.asked)
         is_open = change.times is None
-        words = sorted((Words(each, self.line, taken, is_open) for each in change.ways), key=lambda each: each.order)
+        words = [Words(each, self.line, taken, is_open) for each in change.ways]
+        if len(words) > 1:
+            words.sort(key=lambda each: each.order)
         ways = [self._way(each.piece, each, now) for each in words]
         ways = list({(w["needs"], w["because"], w["unless"]): w for w in ways}.values())
         best = ways[0] if ways else {}

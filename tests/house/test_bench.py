@@ -32,6 +32,12 @@ def test_aggregates(rules: str, by_hand: Callable[[aggregates.KeyedStream, int],
     assert aggregates.by_engine(rules.format(back=4), stream.table) == len(told) > 0
 
 
+def test_idioms_of_aggregates() -> None:
+    stream = aggregates.make_stream(200, 10, 7)
+    assert len(list(aggregates.idioms(stream))) == len(aggregates.IDIOMS)
+    assert len(list(aggregates.with_possible_answers(stream))) == 1
+
+
 def test_aggregates_by_duckdb() -> None:
     pytest.importorskip("duckdb")
     stream = aggregates.make_stream(200, 10, 7)

@@ -30,11 +30,11 @@ from presage.patterns.of_queries import Entangled, ranges_of
 from presage.patterns.unfold import Unfolder
 from presage.run.courses import CourseSupposing
 from presage.run.open_times import RangeSupposing
-from tests.random_courses import Case, make_case
+from tests.random_courses import Case, make_case, make_counted_case
 
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 SEEDS = range(600) if LONG else range(24)
-REFUSED = {"discrete": 0, "dense": 0}
+REFUSED = {"discrete": 0, "dense": 0, "counted": 0}
 
 
 class Many(CourseSupposing):
@@ -121,6 +121,22 @@ def test_how_likely_answers_are(seed: int) -> None:
     compare(make_case(seed, individuals=4, tables=seed % 2 == 1, rates=True), 20, random.Random(seed))
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_counted(seed: int) -> None:
+    if not compare(make_counted_case(seed), 22, random.Random(seed)):
+        REFUSED["counted"] += 1
+
+
+def test_counted_facts_go_together() -> None:
+    """Nobody goes by itself whose facts come at different times."""
+    found = sides("timeline discrete.\ninput e(k, v).\nq(K) :- count { V, T : window(5) e(K, V)@T } >= 3.\nquery q(K).")
+    assert found is not None
+    many = found[1]
+    for now in range(4):
+        many.step([Fact("e", (name, now * place), now, now) for place, name in enumerate("abcdef")], now)
+    assert not many.courses.people.is_direct.any()
+
+
 class Apart(Many):
     """Whose answers go on by themselves wherever they may, however near to each other they are."""
 
@@ -171,6 +187,7 @@ def test_keys_come_and_go() -> None:
 
 def test_few_of_the_random_programs_have_no_individuals() -> None:
     assert REFUSED["discrete"] + REFUSED["dense"] <= len(SEEDS) * 0.4
+    assert REFUSED["counted"] <= len(SEEDS) * 0.4
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -6,12 +6,18 @@ import math
 import time
 from datetime import UTC, datetime
 from fractions import Fraction
+from itertools import product
 
+import numpy as np
 import pytest
 
 import presage
+from presage.engine.compare import computed, holds, value
+from presage.engine.symbols import Symbols
+from presage.model.formulas import Comparison
 from presage.model.functions import FUNCTIONS, apply, pattern
-from presage.model.terms import Clock
+from presage.model.terms import Clock, Variable
+from presage.model.values import is_true
 from presage.parser import parse
 
 CLOCK = Clock(Fraction(1000), datetime(2026, 3, 29, tzinfo=UTC))
@@ -142,3 +148,27 @@ def test_a_predicate_may_have_the_name_of_a_function() -> None:
     text = "input contains(x, y).\nq(X) :- contains(X, a)."
     assert confirmed(text, [("contains", ("b", "a"), 0)]) == ["q(b)@0"]
     assert str(parse("q(X) :- p(X), contains(X, a)@T.")).strip().endswith("contains(X, a)@T.")
+
+
+TERMS = [
+    "A + B - 1", "A * B", "A / B", "0 - A", "abs(A - B)", "min(A, B) + max(A, 3)", "mod(A, B)", "floor(A) - ceil(B)",
+    "round(A / 3, 1)", "case(A >= B, A - B, A)", "case(A < B and not B = 2 or A = 0, A, B + 1)", "length(text(A))",
+    "case(A = x, 1, 2)", "pow(A, 2)",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::presage.errors.PresageWarning")
+@pytest.mark.parametrize("values", [[0, 1, 2, 7, -3], [1, Fraction(1, 3), "x", 2, 10**40, 2**51]])
+@pytest.mark.parametrize("text", TERMS)
+def test_columns_say_what_rows_say(text: str, values: list[object]) -> None:
+    rule = parse(f"q(X) :- p(A, B), X = {text}.").rules[0]
+    comparison = rule.body[1]
+    assert isinstance(comparison, Comparison)
+    symbols, places = Symbols(), {"A": 0, "B": 1}
+    rows = np.array([symbols.number_all(pair) for pair in product(values, repeat=2)] * 2, np.int32)
+    found, known = computed(comparison.right, rows, places, symbols)
+    larger = holds(Comparison(">", comparison.right, Variable("B")), rows, places, symbols)
+    for row, number, is_known, is_larger in zip(rows, found.tolist(), known.tolist(), larger.tolist(), strict=True):
+        expected = value(comparison.right, row, places, symbols)
+        assert (symbols.value(number) if is_known else None) == expected
+        assert is_larger == is_true(">", expected, symbols.value(int(row[1])))

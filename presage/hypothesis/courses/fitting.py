@@ -13,7 +13,7 @@ from presage.hypothesis.ranges.engine import Ranges
 from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable
 from presage.model.values import Value
 from presage.patterns.premises import Fixed
-from presage.patterns.zoned import Need, RangePattern
+from presage.patterns.zoned import OWN, Counted, Moment, Need, RangePattern
 
 Places = dict[str, int]
 """At which place of each predicate, and of the answers of each query, a part of the key stands."""
@@ -65,7 +65,9 @@ def grouping(engine: Ranges) -> Grouping | None:
 
 
 def _is_plain(pattern: RangePattern, engine: Ranges) -> bool:
-    if pattern.counted or (not pattern.premises and not pattern.absences):
+    if not pattern.literals or not all(_counts_facts(each, pattern) for each in pattern.counted):
+        return False
+    if pattern.counted and not engine.line.whole:
         return False
     if pattern.absences and any(each.positive for each in pattern.lookups):
         return False  # static facts and what does not arrive bring answers about
@@ -74,6 +76,21 @@ def _is_plain(pattern: RangePattern, engine: Ranges) -> bool:
     return all(
         each.predicate in engine.delays.plain or (not each.positive and each.predicate in engine.matchings)
         for each in pattern.literals
+    )
+
+
+def _counts_facts(counted: Counted, pattern: RangePattern) -> bool:
+    """Whether each fact at each of its times is something that counts, whatever else there is, and more never make it
+    false."""
+    places = {pattern.terms.get(each.name) for each in counted.terms if isinstance(each, Variable)}
+    return (
+        counted.is_positive
+        and counted.function == "count"
+        and isinstance(counted.bound, Constant)
+        and not counted.lookups
+        and not counted.conditions
+        and counted.locals <= places
+        and any(isinstance(each, Moment) and each.base == OWN for each in places)
     )
 
 

@@ -25,6 +25,7 @@ from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable, number
 from presage.model.values import Value, is_true, value_of
 from presage.patterns.premises import Fixed, with_values
+from presage.patterns.ranking import ranks
 from presage.patterns.zoned import Amount, Counted, Moment, Need, RangePattern, at_most
 from presage.time.stretches import Stretch
 from presage.time.zones import ANSWER, START, Bound, Constraint
@@ -149,7 +150,7 @@ class Counts:
         def rank(thing: tuple[tuple[Value, ...], list[Found]]) -> tuple[object, ...]:
             values, supports = thing
             most = -values[0] if counted.function == "sum" else 0  # type: ignore[operator]
-            return all(map(is_new, supports)), most, min(supports).times, repr(values)
+            return all(map(is_new, supports)), most, _first(supports), ranks(values)
 
         ranked = sorted(things.items(), key=rank)
         cells = [ZonePart(state.zone, state.free, ())]
@@ -160,7 +161,7 @@ class Counts:
                     yield cell
                     continue
                 rest = [cell]
-                for support in sorted(supports, key=lambda each: (is_new(each), each.times, repr(each.row))):
+                for support in sorted(supports, key=lambda each: (is_new(each), each.times, ranks(each.row))):
                     inside = list(_meeting(self.line.whole, support.times, counted.need))
                     left: list[ZonePart] = []
                     for part in rest:
@@ -382,6 +383,10 @@ class Counts:
             return len(left) >= lacking
         total = _total(left)
         return total > lacking if counted.operator == ">" else total >= lacking
+
+
+def _first(supports: Iterable[Found]) -> Stretch:
+    return min(each.times for each in supports)
 
 
 def _total(values: Iterable[tuple[Value, ...]]) -> Number:

@@ -10,6 +10,7 @@ from presage.hypothesis.words import Clause
 from presage.model.formulas import MIRRORED, OPPOSITES, Comparison
 from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, term_variables
 from presage.patterns.premises import Fixed
+from presage.patterns.ranking import ranks
 from presage.patterns.zoned import OWN, OWN_TIME, Counted, Moment
 
 
@@ -61,7 +62,7 @@ class Wording:
     def taken(self, counted: Counted, cell: ZonePart, cut: Number) -> Iterator[Clause]:
         """What is there counts once."""
         bare: list[Any] = [None] * len(self.pattern.names)
-        for each in sorted(cell.found, key=lambda each: (each.times, repr(each.values))):
+        for each in sorted(cell.found, key=lambda each: (each.times, ranks(each.values))):
             clause: list[Comparison] = []
             for term, value in zip(counted.terms, each.values, strict=True):
                 if not any(True for _ in term_variables(term)):

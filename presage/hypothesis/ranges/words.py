@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -51,11 +52,12 @@ class Words:
     def order(self) -> tuple[Any, ...]:
         """Fewest premises first; then by their times, and those of the evidence."""
         needs = sorted(map(self._told, self.piece.needs))
-        return len(distinct(text for _, text in needs)), needs, self._evidence(), tuple(map(comparable, self.unless()))
+        return len(distinct(text for _, text in needs)), needs, self._evidence, tuple(map(comparable, self.unless()))
 
     def because(self) -> tuple[str, ...]:
-        return texts_of(text for _, text in self._evidence())
+        return texts_of(text for _, text in self._evidence)
 
+    @cached_property
     def _evidence(self) -> list[tuple[Order, Any]]:
         found: list[tuple[Order, Any]] = []
         for name, arguments, times in self.piece.because:
