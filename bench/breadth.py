@@ -85,6 +85,20 @@ input paid(x).
 unpaid(X) :- order(X), always[0,30] not paid(X).
 query unpaid(X).
 """
+THREE = """
+timeline discrete.
+input tx(card, country).
+q(X)@T :- tx(X, A)@T, tx(X, B)@U, tx(X, C)@V, T < U, U < V, V <= T + 60, A != B, B != C, A != C.
+query q(X).
+"""
+MEET = """
+timeline discrete.
+input tram(id, stop).
+input bus(id, stop).
+meet(A, B, S) :- tram(A, S), eventually[0,5] bus(B, S).
+query meet(A, B, S).
+"""
+COUNTRIES = 8
 
 
 def readings() -> list[Step]:
@@ -139,6 +153,95 @@ def pairs(first: str, second: str) -> Callable[[], list[Step]]:
         return stream
 
     return make
+
+
+def payments() -> list[Step]:
+    """A twentieth of all cards pay somewhere at each time."""
+    dice = np.random.default_rng(1)
+    names = np.array([f"c{index}" for index in range(KEYS)])
+    lands = np.array([f"l{index}" for index in range(COUNTRIES)])
+    some = KEYS // 20
+    return [
+        {
+            "tx": {
+                "card": names[dice.permutation(KEYS)[:some]],
+                "country": lands[dice.integers(0, COUNTRIES, some)],
+                "time": np.full(some, now),
+            }
+        }
+        for now in range(STEPS)
+    ]
+
+
+def stops() -> list[Step]:
+    """Trams and buses, each kind at another twentieth of all stops at each time."""
+    dice = np.random.default_rng(1)
+    places = np.array([f"s{index}" for index in range(KEYS)])
+    some = KEYS // 20
+    stream = []
+    for now in range(STEPS):
+        order = dice.permutation(KEYS)
+        stream.append(
+            {
+                kind: {
+                    "id": np.array([f"{kind}{index}" for index in dice.integers(0, 500, some)]),
+                    "stop": places[order[begin : begin + some]],
+                    "time": np.full(some, now),
+                }
+                for kind, begin in (("tram", 0), ("bus", some))
+            }
+        )
+    return stream
+
+
+def three_countries(stream: list[Step]) -> int:
+    """Each payment waits for two from other countries; each of these from another."""
+    waiting: dict[str, list[list[Any]]] = {}
+    changes = 0
+    for now, step in enumerate(stream):
+        told: list[Change] = []
+        columns = step["tx"]
+        for card, country in zip(columns["card"], columns["country"], strict=True):
+            still = []
+            for each in waiting.get(card, ()):
+                first, lands = each
+                if first + 60 < now:
+                    continue
+                if country not in lands:
+                    lands.append(country)
+                    if len(lands) == 3:
+                        told.append(("confirmed", card, first, ()))
+                        continue
+                    missing = (("tx", card, now + 1, first + 60, tuple(lands)),)
+                    told.append(("possible", card, first, missing))
+                still.append(each)
+            still.append([now, [country]])
+            waiting[card] = still
+            both = ("tx", card, now + 1, now + 60, (country,))
+            told.append(("possible", card, now, (both, both)))
+        changes += len(told)
+    return changes
+
+
+def meetings(stream: list[Step]) -> int:
+    """Each tram waits for buses at its stop, for five ticks, and meets each of them once."""
+    waiting: dict[str, list[tuple[str, int, set[str]]]] = {}
+    changes = 0
+    for now, step in enumerate(stream):
+        told: list[Change] = []
+        for tram, stop in zip(step["tram"]["id"], step["tram"]["stop"], strict=True):
+            waiting.setdefault(stop, []).append((tram, now, set()))
+            told.append(("possible", tram, stop, now, (("bus", stop, now, now + 5),)))
+        for bus, stop in zip(step["bus"]["id"], step["bus"]["stop"], strict=True):
+            trams = waiting.get(stop)
+            if trams:
+                trams = waiting[stop] = [each for each in trams if each[1] >= now - 5]
+                for tram, first, met in trams:
+                    if bus not in met:
+                        met.add(bus)
+                        told.append(("confirmed", tram, bus, stop, first, ()))
+        changes += len(told)
+    return changes
 
 
 def three_in_a_row(stream: list[Step], most: dict[str, int] | None = None, rated: bool = False) -> int:
@@ -312,6 +415,8 @@ CLASSES = (
     Class("within 600 ticks", WITHIN, pairs("a", "b"), within),
     Class("within 600 ticks, dense", WITHIN.replace("discrete", "dense"), pairs("a", "b"), within),
     Class("within 600 ticks, two time variables", AFTER, pairs("a", "b"), within),
+    Class("three countries within 60 ticks", THREE, payments, three_countries),
+    Class("tram and bus at one stop", MEET, stops, meetings),
     Class("unpaid orders", UNPAID, pairs("order", "paid"), unpaid),
 )
 

@@ -4,6 +4,8 @@ those of the other must be for that."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
+from math import prod
 from typing import NamedTuple
 
 from presage.hypothesis.words import Clause, show_clause
@@ -12,6 +14,7 @@ from presage.model.terms import Constant, Term, Variable, map_term
 from presage.model.values import is_true, value_of
 from presage.patterns.literals import Open
 
+MOST_CHOICES = 64
 Values = dict[Open, object]
 """What open variables stand for."""
 
@@ -58,6 +61,11 @@ class Binding(NamedTuple):
 def is_among(clauses: Iterable[Clause], known: Iterable[Clause], binding: Binding) -> bool:
     """Whether the other way stands for nothing that the one does not, given what the other's variables must not be or
     satisfy."""
+    return next(beyond(clauses, known, binding), None) is None
+
+
+def beyond(clauses: Iterable[Clause], known: Iterable[Clause], binding: Binding) -> Iterator[Clause]:
+    """For what values the other way stands and the one does not."""
     said: set[str] | None = None
     for clause in clauses:
         named = _named(clause, binding.value)
@@ -67,8 +75,34 @@ def is_among(clauses: Iterable[Clause], known: Iterable[Clause], binding: Bindin
             said = {show_clause(_named(each, binding.of)) for each in known}
         mirrored = tuple(Comparison(MIRRORED[each.operator], each.right, each.left) for each in named)
         if show_clause(named) not in said and show_clause(mirrored) not in said:
-            return False
-    return True
+            yield named
+
+
+def can_all_be(several: Sequence[Sequence[Clause]], limits: Sequence[Clause]) -> bool:
+    """Whether one of each of several lists of clauses can hold at once, for values that meet no limit. As far as
+    equalities tell; more than a few lists are not looked at."""
+    if prod(map(len, several)) > MOST_CHOICES:
+        return True
+    return any(_can_be([each for clause in chosen for each in clause], limits) for chosen in product(*several))
+
+
+def _can_be(comparisons: Sequence[Comparison], limits: Sequence[Clause]) -> bool:
+    known: dict[Term, Term] = {}
+
+    def of(term: Term) -> Term:
+        while isinstance(term, Variable) and term in known:
+            term = known[term]
+        return term
+
+    for each in comparisons:
+        if each.operator == "=" and of(each.left) != of(each.right):
+            one, other = of(each.left), of(each.right)
+            if not isinstance(one, Variable):
+                one, other = other, one
+            if not isinstance(one, Variable):
+                return not (isinstance(one, Constant) and isinstance(other, Constant))
+            known[one] = other
+    return not any(all(each.operator == "=" and of(each.left) == of(each.right) for each in limit) for limit in limits)
 
 
 def _named(clause: Clause, value: Callable[[Open], object]) -> Clause:

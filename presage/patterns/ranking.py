@@ -22,8 +22,9 @@ def ranks(arguments: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def evidence_rank(evidence: tuple[str, tuple[Any, ...], Any]) -> tuple[Any, ...]:
+    """What comes first is asked before what it is called: whoever knows times as symbols knows no order of names."""
     name, arguments, times = evidence
-    return name, ranks(arguments), times
+    return name, times, ranks(arguments)
 
 
 def evidence_ranks(because: Iterable[tuple[str, tuple[Any, ...], Any]]) -> list[tuple[Any, ...]]:

@@ -18,6 +18,7 @@ class _State:
     traced = False
     same: Callable[[str, str], bool]
     before: Callable[[str, str], bool]
+    arranged: Callable[[list[str]], tuple[str, ...]]
 
 
 def tracing(on: bool) -> None:
@@ -192,6 +193,13 @@ def text_before(one: str, other: str) -> bool:
     return _State.before(one, other)
 
 
-def compare_texts_by(same: Any, before: Any) -> None:
-    """How texts are compared while times are symbols."""
+def arranged(texts: Iterable[str]) -> tuple[str, ...]:
+    """Texts in their order, each once; where symbols leave that open, as who puts values in their places wants them."""
+    found = list(texts)
+    return _State.arranged(found) if _State.traced else tuple(dict.fromkeys(sorted(found)))
+
+
+def compare_texts_by(same: Any, before: Any, arranged: Any) -> None:
+    """How texts are compared and arranged while times are symbols."""
     _State.same, _State.before = staticmethod(same), staticmethod(before)
+    _State.arranged = staticmethod(arranged)

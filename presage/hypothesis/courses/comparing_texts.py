@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import cmp_to_key
 from typing import Any
 
 from presage.hypothesis.courses.symbolic import Terms, Trace, Untraceable, made
 
 HOLES = re.compile("\x01(\\d+)\x02|q__([kv])(\\d+)__q")
 """Where a text has a time, a part of the key, or a value."""
+LATER = "\x03"
+"""Before texts of a list that are put in their order when they have their values."""
 
 
-def text_order(trace: Trace) -> tuple[Callable[[str, str], bool], Callable[[str, str], bool]]:
+def arrange(texts: Iterable[str]) -> list[str]:
+    """Texts with their values, those first whose order was left open."""
+    found = list(texts)
+    later = sorted(each.removeprefix(LATER) for each in found if each.startswith(LATER))
+    return [*later, *(each for each in found if not each.startswith(LATER))]
+
+
+def text_order(
+    trace: Trace,
+) -> tuple[Callable[[str, str], bool], Callable[[str, str], bool], Callable[[list[str]], tuple[str, ...]]]:
     def parts(text: str) -> list[tuple[bool, str]]:
         found: list[tuple[bool, str]] = []
         done = 0
@@ -51,6 +63,8 @@ def text_order(trace: Trace) -> tuple[Callable[[str, str], bool], Callable[[str,
             return True
         for hole, text in (found, found[::-1]):
             if hole[0] and not text[0] and (text[1].isalnum() or text[1] in '-"'):
+                if hole[1][0] != "\x01" and text[1].isupper():
+                    continue  # a variable: no value is written like one
                 raise Untraceable("a text and what is put into another")
         return False
 
@@ -63,7 +77,20 @@ def text_order(trace: Trace) -> tuple[Callable[[str, str], bool], Callable[[str,
             raise Untraceable("the order of texts")
         return left[1] < right[1]
 
-    return same, before
+    def order(one: str, other: str) -> int:
+        return -1 if before(one, other) else 1
+
+    def arranged(texts: list[str]) -> tuple[str, ...]:
+        found: list[str] = []
+        for each in texts:
+            if not any(same(each, known) for known in found):
+                found.append(each)
+        try:
+            return tuple(sorted(found, key=cmp_to_key(order)))
+        except Untraceable:
+            return tuple(LATER + each for each in found)
+
+    return same, before, arranged
 
 
 def made_of(trace: Trace, known: tuple[Terms, Any]) -> Any:

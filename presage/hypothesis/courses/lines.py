@@ -8,6 +8,7 @@ from typing import Any
 
 from presage.answers import Answer, show_answer_atom
 from presage.hypothesis.courses.chances import Chance, Chances
+from presage.hypothesis.courses.comparing_texts import arrange
 from presage.hypothesis.courses.shapes import Ref, ToldRows
 from presage.hypothesis.courses.symbolic import Sum
 from presage.hypothesis.courses.tracing import Template
@@ -75,7 +76,7 @@ class Instance:
         return {
             "because": self.texts(fields["because"]),
             "needs": self.texts(fields["needs"]),
-            "unless": self.texts(fields["unless"]),
+            "unless": tuple(arrange(self.texts(fields["unless"]))),
             "decided_by": self.time(fields["decided_by"]),
             "confidence": self._chance(fields["confidence"], now),
         }

@@ -10,6 +10,7 @@ import numpy as np
 
 from presage.answers import show_answer_atom
 from presage.hypothesis.courses.chances import Chance, Chances
+from presage.hypothesis.courses.comparing_texts import LATER
 from presage.hypothesis.courses.shapes import Ref, ToldRows
 from presage.hypothesis.courses.symbolic import Sum
 from presage.hypothesis.courses.tracing import Template
@@ -150,11 +151,24 @@ class OutcomeColumns:
             return pa.ListArray.from_arrays(
                 pa.array(np.zeros(self.size + 1, np.int32)), pa.array([], kind.value_type), kind
             )
-        columns = [self.text(each) for each in several]
+        columns = self._arranged([self.text(each) for each in several], several)
         if count == 1:
             return pa.ListArray.from_arrays(begins, columns[0], kind)
         order = np.arange(count * self.size).reshape(count, self.size).T.ravel()
         return pa.ListArray.from_arrays(begins, pa.concat_arrays(columns).take(pa.array(order)), kind)
+
+    @staticmethod
+    def _arranged(columns: list[Any], several: Sequence[Sequence[Any]]) -> list[Any]:
+        """Columns of texts, those of each row in their order where that was left open."""
+        import pyarrow as pa
+
+        later = [place for place, parts in enumerate(several) if isinstance(parts[0], str) and parts[0][:1] == LATER]
+        if not later:
+            return columns
+        texts = np.stack([columns[place].to_numpy(zero_copy_only=False) for place in later], axis=1)
+        texts.sort(axis=1)
+        known = [pa.array([each[1:] for each in texts[:, place]], pa.string()) for place in range(len(later))]
+        return [*known, *(each for place, each in enumerate(columns) if place not in later)]
 
     def _bindings(self, bindings: dict[str, Ref], kind: Any) -> Any:
         import pyarrow as pa

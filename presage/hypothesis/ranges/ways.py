@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from presage.hypothesis.likeness import Binding, is_among
+from presage.hypothesis.likeness import Binding, beyond, can_all_be
 from presage.hypothesis.ranges.covering import arranged, equal, is_kin, placed, with_values
 from presage.hypothesis.ranges.pieces import ZonePiece, apart, canonical, merged
 from presage.hypothesis.words import Clause
@@ -102,6 +102,7 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
             continue
         zones = [(piece.zone, piece.limits)]
         cut_by: list[Any] = []
+        partly: list[tuple[Zone, Clause, list[Clause]]] = []
         for other_place in by_needs:
             other = ranked[other_place]
             if not zones:
@@ -112,11 +113,15 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
                 or (place == other_place and not _may_beat_itself(piece))
             ):
                 continue
-            for region, same in _beaten(whole[place], whole[other_place], other_place < place, kinship):
+            for region, same, beside in _beaten(whole[place], whole[other_place], other_place < place, kinship):
+                if beside:
+                    partly.append((region, same, beside))
+                    continue
                 left = [part for zone, limits in zones for part in apart(zone, limits, region, same)]
                 if left != zones:
                     cut_by.append(mark((other.free, other.whole, other.limits)))
                 zones = left
+        zones = [each for each in zones if not _are_all(*each, partly)]
         if not zones:
             beaten.add(place)
         for zone, limits in zones:
@@ -173,8 +178,17 @@ class _Kinship:
         return [have for have in haves if kin >> self._of(have) & 1]
 
 
-def _beaten(piece: ZonePiece, other: ZonePiece, is_preferred: bool, kinship: _Kinship) -> Iterator[tuple[Zone, Clause]]:
-    """Where another piece needs less, or the same and is preferred; and for which values of the open variables."""
+def _are_all(zone: Zone, limits: tuple[Clause, ...], partly: list[tuple[Zone, Clause, list[Clause]]]) -> bool:
+    """Whether pieces that need less for some values each do so for all together."""
+    some = [beside for region, same, beside in partly if not same and region.covers(zone)]
+    return bool(some) and not can_all_be(some, limits)
+
+
+def _beaten(
+    piece: ZonePiece, other: ZonePiece, is_preferred: bool, kinship: _Kinship
+) -> Iterator[tuple[Zone, Clause, list[Clause]]]:
+    """Where another piece needs less, or the same and is preferred; for which values of the open variables, and for
+    which not."""
     size = piece.zone.size
     places = [ANSWER, *range(size, size + other.zone.size - 2)]
     both = piece.zone.extended(size + other.zone.size - 2).within(other.zone.placed(places))
@@ -184,8 +198,7 @@ def _beaten(piece: ZonePiece, other: ZonePiece, is_preferred: bool, kinship: _Ki
     kin = [kinship.of(need, piece.needs) for need in other.needs]
     for part, pairs, binding in arranged(both, needs, kin, kinship.binding):
         assert binding is not None
-        if not is_among(other.limits, piece.limits, binding):
-            continue
+        beside = list(beyond(other.limits, piece.limits, binding))
         rest = [part]
         # For single values, whose evidence is told does not matter.
         if not is_preferred or (binding.same and other.has_evidence):
@@ -193,4 +206,4 @@ def _beaten(piece: ZonePiece, other: ZonePiece, is_preferred: bool, kinship: _Ki
             for same in equal(part, piece.needs, pairs, binding):
                 rest = [left for each in rest for left in each.without(same)]
         for each in rest:
-            yield each.kept(range(1, size)), tuple(binding.clause())
+            yield each.kept(range(1, size)), tuple(binding.clause()), beside

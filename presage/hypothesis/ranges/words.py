@@ -19,7 +19,7 @@ from presage.model.printer import show_number, show_term
 from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, subterms
 from presage.patterns.literals import Open, show
 from presage.patterns.zoned import OWN_TIME, Amount, Moment, Need
-from presage.time.sameness import comparable, distinct, texts_of
+from presage.time.sameness import arranged, comparable, distinct, texts_of
 from presage.time.stretches import ENDLESS, Stretch, TimeLine
 from presage.time.zones import ANSWER, START, Constraint, Zone
 
@@ -150,7 +150,7 @@ class Words:
             for clause in need.amount.limits
             if not any(Variable(OWN_TIME) in subterms(side) for each in clause for side in (each.left, each.right))
         )
-        return texts_of(sorted(comparable(show_clause(each)) for each in (*self.piece.limits, *settled)))
+        return arranged(show_clause(each) for each in (*self.piece.limits, *settled))
 
     def _beyond(self, need: Need, name: str) -> Iterator[str]:
         """What a choice must not be."""
