@@ -638,5 +638,5 @@ def test_timestamps_are_counted_in_ticks_as_they_are_one_by_one() -> None:
         marked = mark(pa.table({"c0": ["a"] * 200, "c1": pa.array(moments, kind)}), job.sources[0], job)
         assert list(marked.arrivals) == expected and isinstance(marked.arrivals, np.ndarray)
     early = pa.table({"c0": ["a"], "c1": pa.array([start - timedelta(seconds=1)])})
-    with pytest.raises(FactError, match="lies before time 0"):
+    with pytest.raises(FactError, match="lies before 2026-01-01T00:00:03Z, the start"):
         mark(early, job.sources[0], job)

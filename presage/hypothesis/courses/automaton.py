@@ -11,7 +11,7 @@ from presage.hypothesis.courses.conditions import compiled
 from presage.hypothesis.courses.shapes import NOTHING, CourseShape
 from presage.hypothesis.courses.symbolic import Sum, Untraceable
 from presage.hypothesis.courses.tracing import Spawn, TracedStep, Vector
-from presage.kernels import course_steps
+from presage.kernels import course_arrays
 from presage.kernels import courses as kernel
 from presage.kernels.hashing import EMPTY
 
@@ -93,12 +93,12 @@ class Automaton:
         if 2 * len(self.variants) > len(self.variant_slots):
             self.variant_slots = np.full((2 * len(self.variant_slots), 3), -1, np.int64)
             for (each, bits), number in self.variants.items():
-                course_steps.add_variant(self.variant_slots, each, bits, number)
+                course_arrays.add_variant(self.variant_slots, each, bits, number)
         else:
-            course_steps.add_variant(self.variant_slots, outcome, hidden, known)
+            course_arrays.add_variant(self.variant_slots, outcome, hidden, known)
 
-    def arrays(self, payloads: Any) -> course_steps.Known:
-        return course_steps.Known(
+    def arrays(self, payloads: Any) -> course_arrays.KnownSteps:
+        return course_arrays.KnownSteps(
             payloads, self.shape_times, self.shape_values, self.hears, self.slots, self.transitions, self.sequences,
             self.outcomes, self.programs, self.variant_slots,
         )  # fmt: skip

@@ -30,6 +30,7 @@ from presage.hypothesis.courses.symbolic import Untraceable
 from presage.hypothesis.courses.tracing import Tracer, Vector
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.told import Change, Told
+from presage.kernels import course_arrays as arrays
 from presage.kernels import course_steps as steps
 from presage.kernels import courses as kernel
 from presage.model.terms import Number, number
@@ -62,7 +63,7 @@ class Courses:
         self.people = Individuals(self.width)
         self.newcomers = Newcomers(self.people, self.kinds, StaticFacts(direct, grouping) if grouping.tables else None)
         self.rooms = Rooms(self.people)
-        self.stands = np.zeros(steps.STANDS, np.int64)
+        self.stands = np.zeros(arrays.STANDS, np.int64)
         self.arriving: list[tuple[str, Sequence[Ints], Ints, Ints]] = []
         self.now: Number | None = None
         self.spent = 0
@@ -77,13 +78,15 @@ class Courses:
         if name in self.kinds.listening and len(times):
             self.arriving.append((name, columns, times, np.zeros(len(times), np.int64) if places is None else places))
 
-    def _coming(self, when: Ints) -> steps.Coming:
+    def _coming(self, when: Ints) -> arrays.ComingFacts:
         """The facts taken, in the order of the steps at some times."""
         found, self.arriving = self.kinds.sorted_out(self.arriving), []
         if found is None:
             nothing = np.zeros(0, np.int64)
             begins = np.zeros(len(when) + 1, np.int64)
-            return steps.Coming(when, begins, nothing, nothing, nothing, *self._values(np.zeros((0, 1), np.int32)))
+            return arrays.ComingFacts(
+                when, begins, nothing, nothing, nothing, *self._values(np.zeros((0, 1), np.int32))
+            )
         keys, kinds, times, places, given = found
         if len(when) > 1 and (places[1:] < places[:-1]).any():
             order = np.argsort(places, kind="stable")
@@ -91,7 +94,7 @@ class Courses:
         begins = np.searchsorted(places, np.arange(len(when) + 1))
         rows = self.newcomers.rows_of(np.ascontiguousarray(keys))
         kinds, times = np.ascontiguousarray(kinds), np.ascontiguousarray(times)
-        return steps.Coming(when, begins, rows, kinds, times, *self._values(given))
+        return arrays.ComingFacts(when, begins, rows, kinds, times, *self._values(given))
 
     def _values(self, given: Ints) -> tuple[Ints, Ints]:
         given = np.ascontiguousarray(given)
@@ -127,8 +130,8 @@ class Courses:
         told: list[ToldRows] = []
         changes: list[tuple[Number, list[Change]]] = []
         stands, people, rooms = self.stands, self.people, self.rooms
-        stands[[steps.STEP, steps.TOLD, steps.TAKEN, steps.LINES]] = 0
-        stands[steps.THEN] = int((-1 if self.now is None else self.now) * self.per_unit)
+        stands[[arrays.STEP, arrays.TOLD, arrays.TAKEN, arrays.LINES]] = 0
+        stands[arrays.THEN] = int((-1 if self.now is None else self.now) * self.per_unit)
         while True:
             wake = self.direct.next_wake()
             if wake is not None and not self.whole and (wake * self.per_unit) % 1:
@@ -137,46 +140,46 @@ class Courses:
                 self.refine_to([wake])
                 factor = self.per_unit // before
                 coming = coming._replace(steps=coming.steps * factor, times=coming.times * factor)
-                stands[steps.THEN] *= factor
+                stands[arrays.THEN] *= factor
                 last *= factor
             rooms.fit(coming.given.shape[1])
-            stands[steps.FREE] = people.free_count
+            stands[arrays.FREE] = people.free_count
             ended = steps.walk(
                 coming, people.arrays(), self.automaton.arrays(self.kinds.payloads),
                 people.waking, people.forgetting, rooms.step, rooms.told, stands,
                 last, stretches is None, kernel.NEVER if wake is None else int(wake * self.per_unit),
                 bool(self.direct.flowing) or bool(stretches), MOST_ARRIVALS, self.tracer.splits,
             )  # fmt: skip
-            people.free_count = int(stands[steps.FREE])
-            if stands[steps.THEN] >= 0:
-                self.now = self._time(int(stands[steps.THEN]))
+            people.free_count = int(stands[arrays.FREE])
+            if stands[arrays.THEN] >= 0:
+                self.now = self._time(int(stands[arrays.THEN]))
             if ended == steps.DONE:
                 break
             if ended == steps.BESIDE:
                 facts = [*self._beside(coming), *(stretches or ())]
                 assert self.now is not None
-                changes.append((self.now, self._direct_step(facts, int(stands[steps.BEFORE]), self.now)))
+                changes.append((self.now, self._direct_step(facts, int(stands[arrays.BEFORE]), self.now)))
             else:
                 self._mend(ended, coming)
-        self.spent -= int(stands[steps.TAKEN])
+        self.spent -= int(stands[arrays.TAKEN])
         told.append(self._told())
         if len(self.symbols) > self.most_symbols:
             self._free_symbols(told)
         return [each for each in told if len(each.outcomes)], changes
 
-    def _mend(self, ended: int, coming: steps.Coming) -> None:
+    def _mend(self, ended: int, coming: arrays.ComingFacts) -> None:
         """Sees to it that a walk can go on."""
-        stands, needed = self.stands, int(self.stands[steps.NEEDED])
-        row = int(self.rooms.step.rows[stands[steps.PLACE]]) if ended in (steps.UNKNOWN, steps.MANY) else 0
+        stands, needed = self.stands, int(self.stands[arrays.NEEDED])
+        row = int(self.rooms.step.rows[stands[arrays.PLACE]]) if ended in (steps.UNKNOWN, steps.MANY) else 0
         match ended:
             case steps.UNKNOWN:
-                if not self._learn(row, int(stands[steps.PLACE])):
+                if not self._learn(row, int(stands[arrays.PLACE])):
                     owner = int(self.people.owner[row])
                     self._hand_over(row if owner < 0 else owner)
             case steps.MANY:
                 self._hand_over(row)
             case steps.HIDDEN:
-                self.automaton.add_variant(int(stands[steps.PLACE]), int(stands[steps.BITS]), self.per_unit)
+                self.automaton.add_variant(int(stands[arrays.PLACE]), int(stands[arrays.BITS]), self.per_unit)
             case steps.ROWS_FULL:
                 self.people.make_room(needed, coming.rows)
             case steps.CHAINS_FULL:
@@ -188,8 +191,8 @@ class Courses:
 
     def _told(self) -> ToldRows:
         """What was told since somebody asked."""
-        size, lines = int(self.stands[steps.TOLD]), int(self.stands[steps.LINES])
-        self.stands[[steps.TOLD, steps.LINES]] = 0
+        size, lines = int(self.stands[arrays.TOLD]), int(self.stands[arrays.LINES])
+        self.stands[[arrays.TOLD, arrays.LINES]] = 0
         outcomes, vectors, values, keys, now = (each[:size].copy() for each in self.rooms.told)
         return ToldRows(self.automaton.steps, outcomes, vectors, values, keys, now, self.per_unit, lines)
 
@@ -222,7 +225,7 @@ class Courses:
         """Works out the step of one individual, for all that are like it; false where it has to go by itself."""
         known, room = self.automaton, self.rooms.step
         self.spent += LEARNING
-        then, now = (self._time(int(self.stands[each])) for each in (steps.THEN, steps.NOW))
+        then, now = (self._time(int(self.stands[each])) for each in (arrays.THEN, arrays.NOW))
         some = slice(room.begins[place], room.ends[place])
         arriving = Arriving(room.kinds[some], room.times[some], room.given[some], room.numbers[some])
         places = range(len(arriving.kinds))
@@ -260,10 +263,10 @@ class Courses:
         self.people.wakes[row] = self.people.forgets[row] = kernel.NEVER
         self.people.is_direct[row] = True
 
-    def _beside(self, coming: steps.Coming) -> Iterator[Given]:
+    def _beside(self, coming: arrays.ComingFacts) -> Iterator[Given]:
         """The facts of the last step for those who go by themselves."""
-        step = int(self.stands[steps.STEP]) - 1
-        if step < 0 or coming.steps[step] != self.stands[steps.THEN]:
+        step = int(self.stands[arrays.STEP]) - 1
+        if step < 0 or coming.steps[step] != self.stands[arrays.THEN]:
             return
         line, value = self.direct.line, self.symbols.value
         begin, end = int(coming.begins[step]), int(coming.begins[step + 1])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from presage.kernels import course_steps as steps
+from presage.kernels import course_arrays as arrays
 from presage.kernels import courses as kernel
 from presage.kernels import wakes
 
@@ -53,8 +53,8 @@ class Individuals:
         self.waking, self.forgetting = _chains(16, 16), _chains(16, 16)
         """Who waits for which time."""
 
-    def arrays(self) -> steps.People:
-        return steps.People(*(getattr(self, name) for name in steps.People._fields))
+    def arrays(self) -> arrays.People:
+        return arrays.People(*(getattr(self, name) for name in arrays.People._fields))
 
     def rows_of(self, keys: Ints, welcome: Callable[[Ints], None]) -> Ints:
         """Their rows; those that are new are welcomed."""
@@ -148,7 +148,7 @@ class Individuals:
 
     def _grow(self, capacity: int) -> None:
         before = len(self.shapes)
-        for name in steps.People._fields:
+        for name in arrays.People._fields:
             old = getattr(self, name)
             new = np.zeros((capacity, *old.shape[1:]), old.dtype)
             new[:before] = old
@@ -184,12 +184,12 @@ class Individuals:
         """Sees to it that somebody is looked at, or forgotten, in time."""
         self.make_waiting_room(1)
         for name, when in self._waiting:
-            steps.wait_for(getattr(self, name), np.array([row]), when)
+            arrays.wait_for(getattr(self, name), np.array([row]), when)
 
     def make_waiting_room(self, more: int) -> None:
         """Sees to it that so many more can wait."""
         for name, when in self._waiting:
-            if not steps.has_room_for(getattr(self, name), more):
+            if not arrays.has_room_for(getattr(self, name), more):
                 self._wait_again(name, when, more)
 
     @property
@@ -199,7 +199,7 @@ class Individuals:
     def _wait_again(self, name: str, when: Ints, more: int) -> None:
         rows = np.flatnonzero(when != kernel.NEVER)
         chains = _chains(2 * (len(rows) + more), 2 * (len(np.unique(when[rows])) + more))
-        steps.wait_for(chains, rows, when)
+        arrays.wait_for(chains, rows, when)
         setattr(self, name, chains)
 
     def forget_idle(self) -> None:
@@ -208,7 +208,7 @@ class Individuals:
 
     def next_wake(self) -> int | None:
         """The next time at which somebody has to be looked at."""
-        found = steps.next_wake(self.wakes, self.waking)
+        found = arrays.next_wake(self.wakes, self.waking)
         return None if found == kernel.NEVER else int(found)
 
     def rescale(self, factor: int) -> None:
@@ -220,12 +220,12 @@ class Individuals:
             self._wait_again(name, when, 0)
 
 
-def _chains(rows: int, times: int) -> steps.Chains:
+def _chains(rows: int, times: int) -> arrays.Chains:
     """Room for so many rows to wait, for so many times."""
     rows, times = (1 << max(4, (size - 1).bit_length()) for size in (rows, times))
     waiting = np.zeros(wakes.WAITING_FIELDS, np.int64)
     waiting[wakes.WAITING_FREE] = wakes.NONE
-    return steps.Chains(
+    return arrays.Chains(
         np.full(2 * times, wakes.NO_TIME, np.int64), np.zeros(2 * times, np.int32), np.zeros(times, np.int64),
         np.zeros((rows, 2), np.int32), waiting,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from presage.hypothesis.courses.individuals import Individuals
-from presage.kernels import course_steps as steps
+from presage.kernels import course_arrays as arrays
 
 LONGEST = 1024
 """Of a transition: a shape, and some arrivals with their values."""
@@ -21,14 +21,14 @@ class Rooms:
         self.step = self._step(64, 1)
         self.told = self._told(64)
 
-    def _step(self, size: int, given: int) -> steps.Room:
+    def _step(self, size: int, given: int) -> arrays.Room:
         """For so many individuals, and facts with so many values."""
         people = self.people
         most = self.arrivals + people.static_kinds.shape[1]
         wide, values = self._widths(given)
         rows, begins, ends, found = (np.zeros(size, np.int64) for _ in range(4))
         arriving = size * (1 + people.static_kinds.shape[1]) + most
-        return steps.Room(
+        return arrays.Room(
             rows, begins, ends, found, np.zeros((size, wide), np.int64), np.zeros((size, values), np.int32),
             np.zeros(arriving, np.int64), np.zeros(arriving, np.int64),
             np.zeros((arriving, given), np.int32), np.zeros((arriving, given), np.int64), np.zeros(LONGEST, np.int64),
@@ -41,9 +41,9 @@ class Rooms:
         times, values = people.times.shape[1], people.values.shape[1]
         return times + values + 2 + most * (1 + given), values + most * given
 
-    def _told(self, size: int) -> steps.Telling:
+    def _told(self, size: int) -> arrays.Telling:
         _, wide = self.step.vectors.shape
-        return steps.Telling(
+        return arrays.Telling(
             np.zeros(size, np.int64), np.zeros((size, wide), np.int64),
             np.zeros((size, self.step.brought.shape[1]), np.int32),
             np.zeros((size, self.people.keys.shape[1]), np.int32), np.zeros(size, np.int64),
