@@ -146,11 +146,14 @@ def test_dense(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(1000) if LONG else range(36))
 def test_windows(seed: int) -> None:
-    """Windows over modalities; programs with other windows say that they are not explained."""
-    try:
-        compare(seed, dense=False, windows=True)
-    except NotExplained as reason:
-        pytest.skip(str(reason))
+    """Windows over modalities; programs with other windows say that they are not explained, and another is taken."""
+    reason = ""
+    for other in range(4):
+        try:
+            return compare(seed + 100_000 * other, dense=False, windows=True)
+        except (NotExplained, pytest.skip.Exception) as found:
+            reason = str(found)
+    pytest.skip(reason)
 
 
 @pytest.mark.parametrize("dense", [False, True], ids=["discrete", "dense"])
