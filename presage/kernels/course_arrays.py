@@ -12,7 +12,7 @@ import numpy as np
 from presage.kernels.compiling import uncounted
 from presage.kernels.courses import NEVER
 from presage.kernels.hashing import scatter
-from presage.kernels.wakes import NO_TIME, NONE, WAITING_FREE, WAITING_LINKS, WAITING_TIMES, take_earliest, wait
+from presage.kernels.wakes import NONE, WAITING_LINKS, WAITING_TIMES, first_link, give_back, take_earliest, wait
 
 # Where a walk stands: the next step of what comes, the last time at which a step was taken, the one before it and the
 # one at which it stopped, how much is told, the mark of the step, how many rows are free, how many steps of individuals
@@ -116,7 +116,7 @@ def next_wake(when, chains):  # type: ignore[no-untyped-def]
     """The next time at which somebody has to be looked at; times at which nobody has any more are forgotten."""
     while chains.waiting[WAITING_TIMES] > 0:
         time = chains.heap[0]
-        link = first_link(chains, time)
+        link = first_link(chains.times, chains.heads, time)
         while link != NONE:
             if when[chains.links[link, 0]] == time:
                 return time
@@ -126,25 +126,11 @@ def next_wake(when, chains):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def first_link(chains, time):  # type: ignore[no-untyped-def]
-    mask = len(chains.times) - 1
-    at = np.int64(scatter(np.uint64(time)) & np.uint64(mask))
-    while chains.times[at] != time:
-        if chains.times[at] == NO_TIME:
-            return np.int64(NONE)
-        at = (at + 1) & mask
-    return np.int64(chains.heads[at])
-
-
-@uncounted
 def let_go(chains):  # type: ignore[no-untyped-def]
     """Forgets the earliest time, and that somebody waits for it."""
     link = take_earliest(chains.times, chains.heads, chains.heap, chains.waiting)
     while link != NONE:
-        after = chains.links[link, 1]
-        chains.links[link, 1] = chains.waiting[WAITING_FREE]
-        chains.waiting[WAITING_FREE] = link
-        link = after
+        link = give_back(chains.links, chains.waiting, link)
 
 
 @uncounted
@@ -170,8 +156,25 @@ def will_wait(when, chains, row, time, now):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def end_answer(people, stands, row):  # type: ignore[no-untyped-def]
-    """Forgets an answer; its row is nobody's then."""
+def begin_answer(people, row, owner):  # type: ignore[no-untyped-def]
+    """Gives an answer to its owner, whose key and static facts it has."""
+    for column in range(people.keys.shape[1]):
+        people.keys[row, column] = people.keys[owner, column]
+    for place in range(people.static_kinds.shape[1]):
+        people.static_kinds[row, place] = people.static_kinds[owner, place]
+        for column in range(people.static_values.shape[2]):
+            people.static_values[row, place, column] = people.static_values[owner, place, column]
+            people.static_numbers[row, place, column] = people.static_numbers[owner, place, column]
+    after = people.first[owner]
+    people.owner[row], people.next[row], people.before[row] = owner, after, -1
+    if after >= 0:
+        people.before[after] = row
+    people.first[owner] = row
+
+
+@uncounted
+def end_answer(people, row, free_count):  # type: ignore[no-untyped-def]
+    """Forgets an answer; its row is nobody's then. How many such rows there are."""
     before, after = people.before[row], people.next[row]
     if before >= 0:
         people.next[before] = after
@@ -180,8 +183,8 @@ def end_answer(people, stands, row):  # type: ignore[no-untyped-def]
     if after >= 0:
         people.before[after] = before
     clear(people, row)
-    people.free[stands[FREE]] = row
-    stands[FREE] += 1
+    people.free[free_count] = row
+    return free_count + 1
 
 
 @uncounted

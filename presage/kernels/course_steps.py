@@ -24,9 +24,9 @@ from presage.kernels.course_arrays import (
     TAKEN,
     THEN,
     TOLD,
+    begin_answer,
     clear,
     end_answer,
-    first_link,
     has_room_for,
     let_go,
     next_wake,
@@ -46,7 +46,7 @@ from presage.kernels.courses import (
     moment,
     outcome_of,
 )
-from presage.kernels.wakes import NONE, WAITING_FREE, WAITING_TIMES, take_earliest, wait
+from presage.kernels.wakes import NONE, WAITING_TIMES, first_link, give_back, take_earliest, wait
 
 # Why a walk stops.
 DONE, UNKNOWN, MANY, HIDDEN, BESIDE, ROWS_FULL, TOLD_FULL, CHAINS_FULL, ROOM_FULL = range(9)
@@ -104,9 +104,8 @@ def _are_together(when, chains, now):  # type: ignore[no-untyped-def]
         time = chains.heap[0]
         link = take_earliest(chains.times, chains.heads, chains.heap, chains.waiting)
         while link != NONE:
-            row, after = chains.links[link, 0], chains.links[link, 1]
-            chains.links[link, 1] = chains.waiting[WAITING_FREE]
-            chains.waiting[WAITING_FREE] = link
+            row = chains.links[link, 0]
+            after = give_back(chains.links, chains.waiting, link)
             if when[row] == time:
                 when[row] = now
                 wait(chains.times, chains.heads, chains.heap, chains.links, chains.waiting, row, now)
@@ -119,14 +118,14 @@ def _forget_over(people, chains, stands, now):  # type: ignore[no-untyped-def]
     """Forgets those that are over by now."""
     while chains.waiting[WAITING_TIMES] > 0 and chains.heap[0] <= now:
         time = chains.heap[0]
-        link = first_link(chains, time)
+        link = first_link(chains.times, chains.heads, time)
         while link != NONE:
             row = chains.links[link, 0]
             if people.forgets[row] == time:
                 people.shapes[row] = 0
                 people.forgets[row] = NEVER
                 if people.owner[row] >= 0:
-                    end_answer(people, stands, row)
+                    stands[FREE] = end_answer(people, row, stands[FREE])
             link = chains.links[link, 1]
         let_go(chains)
 
@@ -192,7 +191,7 @@ def _gather(coming, people, known, wakes, room, stands, first, last, now, most):
                     count += 1
                 row = people.next[row]
     if wakes.waiting[WAITING_TIMES] > 0 and wakes.heap[0] == now:
-        link = first_link(wakes, now)
+        link = first_link(wakes.times, wakes.heads, now)
         while link != NONE:
             row = wakes.links[link, 0]
             if people.wakes[row] == now and people.marks[row] != mark and people.shapes[row] != 0:
@@ -363,7 +362,7 @@ def _take(people, known, wakes, forgets, room, told, stands, count):  # type: ig
     for place in range(count):
         row = room.rows[place]
         if people.owner[row] >= 0 and people.shapes[row] == 0:
-            end_answer(people, stands, row)
+            stands[FREE] = end_answer(people, row, stands[FREE])
 
 
 @uncounted
@@ -392,17 +391,6 @@ def _begin(people, known, wakes, forgets, stands, owner, position, vector, broug
             people.values[row, column] = brought[programs[position]]
             people.numbers[row, column] = vector[programs[position + 1]]
             position += 2
-        for column in range(people.keys.shape[1]):
-            people.keys[row, column] = people.keys[owner, column]
-        for place in range(people.static_kinds.shape[1]):
-            people.static_kinds[row, place] = people.static_kinds[owner, place]
-            for column in range(people.static_values.shape[2]):
-                people.static_values[row, place, column] = people.static_values[owner, place, column]
-                people.static_numbers[row, place, column] = people.static_numbers[owner, place, column]
-        after = people.first[owner]
-        people.owner[row], people.next[row] = owner, after
-        if after >= 0:
-            people.before[after] = row
-        people.first[owner] = row
+        begin_answer(people, row, owner)
         will_wait(people.wakes, wakes, row, wake, stands[NOW])
         will_wait(people.forgets, forgets, row, forget, stands[NOW])

@@ -224,30 +224,3 @@ def place_of(sequence):  # type: ignore[no-untyped-def]
     for index in range(len(sequence)):
         code = scatter(code ^ np.uint64(sequence[index]))
     return np.int64(code & np.uint64(0x7FFFFFFF))
-
-
-@kernel
-def link(rows, owners, first_of, next_of, before_of):  # type: ignore[no-untyped-def]
-    """Gives answers to their owners."""
-    for place in range(len(rows)):
-        row, owner = rows[place], owners[place]
-        first = first_of[owner]
-        next_of[row], before_of[row] = first, -1
-        if first >= 0:
-            before_of[first] = row
-        first_of[owner] = row
-
-
-@kernel
-def unlink(rows, owner_of, first_of, next_of, before_of):  # type: ignore[no-untyped-def]
-    """Takes answers from their owners."""
-    for place in range(len(rows)):
-        row = rows[place]
-        before, after = before_of[row], next_of[row]
-        if before >= 0:
-            next_of[before] = after
-        else:
-            first_of[owner_of[row]] = after
-        if after >= 0:
-            before_of[after] = before
-        next_of[row] = before_of[row] = -1

@@ -25,7 +25,7 @@ import numpy as np
 from presage.kernels.compiling import inlined, kernel
 from presage.kernels.fields import get, get32
 from presage.kernels.hashing import EMPTY, scatter
-from presage.kernels.wakes import NONE, WAITING_FREE, WAITING_TIMES, has_room, take_earliest, wait
+from presage.kernels.wakes import NONE, WAITING_TIMES, give_back, has_room, take_earliest, wait
 
 # What a row is, and what is reported of it.
 FREE, NEW, POSSIBLE, UNSUPPORTED, CONFIRMED, REFUTED = range(6)
@@ -181,10 +181,8 @@ def _wake(rows, touched, counts, times, heads, heap, links, waiting, now, stamp,
     while waiting[WAITING_TIMES] > 0 and heap[0] <= now:
         link = take_earliest(times, heads, heap, waiting)
         while link != NONE:
-            row, following = np.int64(links[link, 0]), np.int64(links[link, 1])
-            links[link, 1] = waiting[WAITING_FREE]
-            waiting[WAITING_FREE] = link
-            link = following
+            row = np.int64(links[link, 0])
+            link = give_back(links, waiting, link)
             if (
                 rows[row, width + STATUS] != FREE
                 and rows[row, width + MARK] != stamp

@@ -93,3 +93,24 @@ def take_earliest(times, heads, heap, waiting):  # type: ignore[no-untyped-def]
         at = (at + 1) & mask
     times[hole] = NO_TIME
     return link
+
+
+@uncounted
+def first_link(times, heads, time):  # type: ignore[no-untyped-def]
+    """The first link of a time's chain, which stays; `NONE` where nobody waits for it."""
+    mask = len(times) - 1
+    at = _home(time, mask)
+    while times[at] != time:
+        if times[at] == NO_TIME:
+            return np.int64(NONE)
+        at = (at + 1) & mask
+    return np.int64(heads[at])
+
+
+@inlined
+def give_back(links, waiting, link):  # type: ignore[no-untyped-def]
+    """Gives back a link of a chain that was taken out; the one that follows."""
+    after = np.int64(links[link, 1])
+    links[link, 1] = waiting[WAITING_FREE]
+    waiting[WAITING_FREE] = link
+    return after

@@ -257,8 +257,7 @@ class Courses:
         if self.now is not None:
             self.direct.now = self.direct.since = self.now
         self.direct.take_over(*merged(map(self._concrete, [row, *answers])))
-        if answers:
-            self.people.end(np.array(answers, np.int64))
+        self.people.end(answers)
         self.people.shapes[row] = 0
         self.people.wakes[row] = self.people.forgets[row] = kernel.NEVER
         self.people.is_direct[row] = True

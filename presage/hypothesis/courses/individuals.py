@@ -85,19 +85,15 @@ class Individuals:
         self.free_count -= 1
         row = int(self.free[self.free_count])
         self._clear(np.array([row]))
-        self.keys[row] = self.keys[owner]
-        self.owner[row], self.anchors[row], self.asked[row] = owner, anchor, asked
-        for each in (self.static_kinds, self.static_values, self.static_numbers):
-            each[row] = each[owner]
-        kernel.link(np.array([row]), np.array([owner]), self.first, self.next, self.before)
+        self.anchors[row], self.asked[row] = anchor, asked
+        arrays.begin_answer(self.arrays(), row, owner)
         return row
 
-    def end(self, rows: Ints) -> None:
+    def end(self, rows: Sequence[int]) -> None:
         """Forgets answers."""
-        kernel.unlink(rows, self.owner, self.first, self.next, self.before)
-        self._clear(rows)
-        self.free[self.free_count : self.free_count + len(rows)] = rows
-        self.free_count += len(rows)
+        people = self.arrays()
+        for row in rows:
+            self.free_count = arrays.end_answer(people, row, self.free_count)
 
     def owned(self, owner: int) -> list[int]:
         found = []
