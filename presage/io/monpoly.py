@@ -28,6 +28,8 @@ def read_log(path: Path, checker: Checker) -> Iterator[Fact]:
     while at < len(text):
         where = f"{path}:{line}"
         found = _TOKEN.match(text, at)
+        if found is None and text[at] == ">":
+            raise FactError(f"{where}: commands in a log (`>save_state …<`) are not read: take the line out")
         if found is None:
             raise FactError(f"{where}: {text[at]!r} is not part of a log, such as @10 publish(160)(161) approve(160)")
         if found["time"] is not None:
