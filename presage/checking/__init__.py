@@ -37,7 +37,7 @@ from presage.errors import Diagnostic, Note, ProgramError, Source, Span, as_json
 from presage.languages.files import may_include, read_file, read_program, text_beside
 from presage.model.formulas import atoms
 from presage.model.printer import show_number, show_query
-from presage.model.program import Meaning, Program
+from presage.model.program import Program
 from presage.model.statements import Query, Rule
 from presage.model.terms import Number
 from presage.parser import Parsed
@@ -345,8 +345,6 @@ def _check(parsed: Parsed, horizon: int, chase_limit: int | None) -> Report:
         subject = Subject(program, predicates, timeline, safety)
         problems.extend(circles(subject))
         findings = analyse(subject, horizon)
-        if program.meaning is not None:
-            findings = _with_own_meaning(findings, program.meaning)
         if chase_limit is None:
             problems.extend(_endless_invention(findings))
     return Report(parsed.program.source, parsed.program, _ordered(problems), predicates, findings)
@@ -372,14 +370,20 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
     watched = with_violations(apart)
     unfolded = Unfolded(watched)
     horizons, hypotheticals = Horizons(unfolded.with_open_times), Hypotheticals(unfolded, strata)
+    meaning = subject.program.meaning
+
+    def judged(query: Query) -> tuple[DelayAndWindow, Hypothetical]:
+        if meaning is not None:
+            # Its rules only say what depends on what.
+            reason = "" if meaning.possible else meaning.reason
+            return DelayAndWindow(meaning.delay, None), Hypothetical(meaning.possible, reason)
+        several = chosen.engine == CLINGO and strata.stratified
+        return horizons.reach(query), SEVERAL_MODELS if several else hypotheticals.of(query)
+
     queries = tuple(
-        QueryReport(
-            query,
-            horizons.reach(query),
-            loose.isdisjoint(subject.below(query.atom.predicate)),
-            SEVERAL_MODELS if chosen.engine == CLINGO and strata.stratified else hypotheticals.of(query),
-        )
+        QueryReport(query, reach, loose.isdisjoint(subject.below(query.atom.predicate)), told)
         for query in subject.queries
+        for reach, told in [judged(query)]
     )
     window = _greatest(each.reach.window for each in queries)
     weak, temporal = weak_acyclicity(subject), temporal_weak_acyclicity(subject, horizon)
@@ -399,22 +403,9 @@ def analyse(subject: Subject, horizon: int = DEFAULT_HORIZON) -> Findings:
         temporally_weakly_acyclic=temporal,
         model_faithful_acyclic=faithful,
         granularity=granularity(subject.program.rules),
-        memory=memory_bound(subject, not blocked, window),
-        partition=partition_key(subject, chosen, strata),
-        route=chosen,
-    )
-
-
-def _with_own_meaning(found: Findings, meaning: Meaning) -> Findings:
-    """What was found by rules that only say what depends on what, put right by who says what they mean."""
-    told = Hypothetical(meaning.possible, "" if meaning.possible else meaning.reason)
-    open_ended = DelayAndWindow(None, None)
-    return replace(
-        found,
-        queries=tuple(replace(each, reach=open_ended, hypothetical=told) for each in found.queries),
-        memory=None,
-        partition=Partition(meaning.key),
-        route=Route(meaning.engine, meaning.reason),
+        memory=memory_bound(subject, not blocked, window) if meaning is None else None,
+        partition=partition_key(subject, chosen, strata) if meaning is None else Partition(meaning.key),
+        route=chosen if meaning is None else Route(meaning.engine, meaning.reason),
     )
 
 

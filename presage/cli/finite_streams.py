@@ -19,6 +19,7 @@ from presage.cli.options import (
     unknown_argument,
 )
 from presage.errors import PresageError
+from presage.languages import PRESAGE, language_of
 
 if TYPE_CHECKING:
     from presage.checking import Findings, Report
@@ -61,8 +62,9 @@ def refuse_own_meaning(report: Report, command: str) -> None:
     meaning = report.program.meaning
     if meaning is not None:
         raise PresageError(
-            f"{report.source.name}: `presage {command}` is about rules, and this is {meaning.engine}: "
-            f"{meaning.reason}. `presage run` answers it, and `presage translate` says what of it can be said in rules"
+            f"{report.source.name}: `presage {command}` is about rules, and this is "
+            f"{language_of(report.source.name).title}: {meaning.reason}. `presage run` answers it, and "
+            "`presage translate` says what of it can be said in rules"
         )
 
 
@@ -104,9 +106,12 @@ def given_stream(options: argparse.Namespace, command: str, question: str = "") 
     assert report.findings is not None
     subject = report.findings.subject
     if not subject.discrete:
+        discrete = "declare `timeline discrete.`"
+        if language_of(options.program) is not PRESAGE:
+            discrete += " in what `presage translate` makes of it"
         raise PresageError(
             f"{options.program}: `presage {command}` looks at whole time points, and the program's timeline is dense: "
-            "declare `timeline discrete.`"
+            f"{discrete}"
         )
     checker = Checker(subject.program, subject.predicates, subject.discrete)
     read_as_asked(options, checker)

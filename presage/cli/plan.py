@@ -67,6 +67,7 @@ def run(options: argparse.Namespace) -> int:
     from presage.cli.finite_streams import refuse_own_meaning
 
     report = checked_program(options)
+    report.or_raise()
     refuse_own_meaning(report, "plan")
     if options.rewriting or options.grounding:
         # Also where inventing values may not end: whoever runs it sees.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from presage.cli import FINE, WRONG_INPUT
+from presage.cli.options import signature_argument
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ DESCRIPTION = """\
 A prompt for rules, facts and queries. Whatever is typed ends with a full stop, as in a program, and may take several
 lines. A fact with a time, `temp(wt25, high)@0.`, comes with the stream: it arrives at its time, or now if that is later
 (or when it says, `temp(wt25, high)@0 arrives 2.`), and time moves on to it. After each entry the answers that are new
-or other than before are told; `:help` lists what else there is. Lines may come from a pipe too; the exit status is then
-1 if one of them was wrong."""
+or other than before are told; `:help` lists what else there is. A program of another language stays as its file has
+it: facts are typed. Lines may come from a pipe too; the exit status is then 1 if one of them was wrong."""
 EXAMPLE = """\
 example:
   presage repl
@@ -50,19 +51,20 @@ WORDS = ("help", "why", "settle", "answers", "program", "facts", "check", "undo"
 
 def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("program", type=Path, nargs="?", metavar="PROGRAM", help="a program to begin with (.psg)")
+    signature_argument(command)
     command.add_argument("--facts", nargs="+", type=Path, default=[], metavar="F", help="files of facts to begin with")
     command.add_argument("--json", action="store_true", help="tell answers as JSON lines")
 
 
 def run(options: argparse.Namespace) -> int:
     from presage.cli.typed import Typed
-    from presage.languages import language_of
+    from presage.languages import PRESAGE, language_of
     from presage.languages.files import read_file
 
     typed = Typed(files=tuple(options.facts))
     if options.program is not None:
-        if language_of(options.program).name != "psg":
-            raise PresageError(f"{options.program}: the prompt takes Presage's own programs (.psg)")
+        if language_of(options.program) is not PRESAGE:
+            typed.name = str(options.program)
         typed.folder = options.program.parent
         typed.texts.append(read_file(options.program).removeprefix("\ufeff").rstrip("\n"))
     prompt = Prompt(typed, options.json)

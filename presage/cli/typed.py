@@ -16,6 +16,7 @@ from presage.checking import Report, check_text
 from presage.errors import PresageError, ProgramError, Source, nearest
 from presage.io.facts import ISO, Checker, Fact
 from presage.io.files import read_facts
+from presage.languages import PRESAGE, language_of
 from presage.model.terms import Constant, Number
 from presage.parser import read
 from presage.parser.lexer import tokenize
@@ -87,6 +88,8 @@ class TypedOutcome:
 @dataclass(slots=True)
 class Typed:
     folder: Path = field(default_factory=Path)
+    name: str = NAME
+    """What the program is called: its suffix says the language, where that is not our own."""
     texts: list[str] = field(default_factory=list)
     facts: list[TypedFact] = field(default_factory=list)
     files: tuple[Path, ...] = ()
@@ -99,11 +102,14 @@ class Typed:
 
     def report(self) -> Report | None:
         """The report on the program; `None` as long as it asks for nothing, which is no mistake at a prompt."""
-        report = check_text(self.program, NAME, folder=self.folder)
+        report = self._checked()
         program = report.program
         if not program.rules and not program.queries and {each.code for each in report.errors} <= {"D105"}:
             return None
         return report.or_raise()
+
+    def _checked(self) -> Report:
+        return check_text(self.program, self.name, folder=self.folder)
 
     def add(self, text: str) -> list[str]:
         """Takes one statement or fact; gives what is to be said beside the answers. What is wrong is raised, and
@@ -112,6 +118,12 @@ class Typed:
         before = (list(self.texts), list(self.facts), self.now, self.outcome)
         try:
             if given is None:
+                language = language_of(self.name)
+                if language is not PRESAGE:
+                    raise PresageError(
+                        f"{text}: this is no fact, such as temp(a, high)@0, and the program stays as it is: "
+                        f"{self.name} is {language.title}"
+                    )
                 parsed = read(text, NAME)
                 if parsed.problems:
                     raise ProgramError(parsed.program.source, parsed.problems)
@@ -231,7 +243,7 @@ class Typed:
             return None
         if literal.negated or not all(isinstance(term, Constant) for term in literal.atom.arguments):
             return None
-        report = check_text(self.program, NAME, folder=self.folder)
+        report = self._checked()
         known = report.predicates.get(literal.atom.predicate)
         if known is not None and not (known.is_input or known.is_static):
             return None
@@ -241,13 +253,14 @@ class Typed:
 
     def _waiting(self, given: TypedFact) -> list[str]:
         """What is said of a fact that no rule uses; it is kept for when one does."""
-        predicates = check_text(self.program, NAME, folder=self.folder).predicates
+        predicates = self._checked().predicates
         name = given.literal.atom.predicate
         if name in predicates:
             return []
         near = nearest(name, predicates)
-        if near:
-            raise PresageError(f"{given.text}: the program has no `{name}`; did you mean `{near}`?")
+        if near or language_of(self.name) is not PRESAGE:
+            hint = f"; did you mean `{near}`?" if near else ""
+            raise PresageError(f"{given.text}: the program has no `{name}`{hint}")
         return [f"kept: no rule uses `{name}` yet"]
 
 

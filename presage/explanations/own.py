@@ -6,16 +6,28 @@ from collections.abc import Sequence
 
 from presage.answers import Answer
 from presage.checking import Report
-from presage.errors import PresageError
+from presage.errors import PresageError, Span
 from presage.explanations.outline import Outline, Sign
 from presage.explanations.result import Explanation
 from presage.io.facts import Fact
+from presage.model.formulas import Atom
 from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.run.reasoner import Reasoner
 from presage.run.schedule import steps
 
 _SIGNS = {"confirmed": Sign.CONFIRMED, "possible": Sign.POSSIBLE, "refuted": Sign.REFUTED}
+
+
+def _written(report: Report, predicate: str) -> list[Span]:
+    """What says in the program when an answer is so: its rules or, where its query does, that."""
+    rules = [
+        rule.span
+        for rule in report.program.rules
+        if any(isinstance(atom, Atom) and atom.predicate == predicate for atom in rule.head_atoms)
+    ]
+    queries = [query.span for query in report.program.queries if query.atom.predicate == predicate]
+    return [span for span in dict.fromkeys(rules or queries) if span.start >= 0]
 
 
 def explain_by_run(
@@ -36,13 +48,13 @@ def explain_by_run(
                 found = answer
     if found is None:
         raise PresageError(f"`{text}`: nothing was said of it by {at}; `presage run` shows all that was")
-    asked = next((query for query in report.program.queries if query.atom.predicate == found.predicate), None)
-    span = None if asked is None else asked.span
     line = found.to_json()
-    reason = str(line.get("verdict", ""))
-    if span is not None and span.start >= 0:
-        line["line"] = report.source.place(span.start)[0]
-        reason += f"{', ' if reason else ''}line {line['line']}, {report.source.text[span.start : span.end].strip()}"
+    reasons = [str(line["verdict"])] if "verdict" in line else []
+    for span in _written(report, found.predicate):
+        number = report.source.place(span.start)[0]
+        line.setdefault("line", number)
+        reasons.append(f"line {number}, {' '.join(report.source.text[span.start : span.end].split())}")
+    reason = ", ".join(reasons)
     below = [Outline(text, "there", Sign.THERE) for text in found.because]
     below += [Outline(text, "missing", Sign.MISSING, until=found.decided_by) for text in found.needs]
     below += [Outline(f"not {text}", "the bounds of what is missing") for text in found.unless]

@@ -51,6 +51,7 @@ LANGUAGES: tuple[Language, ...] = (
     Language("decl", "Declare, as RuM writes it", "presage.languages.declare", "#"),
 )
 
+SUFFIXES = {each.name for each in LANGUAGES}
 
 SECOND_FILES: dict[str, Path] = {}
 """By suffix, a file that is taken in place of the one beside a program; commands have an option for it."""

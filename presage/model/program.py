@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from presage.errors import Source
 from presage.model.statements import Chase, Input, Query, Reading, Rule, Statement, Static, Tick, Timeline
+from presage.model.terms import Number
 from presage.showing import html_of
 
 S = TypeVar("S")
@@ -34,6 +35,14 @@ class Meaning(Protocol):
     @property
     def key(self) -> dict[str, list[str]] | None:
         """Per input the columns that a distributed run may shard on."""
+
+    @property
+    def delay(self) -> Number | None:
+        """How long after its time an answer may be settled; `None`: nobody can say."""
+
+    @property
+    def lasts(self) -> bool:
+        """Whether answers at times beside each other are one that goes on; if not, each is a thing of its own."""
 
     @property
     def fields(self) -> tuple[str, ...]:

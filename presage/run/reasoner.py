@@ -101,7 +101,8 @@ class Reasoner:
         gives_way = report is None
         report = (report or check_program(program, chase_limit=chase_limit)).or_raise()
         self.emit, self._choice, self.chase_limit, self._brave = emit, choice, chase_limit, brave
-        tells_states = emit == "states"
+        tells_states = emit == "states" and (program.meaning is None or program.meaning.lasts)
+        emit = "confirmed" if emit == "states" and not tells_states else emit
         worked_out = None if brave and tells_states else "confirmed" if tells_states else emit
         engine = make_engine(report, worked_out, choice, chase_limit, brave=brave, gives_way=gives_way)
         self._begin(program, report, engine)

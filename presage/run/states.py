@@ -143,7 +143,7 @@ class States:
     def _line(self, like: Answer, status: str, times: Stretch, now: Number) -> Answer:
         interval = self.line.interval(times)
         # What a piece rests on is not what the whole does.
-        answer = Answer(now, status, like.predicate, like.arguments, like.bindings, unless=like.unless)
+        answer = Answer(now, status, like.predicate, like.arguments, like.bindings, unless=like.unless, more=like.more)
         if interval.is_point:
             answer.time = interval.low
         else:

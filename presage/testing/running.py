@@ -12,6 +12,7 @@ from presage.checking import Report, check_file
 from presage.errors import nearest
 from presage.io.facts import Fact
 from presage.io.files import read_facts
+from presage.languages import SUFFIXES
 from presage.model.terms import Constant, Number, Variable
 from presage.run.choice import Choice
 from presage.run.reasoner import Reasoner, reasoner_of
@@ -120,7 +121,7 @@ def _program_of(case: TestCase) -> Path:
     if case.program is not None:
         return case.program
     for folder in (case.file.resolve().parent, case.file.resolve().parent.parent):
-        found = sorted(folder.glob("*.psg"))
+        found = sorted(each for each in folder.glob("*.*") if each.suffix.lower()[1:] in SUFFIXES)
         if len(found) == 1:
             return found[0]
         if found:

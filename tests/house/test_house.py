@@ -176,7 +176,7 @@ ALLOWED: dict[str, set[str]] = {
         "run",
         "web",
     },
-    "testing": {"answers", "checking", "errors", "io", "model", "parser", "run"},
+    "testing": {"answers", "checking", "errors", "io", "languages", "model", "parser", "run"},
     "cli": {
         "analysis",
         "answer_streams",

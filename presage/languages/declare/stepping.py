@@ -36,6 +36,8 @@ class DeclareMeaning:
     reason = "what all ways to go on come to is no matter of rules"
     fields = ("property", "verdict")
     possible = True
+    delay = None
+    lasts = False
 
     @property
     def key(self) -> dict[str, list[str]] | None:

@@ -28,6 +28,8 @@ class EtalisMeaning:
     reason = "its events are intervals of their own, which facts that hold over time are not"
     fields = ()
     possible = False
+    delay = 0
+    lasts = False
     key = None
 
     def steps(self, subject: Subject, emit: str | None) -> EtalisSteps:

@@ -50,6 +50,8 @@ class LtlMeaning:
     reason = "what holds in all infinite continuations is no matter of rules"
     fields = ("property",)
     possible = True
+    delay = None
+    lasts = True
     key = None
 
     def steps(self, subject: Subject, emit: str | None) -> LtlSteps:

@@ -47,7 +47,13 @@ class MfotlMeaning:
     reason = "its operators go from one time point of the log to another, whatever time lies between"
     fields = ("time_point",)
     possible = False
+    lasts = False
     key = None
+
+    @property
+    def delay(self) -> Number | None:
+        top = compiled(self.formula, {})
+        return None if _is_open_ended(top) else look_ahead(top)
 
     def steps(self, subject: Subject, emit: str | None) -> MfotlSteps:
         return MfotlSteps(subject, emit, self.formula)
@@ -300,6 +306,11 @@ def look_ahead(node: RelationNode) -> Number:
     if isinstance(node, (Through, NeighbourNode)) and node.ahead and node.reach.high is not None:
         here = node.reach.high
     return here + max((look_ahead(each) for each in below(node)), default=0)
+
+
+def _is_open_ended(node: RelationNode) -> bool:
+    here = isinstance(node, (Through, NeighbourNode)) and node.ahead and node.reach.high is None
+    return here or any(map(_is_open_ended, below(node)))
 
 
 def _fact_out(fact: Fact) -> list[Any]:
