@@ -10,8 +10,8 @@ shard and need no key. A program without a key names the rules that prevent it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from presage.analysis.aggregates import needs_a_tuple
@@ -59,6 +59,8 @@ class Partition:
     blockers: tuple[Blocker, ...] = ()
     everywhere: frozenset[str] = frozenset()
     """The predicates that do not depend on the stream: with a key, every shard knows all of them."""
+    places: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """For every predicate that depends on the stream the arguments that are the key, in the order of the columns."""
 
 
 class _Refused(Exception):
@@ -80,12 +82,14 @@ def partition_key(subject: Subject, route: Route, strata: Stratification) -> Par
         for number in {number_of[atom.predicate] for atom, _ in _atoms_of(timing) if atom.predicate in number_of}:
             rules_of[number].append(timing)
     columns: dict[str, list[str]] = {}
+    places: dict[str, tuple[int, ...]] = {}
     for group, own in zip(groups, rules_of, strict=True):
         keys, refused = _keys(subject, own, group)
         if not keys:
             blockers.extend(refused)
         for name in sorted(group):
             known = subject.predicates[name]
+            places[name] = tuple(key[name] for key in keys if name in key)
             if known.is_input:
                 columns[name] = [_column(subject, name, key[name]) for key in keys]
     if blockers or any(not names for names in columns.values()):
@@ -95,7 +99,7 @@ def partition_key(subject: Subject, route: Route, strata: Stratification) -> Par
             columns[name] = [_column(subject, name, index) for index in range(known.arity)]
     if not columns:
         return Partition(None)
-    return Partition(columns, everywhere=frozenset(subject.predicates) - keyed)
+    return Partition(columns, everywhere=frozenset(subject.predicates) - keyed, places=places)
 
 
 def _column(subject: Subject, name: str, position: int) -> str:

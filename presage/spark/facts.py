@@ -32,6 +32,8 @@ from presage.spark.job import FrameSource, Job
 
 TEXT, NUMBER = 1, 2
 """Seeds of hashes: the text 1 is not the number 1."""
+KEY_STEP = np.uint64(1_000_003)
+"""What tells the columns of a key apart."""
 MIXED = ("text", "number")
 """The fields of a column of texts and numbers, of which each row has one."""
 Part = tuple[int, Any] | list[Fact]
@@ -111,11 +113,21 @@ def no_nulls(arguments: Sequence[Any], source: FrameSource, known: Predicate) ->
 
 def shards_of(table: Any, source: FrameSource, job: Job) -> Ints:
     """The shard of each row of a table that has the arguments first."""
-    shards = np.zeros(table.num_rows, np.uint64)
-    for place in source.key:
-        shards = shards * np.uint64(1_000_003) + _hashes(table.column(place), source, place, job.checker)
-    found: Ints = (shards % np.uint64(job.shards)).astype(np.int64)
+    found: Ints = (key_hashes(table, source, job.checker) % np.uint64(job.shards)).astype(np.int64)
     return found
+
+
+def key_hashes(table: Any, source: FrameSource, checker: Checker) -> Any:
+    """What says of each row which shard it belongs to, however many there are."""
+    found = np.zeros(table.num_rows, np.uint64)
+    for place in source.key:
+        found = found * KEY_STEP + _hashes(table.column(place), source, place, checker)
+    return found
+
+
+def value_hash(value: Value) -> Any:
+    """What a value adds to the hash of its key."""
+    return _text_hashes(pa.array([str(value)], pa.string()), TEXT if isinstance(value, str) else NUMBER)
 
 
 def units_of(arrivals: list[Number] | Ints) -> Ints:

@@ -94,6 +94,12 @@ class Job:
     """How many facts of one key that arrive at one time are taken at most."""
     clock_place: int | None = None
     """How many sources come before the stream of the clock; all, unless others were added later."""
+    divisions: tuple[int, ...] = ()
+    """How many shards there were before, where a stream goes on with others; one number for each time."""
+    turns: tuple[int, ...] = ()
+    """For each of these the micro-batch from which on its shards hand over."""
+    checkpoint: str = ""
+    """The address of the checkpoint, where shards hand over."""
 
     @property
     def report(self) -> Report:
@@ -145,6 +151,10 @@ class Job:
             backfill=then.backfill, earlier=self.earlier[:place],
             static=tuple(row for row in self.static if row[0] in static_predicates(then.program)),
         )  # fmt: skip
+
+    def divided(self, generation: int) -> Job:
+        """The job with the shards of before, counted from the first."""
+        return self if generation >= len(self.divisions) else replace(self, shards=self.divisions[generation])
 
     def must_be_same(self, of: dict[str, str], what: str) -> None:
         """Refuses state of a run that would give other answers."""

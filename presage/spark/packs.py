@@ -42,10 +42,22 @@ NO_SOURCE = -1
 """A pack that has no facts, of any source."""
 
 
-def packer(job: Job, index: int, source: FrameSource) -> Callable[[Iterator[Any]], Iterator[Any]]:
+InCharge = Callable[[Job], tuple[Job, int]]
+"""Gives the job with the shards that take the micro-batch at work, and what the first of these is called in packs."""
+
+
+def unchanged(job: Job) -> tuple[Job, int]:
+    """A job whose shards never were others."""
+    return job, 0
+
+
+def packer(
+    job: Job, index: int, source: FrameSource, in_charge: InCharge = unchanged
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
+        at_work, called = in_charge(job)
         for table in in_portions(batches, ROWS_IN_A_PACK):
-            yield _packs(job, index, source, table)
+            yield _packs(at_work, index, source, table, called)
         after_a_task()
 
     return run
@@ -66,7 +78,7 @@ def in_portions(batches: Iterator[Any], rows: int) -> Iterator[Any]:
         yield pa.Table.from_batches(gathered)
 
 
-def _packs(job: Job, index: int, source: FrameSource, table: Any) -> Any:
+def _packs(job: Job, index: int, source: FrameSource, table: Any, called: int) -> Any:
     marked = mark(table, source, job)
     first, last = (show_number(each) for each in _ends(marked.arrivals))
     # By arrival within a shard, so that there is less to do where everybody waits for the shard.
@@ -77,7 +89,7 @@ def _packs(job: Job, index: int, source: FrameSource, table: Any) -> Any:
         to_bytes(ordered.slice(start, stop - start)) if stop > start else None
         for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
     ]
-    return _to_all(job, index, first, last, payloads)
+    return _to_all(job, index, first, last, payloads, called)
 
 
 def _by_shard_and_arrival(marked: Marked) -> Ints:
@@ -89,15 +101,17 @@ def _by_shard_and_arrival(marked: Marked) -> Ints:
     return order
 
 
-def clock_packer(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def clock_packer(job: Job, in_charge: InCharge = unchanged) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """The same for a column of times without facts."""
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
+        at_work, called = in_charge(job)
         for batch in batches:
             cells = [cell for cell in cells_of(batch.column(0), "the clock") if cell is not None]
             if cells:
                 first, last = (_on_timeline(job, cell) for cell in (min(cells), max(cells)))
-                yield _to_all(job, NO_SOURCE, show_number(first), show_number(last), [None] * job.shards)
+                nothing: list[bytes | None] = [None] * at_work.shards
+                yield _to_all(at_work, NO_SOURCE, show_number(first), show_number(last), nothing, called)
 
     return run
 
@@ -107,10 +121,10 @@ def _on_timeline(job: Job, cell: Any) -> Number:
     return math.floor(time) if job.discrete else time
 
 
-def _to_all(job: Job, index: int, first: str, last: str, payloads: list[bytes | None]) -> Any:
+def _to_all(job: Job, index: int, first: str, last: str, payloads: list[bytes | None], called: int) -> Any:
     size = job.shards
     columns = [
-        pa.array(np.arange(size, dtype=np.int32)),
+        pa.array(np.arange(called, called + size, dtype=np.int32)),
         pa.array(np.full(size, index, np.int32)),
         pa.array([first] * size),
         pa.array([last] * size),

@@ -33,6 +33,8 @@ from presage.spark.packs import Delivery, from_bytes, kept_as, taken_from, time_
 from presage.spark.rows import packed
 
 MOST_KEPT = 64
+Steps = Iterator[tuple[Sequence[Answer], list[tuple[Fact, Number]]]]
+"""For each step its answers, and the facts that came too late with the time at which they did."""
 
 
 class Live:
@@ -47,6 +49,16 @@ class Live:
         self.waiting: dict[Number, list[Part]] = {}
         self.token = ""
 
+    @property
+    def open_count(self) -> int:
+        """How many answers are open."""
+        return self.reasoner.open_count
+
+    @property
+    def now(self) -> Number | None:
+        """The time of the last step."""
+        return self.reasoner.now
+
     def take(self, delivery: Delivery) -> Iterator[bytes]:
         """The answers that change by a delivery, and the facts that came too late, for `unpacked`. To be used up."""
         return packed(self.job, self.shard, self.steps(delivery))
@@ -56,9 +68,7 @@ class Live:
         for _ in self.steps(delivery):
             pass
 
-    def steps(
-        self, delivery: Delivery, chosen: Callable[[Fact], bool] | None = None
-    ) -> Iterator[tuple[Sequence[Answer], list[tuple[Fact, Number]]]]:
+    def steps(self, delivery: Delivery, chosen: Callable[[Fact], bool] | None = None) -> Steps:
         """For each step its answers, and the facts that came too late. To be used up. If facts are `chosen`, others are
         passed over."""
         job, reasoner = self.job, self.reasoner
@@ -131,7 +141,11 @@ class Live:
 
     @classmethod
     def restore(cls, job: Job, shard: int, blob: bytes, unsealed: bool = False) -> Live:
-        header, body = taken_from("shard", blob, f"what shard {shard} remembers", unsealed)
+        return cls.again(job, shard, *taken_from("shard", blob, f"what shard {shard} remembers", unsealed))
+
+    @classmethod
+    def again(cls, job: Job, shard: int, header: dict[str, Any], body: Any) -> Live:
+        """What was saved, out of its seal."""
         live = cls.__new__(cls)
         live.job, live.shard, live.token = job, shard, header["token"]
         live.waiting = {}

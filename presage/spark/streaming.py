@@ -18,7 +18,6 @@ from functools import reduce
 from time import perf_counter
 from typing import Any
 
-from pyspark import TaskContext
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
@@ -27,6 +26,8 @@ from presage.errors import PresageError
 from presage.model.printer import show_number
 from presage.sealed import StateError
 from presage.spark.garbage import after_a_task
+from presage.spark.handing_over import GENERATION, at_work, batch_number, forget, hand_over, hands_over, taken_over
+from presage.spark.heirs import restored
 from presage.spark.history import left
 from presage.spark.job import FrameSource, Job
 from presage.spark.packs import PACK, Delivery, clock_packer, packer, time_of
@@ -60,10 +61,12 @@ def stream_rows(
     stream runs. `live` is what each shard has at work."""
     spark = frames[0][1].sparkSession
     _prepare(spark, job.shards)
-    parts = [frame.mapInArrow(packer(job, index, source), PACK) for index, (source, frame) in enumerate(frames)]
+    parts = [
+        frame.mapInArrow(packer(job, index, source, at_work), PACK) for index, (source, frame) in enumerate(frames)
+    ]
     if clock is not None:
         place = len(parts) if job.clock_place is None else job.clock_place
-        parts.insert(place, clock.mapInArrow(clock_packer(job), PACK))
+        parts.insert(place, clock.mapInArrow(clock_packer(job, at_work), PACK))
     packs = reduce(DataFrame.union, parts)
     if tables:
         packs = beside_tables(job, packs, tables)
@@ -107,7 +110,9 @@ class Shard(StatefulProcessor):
     """What Spark calls for each shard and micro-batch."""
 
     def __init__(self, job: Job, live: type[Live] = Live) -> None:
-        self.job, self.live = job, live
+        self.given, self.job, self.live = job, job, live
+        self.generation = 0
+        """Which of the divisions into shards the shard at work is of, counted from the first."""
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.meta = handle.getValueState("meta", "json string")
@@ -118,13 +123,20 @@ class Shard(StatefulProcessor):
         """Nothing is open."""
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
-        shard = int(key[0])
+        self.generation, shard = divmod(int(key[0]), GENERATION)
+        self.job = self.given.divided(self.generation)
         meta = self._meta()
         place = self._rules_of_batch()
         before = None if meta["clock"] is None else time_of(meta["clock"])
         live = None
-        if self.job.state is not None and not meta["version"]:
+        begins, ends = self.generation and not meta["version"], hands_over(self.job, self.generation)
+        if begins:
+            before, rules, live = taken_over(self.job, self.generation, shard)
+            meta |= {"rules": rules, "of": self.job.as_of(rules).fingerprints}
+        elif self.job.state is not None and not meta["version"]:
             before, live = left(self.job, shard)
+        if self.generation and shard == 0 and meta["version"] == 1:
+            forget(self.job, self.generation - 1)  # All shards have written what they have taken over.
         packs = list(rows)
         clock = max(time_of(pack["last"]) for pack in packs)
         payloads = tuple(
@@ -135,7 +147,7 @@ class Shard(StatefulProcessor):
             payloads += tuple(held_over(self.job, packs[0]["tables"], first if before is None else before, clock))
         if before is not None and clock <= before:
             clock = before
-            if not payloads:
+            if not (payloads or begins or ends):
                 if meta["clock"] is not None:
                     yield self._pulse(meta, 0.0)
                 return
@@ -150,9 +162,15 @@ class Shard(StatefulProcessor):
         delivery = Delivery(before, clock, first, self._numbered_for(live.job, payloads), uuid.uuid4().hex)
         for payload in live.take(delivery):
             yield _row(payload=payload)
-        meta["open"] = live.reasoner.open_count
-        self._write(meta, live, delivery, anew=changes)
-        keep(live)
+        meta["open"] = live.open_count
+        if ends:
+            hand_over(self.job, self.generation, shard, clock, meta["rules"], live)
+            meta["clock"] = show_number(clock)
+            for state in (self.meta, self.log, self.snapshot):
+                state.clear()
+        else:
+            self._write(meta, live, delivery, anew=bool(changes or begins))
+            keep(live)
         after_a_task()
         yield self._pulse(meta, perf_counter() - begin, live.aside)
 
@@ -179,7 +197,7 @@ class Shard(StatefulProcessor):
         # A checkpoint whose rules were never changed says nothing about which they are.
         if (place := meta.setdefault("rules", 0)) < len(self.job.earlier):
             with _damage_told():
-                if dict(self.job.earlier[place].of) != meta["of"]:
+                if self.job.as_of(place).fingerprints != meta["of"]:
                     raise ValueError("it was kept under other rules than the checkpoint says")
         else:
             self.job.must_be_same(meta["of"], "the checkpoint")
@@ -193,7 +211,7 @@ class Shard(StatefulProcessor):
         if not self.job.earlier:
             return 0
         begins = [*(each.begin for each in self.job.earlier), self.job.begin]
-        return max(place for place, begin in enumerate(begins) if begin <= _batch_number())
+        return max(place for place, begin in enumerate(begins) if begin <= batch_number())
 
     def _numbered_for(self, job: Job, payloads: tuple[tuple[int, bytes], ...]) -> tuple[tuple[int, bytes], ...]:
         """Payloads with the numbers that their sources have under the rules of a job."""
@@ -208,7 +226,7 @@ class Shard(StatefulProcessor):
         place = meta["rules"] + 1
         job = self.job.as_of(place)
         answers = live.become(job, self._history(meta) if job.backfill else ())
-        now = live.reasoner.now
+        now = live.now
         meta |= {"rules": place, "of": job.fingerprints}
         meta["turns"] = [*meta.get("turns", []), [place, meta["version"]]]
         if now is not None and answers:
@@ -238,7 +256,7 @@ class Shard(StatefulProcessor):
                 drop(live)
             elif meta["parts"]:
                 parts = [_only(self.snapshot.getValue((part,))) for part in range(meta["parts"])]
-                live = Live.restore(job, shard, b"".join(parts), unsealed)
+                live = restored(job, shard, b"".join(parts), unsealed)
             else:
                 live = self.live(job, shard)
             for delivery in log:
@@ -284,17 +302,6 @@ class Shard(StatefulProcessor):
 def _first_kept(meta: dict[str, Any]) -> int:
     """The oldest version whose delivery is there."""
     return int(meta["past"][0][0] if meta.get("past") else meta["since"] + 1)
-
-
-def _batch_number() -> int:
-    """The number of the micro-batch at work."""
-    context = TaskContext.get()
-    said = None if context is None else context.getLocalProperty("streaming.sql.batchId")
-    if said is None:
-        raise PresageError(
-            "Spark does not say which micro-batch this is: start with a new checkpoint, or go on as before"
-        )
-    return int(said)
 
 
 def _signed(meta: dict[str, Any]) -> str:

@@ -24,6 +24,7 @@ from pyspark.sql import functions as F
 from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.spark.facts import no_nulls, shards_of
+from presage.spark.handing_over import at_work
 from presage.spark.job import FrameSource, Job
 from presage.spark.packs import from_bytes, to_bytes
 
@@ -42,16 +43,17 @@ def beside_tables(job: Job, packs: DataFrame, tables: list[tuple[int, FrameSourc
 
 def _table_packer(job: Job, index: int, source: FrameSource) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
+        present, called = at_work(job)
         for batch in batches:
             if not batch.num_rows:
                 continue
             table = pa.table(batch).rename_columns([str(place) for place in range(batch.num_columns)])
             no_nulls(table.columns[: source.arguments], source, job.checker.predicates[source.predicate])
-            shards = shards_of(table, source, job)
+            shards = shards_of(table, source, present)
             for shard in np.unique(shards).tolist():
                 payload = to_bytes(table.filter(pa.array(shards == shard)))
                 yield pa.RecordBatch.from_pylist(
-                    [{"shard": shard, "source": index, "payload": payload}],
+                    [{"shard": called + shard, "source": index, "payload": payload}],
                     pa.schema([("shard", pa.int32()), ("source", pa.int32()), ("payload", pa.binary())]),
                 )
 

@@ -199,12 +199,23 @@ def test_rules_sources_and_shards_change_on_a_checkpoint(farm: Path, spark: Any)
         (line["answer"], line["status"]) for line in _whole(farm, "malf")
     )
     assert confirmed([line for line in of_new if line["answer"].startswith("calm")]) == confirmed(_whole(farm, "calm"))
-    # With the shards of before, whatever the file says; without what it reads it does not go on.
-    edit(farm, ("shards = 2", "shards = 5"))
-    running, more = run(farm, spark)
-    assert not more and running.going_on.said == [
-        "shards: 2, as the checkpoint was begun, not 5: what is remembered stays where it is"
-    ]
+    # With other shards, which take over with the next facts; without what it reads it does not go on.
+    readings = farm / "readings"
+    for number, (before, shards) in enumerate(((2, 5), (5, 3))):
+        edit(farm, (f"shards = {before}", f"shards = {shards}"))
+        moment = f"2026-01-01T0{number + 1}:0"
+        for minute in (0, 1, 2):
+            rows = [{"machine": f"wt{each}", "level": "high", "ts": f"{moment}{minute}:00Z"} for each in range(6)]
+            path = readings / f"more-{number}{minute}.json"
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            os.utime(path, (2_000_000_000 + 10 * number + minute,) * 2)
+        edit(farm, ("per_batch = 5" if not number else "per_batch = 1", "per_batch = 1"))
+        running, more = run(farm, spark)
+        lines += more
+        assert running.going_on.said[0].startswith(f"shards: {before} become {shards}, with the first facts that come")
+        assert ("a micro-batch has" in str(running.going_on.said)) == (shards == 5)
+    found = Counter((line["answer"], line["status"]) for line in lines if line["answer"].startswith("malf"))
+    assert found == Counter((line["answer"], line["status"]) for line in _whole(farm, "malf"))
     edit(farm, (source, "[sources.temp]"))
     program.write_text(program.read_text().replace("both(X) :- temp(X, high), halt(X). query both(X).", ""))
     program.write_text(program.read_text().replace("input halt(machine) delay 10m.", ""))

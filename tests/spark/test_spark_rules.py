@@ -21,7 +21,7 @@ from presage.spark import shard_reasoner, streaming
 from presage.spark.job import EarlierRules, Job
 from tests import random_hypotheses
 from tests.random_programs import Case
-from tests.spark.test_spark_shards import FAR, Store, confirmed, cut, embedded, given_by, job_of, packs_of, to_stores
+from tests.spark.test_spark_shards import FAR, Stores, confirmed, cut, embedded, given_by, job_of, packs_of, to_stores
 
 LARGE = 1 << 30
 
@@ -86,8 +86,8 @@ def test_what_is_unchanged_goes_on_and_what_is_new_has_history(
         history=LARGE,
     )
     number = [0]
-    monkeypatch.setattr(streaming, "_batch_number", lambda: number[0])
-    stores: list[Store] = []
+    monkeypatch.setattr(streaming, "batch_number", lambda: number[0])
+    stores: Stores = {}
     rows: list[dict[str, Any]] = []
     since = None
     for number[0], part in enumerate(cuts):
@@ -124,11 +124,11 @@ def test_what_is_gone_is_told_for_the_last_time(monkeypatch: pytest.MonkeyPatch)
     new = job_of(Case(TURBINES.replace("query cool(X)", "query flag(X)"), []), "changes", 1, ("time",))
     assert old is not None and new is not None
     new = replace(new, earlier=(earlier(old),), begin=2)
-    stores: list[Store] = []
+    stores: Stores = {}
     chance = random.Random(1)
     rows = []
     for batch, job in enumerate((old, old, new, new)):
-        monkeypatch.setattr(streaming, "_batch_number", lambda batch=batch: batch)
+        monkeypatch.setattr(streaming, "batch_number", lambda batch=batch: batch)
         rows += to_stores(job, packs_of(job, [("temp", ("w", "high"), batch, batch)]), chance, stores)
     assert [(row["now"], row["status"], row["answer"]) for row in rows] == [
         (0, "possible", "cool(w)@1"),
@@ -144,7 +144,7 @@ def test_history_is_kept_as_far_as_it_may_grow(monkeypatch: pytest.MonkeyPatch) 
     assert job is not None
     sizes = {}
     for history in (0, 20_000, LARGE):
-        stores: list[Store] = []
+        stores: Stores = {}
         for batch in range(60):
             packs = packs_of(job, [("temp", ("w", "high"), batch, batch)])
             to_stores(replace(job, history=history), packs, random.Random(1), stores)
@@ -161,7 +161,7 @@ def test_shards_keep_to_the_budget_of_a_key() -> None:
     job = replace(job, most_per_key=2)
     given: list[Any] = [("seen", ("hot", f"w{each}"), 1, 1) for each in range(9)]
     given += [("seen", (f"d{each}", "w"), 1, 1) for each in range(4)]
-    stores: list[Store] = []
+    stores: Stores = {}
     rows = []
     for part in (given[:7], given[7:], [("seen", ("d0", "w"), 5, 5)]):
         rows += to_stores(job, packs_of(job, part), random.Random(1), stores)

@@ -34,6 +34,7 @@ from presage.run.schedule import default_end, steps
 from presage.spark import batch, history, shard_reasoner, streaming
 from presage.spark.call import division_of
 from presage.spark.facts import mark
+from presage.spark.handing_over import at_work
 from presage.spark.job import FrameSource, Job
 from presage.spark.packs import Delivery, clock_packer, packer
 from presage.spark.rows import unpacked
@@ -172,6 +173,10 @@ class Store:
         return _Map(self.current[name])
 
 
+Stores = dict[int, Store]
+"""The state of each shard, by what it is called in packs."""
+
+
 class _Value:
     def __init__(self, held: dict[Any, Any]) -> None:
         self.held = held
@@ -184,6 +189,9 @@ class _Value:
 
     def update(self, value: Any) -> None:
         self.held[()] = value
+
+    def clear(self) -> None:
+        self.held.clear()
 
 
 class _Map:
@@ -202,12 +210,13 @@ class _Map:
     def removeKey(self, key: Any) -> None:
         del self.held[key]
 
+    def clear(self) -> None:
+        self.held.clear()
 
-def in_stream(
-    job: Job, cuts: list[Given], chance: random.Random, stores: list[Store] | None = None
-) -> list[dict[str, Any]]:
+
+def in_stream(job: Job, cuts: list[Given], chance: random.Random, stores: Stores | None = None) -> list[dict[str, Any]]:
     """Micro-batches through the stateful operator, with workers that forget and tasks that are run again."""
-    stores = [] if stores is None else stores
+    stores = {} if stores is None else stores
     found: list[dict[str, Any]] = []
     for cut in cuts:
         found += to_stores(job, packs_of(job, cut), chance, stores)
@@ -219,16 +228,16 @@ def packs_of(job: Job, given: Given) -> list[dict[str, Any]]:
     return [
         pack
         for index, source, table in tables(job, given)
-        for made in packer(job, index, source)(iter(table.to_batches(max_chunksize=3)))
+        for made in packer(job, index, source, at_work)(iter(table.to_batches(max_chunksize=3)))
         for pack in made.to_pylist()
     ]
 
 
-def to_stores(job: Job, packs: list[Any], chance: random.Random, stores: list[Store]) -> list[dict[str, Any]]:
+def to_stores(job: Job, packs: list[Any], chance: random.Random, stores: Stores) -> list[dict[str, Any]]:
     """One micro-batch."""
-    stores += [Store() for _ in range(job.shards - len(stores))]
     found: list[dict[str, Any]] = []
     for shard in {pack["shard"] for pack in packs}:
+        stores.setdefault(shard, Store())
         own = [pack for pack in packs if pack["shard"] == shard]
         for _ in range(chance.choice([1, 1, 2])):
             if chance.random() < 0.3:
@@ -385,7 +394,7 @@ def test_a_stream_without_its_history_is_told(tmp_path: Path) -> None:
 def test_a_damaged_checkpoint_is_told() -> None:
     job = job_of(turbines(0), "changes", 1, ("time",))
     assert job is not None
-    stores: list[Store] = []
+    stores: Stores = {}
     in_stream(job, [given_by(turbines(0), early=False)], random.Random(0), stores)
     for part, torn in (("meta", "{"), ("log", b"torn, torn, torn")):
         held = dict(stores[0].committed[part])
@@ -416,7 +425,7 @@ def test_told_once_a_micro_batch(seed: int) -> None:
     assert job is not None
     parts = [*cut(given_by(case, early=True), chance), [("temp", ("nobody", "low"), FAR, FAR)]]
     runs: list[dict[str, str]] = [{}, {}]
-    stores: list[list[Store]] = [[], []]
+    stores: list[Stores] = [{}, {}]
     fewer = 0
     for part in parts:
         for told, store, each_step in zip(runs, stores, (True, False), strict=True):
@@ -434,7 +443,7 @@ def test_time_passes_without_facts() -> None:
     """A clock of its own decides what time alone decides."""
     job = job_of(Case(TURBINES), "changes", 2, ("time",))
     assert job is not None
-    stores: list[Store] = []
+    stores: Stores = {}
     facts = [("temp", ("wt1", "high"), time, time) for time in (3, 4)]
     rows = in_stream(job, [facts, [("temp", ("wt2", "low"), 5, 5)]], random.Random(1), stores)
     last = {row["answer"]: row["status"] for row in rows}
@@ -543,7 +552,7 @@ def test_late_facts_leave_only_where_they_are_asked_for(seed: int) -> None:
     halves = [packs_of(job, given[: len(given) // 2]), packs_of(job, given[len(given) // 2 :])]
     told = []
     for later in (job, without):
-        stores: list[Store] = []
+        stores: Stores = {}
         to_stores(job, halves[0], random.Random(seed), stores)
         told.append(to_stores(later, halves[1], random.Random(seed), stores))
         shard_reasoner._kept.clear()

@@ -20,6 +20,8 @@ from presage.errors import PresageError
 from presage.run.changed_queries import Slices, compared
 from presage.run.saving import program_of
 from presage.sealed import opened, reading, sealed
+from presage.spark.handing_over import FOLDER, marker, why_not
+from presage.spark.history import as_uri
 from presage.spark.job import EarlierRules, FrameSource, Job, static_predicates
 from presage.spark.pipeline.folders import WHOLE, SparkFolder
 
@@ -43,11 +45,19 @@ class KeptRules:
     """The inputs that are streams, in the order of Spark's sources."""
     clock_place: int | None
     """How many sources come before the stream of the clock; `None` where there is no such stream."""
+    divisions: tuple[tuple[int, int], ...] = ()
+    """How many shards there were before, and the micro-batch from which on these hand over."""
 
     @property
     def streams(self) -> int:
         """How many sources Spark reads."""
         return len(self.inputs) + (self.clock_place is not None)
+
+    def has_rules_of(self, other: KeptRules) -> bool:
+        """Whether rules and sources are the same, whatever the shards."""
+        of, others = dict(self.rules.of), dict(other.rules.of)
+        keys = [{source.predicate: source.key for source in each.rules.sources} for each in (self, other)]
+        return of | {"shards": ""} == others | {"shards": ""} and keys[0] == keys[1] and self.inputs == other.inputs
 
     def plain(self) -> dict[str, Any]:
         rules = self.rules
@@ -56,7 +66,7 @@ class KeptRules:
             "program": rules.program.plain(), "sources": sources, "everywhere": sorted(rules.everywhere),
             "of": dict(rules.of), "begin": rules.begin, "backfill": rules.backfill, "emit": self.emit,
             "shards": self.shards, "static": dict(self.static), "inputs": list(self.inputs),
-            "clock_place": self.clock_place,
+            "clock_place": self.clock_place, "divisions": list(map(list, self.divisions)),
         }  # fmt: skip
 
     @staticmethod
@@ -73,7 +83,8 @@ class KeptRules:
         static = tuple((str(name), str(value)) for name, value in said["static"].items())
         inputs, place = tuple(map(str, said["inputs"])), said["clock_place"]
         place = None if place is None else int(place)
-        return KeptRules(rules, str(said["emit"]), int(said["shards"]), static, inputs, place)
+        divisions = tuple((int(shards), int(turn)) for shards, turn in said.get("divisions", ()))
+        return KeptRules(rules, str(said["emit"]), int(said["shards"]), static, inputs, place, divisions)
 
 
 class BegunCheckpoint:
@@ -107,16 +118,6 @@ class BegunCheckpoint:
         self._inputs = tuple(found)
         return found
 
-    def shards(self, wanted: int) -> int:
-        if not self.kept or self.kept[-1].shards == wanted:
-            return wanted
-        found = self.kept[-1].shards
-        if found > 1:
-            self.said.append(
-                f"shards: {found}, as the checkpoint was begun, not {wanted}: what is remembered stays where it is"
-            )
-        return found
-
     # -- the job ----------------------------------------------------------------------------------
 
     def taken(self, job: Job) -> Job:
@@ -129,25 +130,61 @@ class BegunCheckpoint:
             self._job = replace(job, history=self.history)
             # Of a checkpoint that does not say its rules, the shards know whether they are these.
             if last < 0:
+                self.kept = []
                 self.note()
             return self._job
         before = self.kept[-1]
         now = self._kept(job, before)
-        if before.rules.of == now.rules.of and before.inputs == now.inputs:
+        if before.has_rules_of(now):
             begin, earlier, backfill = before.rules.begin, self.kept[:-1], before.rules.backfill
         else:
             self._compare(before, now)
             begin, earlier, backfill = last + 1, self.kept, self.backfill
+        divisions = self._divisions(before, job, last)
         self._job = replace(
             job, earlier=tuple(each.rules for each in earlier), begin=begin, backfill=backfill,
-            history=self.history, clock_place=now.clock_place,
+            history=self.history, clock_place=now.clock_place, divisions=tuple(shards for shards, _ in divisions),
+            turns=tuple(turn for _, turn in divisions), checkpoint=as_uri(self.folder.folder),
         )  # fmt: skip
         if not room == before.streams == now.streams:
             self._make_room(last, now.streams, before.streams)
         rules = replace(now.rules, begin=begin, backfill=backfill)
-        self.kept = [*earlier, replace(now, rules=rules)]
+        self.kept = [*earlier, replace(now, rules=rules, divisions=divisions)]
         self._write()
         return self._job
+
+    def _divisions(self, before: KeptRules, job: Job, last: int) -> tuple[tuple[int, int], ...]:
+        """How facts were divided among shards before, where they are divided otherwise now."""
+        found, shards = before.divisions, before.shards
+        if found and not self.folder.exists(f"{FOLDER}/{marker(len(found))}"):
+            shards, found = found[-1][0], found[:-1]  # Nothing came, so that nothing was handed over.
+        if shards == job.shards:
+            return found
+        if why := why_not(replace(job, checkpoint=as_uri(self.folder.folder)), shards):
+            raise PresageError(
+                f"shards: the checkpoint has {shards}, not {job.shards}, and {why}. Go on with `shards = {shards}`, or "
+                "start with a new checkpoint"
+            )
+        self.said.append(
+            f"shards: {shards} become {job.shards}, with the first facts that come: each takes over what was "
+            "remembered of its keys"
+        )
+        tasks = self._tasks(last)
+        if tasks is not None and shards <= tasks < job.shards:
+            self.said.append(
+                f"a micro-batch has {tasks} tasks for them as before, which Spark cannot change on a checkpoint: more "
+                "shards than that share tasks"
+            )
+        return (*found, (shards, last + 1))
+
+    def _tasks(self, last: int) -> int | None:
+        """Among how many tasks Spark divides the shards of a micro-batch, as long as the checkpoint lives."""
+        text = SparkFolder(self.folder.spark, self.folder.path("offsets")).read(str(last))
+        try:
+            found = json.loads((text or "").split("\n")[1])["conf"]["spark.sql.shuffle.partitions"]
+        except (ValueError, KeyError, IndexError, TypeError):
+            return None
+        return int(found)
 
     def note(self) -> None:
         """Writes down the rules that the checkpoint has, if it does not say them yet: shards have gone on with them."""
@@ -204,11 +241,10 @@ class BegunCheckpoint:
                 "file, though no rule reads it any more, or start with a new checkpoint"
             )
         moved = [each.predicate for each in before.rules.sources if sources[each.predicate].key != each.key]
-        if before.shards != now.shards or (now.shards > 1 and moved):
+        if before.shards > 1 and moved:
             raise PresageError(
-                f"the new rules need facts to be divided otherwise among the {before.shards} shards of the checkpoint"
-                + (f": those of {_names(moved)}" if moved else "")
-                + ". Start with a new checkpoint, over the history if you have it"
+                f"the new rules need facts to be divided otherwise among the {before.shards} shards of the checkpoint: "
+                f"those of {_names(moved)}. Start with a new checkpoint, over the history if you have it"
             )
         queries = compared(*(Slices(check_program(each.rules.program).or_raise()) for each in (before, now)))
         self.said.append("the rules have changed since the last start:")

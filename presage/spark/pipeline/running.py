@@ -147,15 +147,15 @@ class RunningPipeline:
     def _rows(self, report: Report) -> tuple[bool, DataFrame]:
         assert report.findings is not None
         sources = Sources(self.spark, self.pipeline, report.findings.subject.predicates)
-        facts, clock, shards = sources.facts(), sources.clock(), self.pipeline.shards
+        facts, clock = sources.facts(), sources.clock()
         if self.pipeline.streams:
             self.going_on = found = self._goes_on(clock is not None)
-            facts, shards = found.in_order(facts), found.shards(shards)
+            facts = found.in_order(facts)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", UserWarning)
             rows = all_rows(
                 report.program, facts, time=sources.time(), arrives=sources.arrives() or None,
-                static=sources.static(), tables=sources.tables(), emit=self.pipeline.emit, shards=shards,
+                static=sources.static(), tables=sources.tables(), emit=self.pipeline.emit, shards=self.pipeline.shards,
                 clock=clock, times=self.pipeline.values.get("times"), zone=self.pipeline.values.get("zone"),
                 most_per_key=self.pipeline.values.get("most_per_key") if self.pipeline.streams else None,
                 going_on=None if self.going_on is None else self.going_on.taken,
