@@ -26,7 +26,7 @@ from presage.spark.tables import OVER_TIME, _table_packer
 from presage.spark.troubles import own_words
 from tests.conftest import skip_without_spark
 from tests.random_programs import Case
-from tests.spark.test_spark_shards import FAR, Given, Store, confirmed, embedded, job_of, tables, to_stores
+from tests.spark.test_spark_shards import FAR, Given, Stores, confirmed, embedded, job_of, tables, to_stores
 
 OWNERS = """
 timeline discrete.
@@ -66,7 +66,7 @@ def micro_batch(job: Any, facts: Given, owners: list[tuple[str, str]]) -> list[d
 def test_rows_hold_while_they_are_there(seed: int, emit: str) -> None:
     chance = random.Random(seed)
     job = job_with_table(emit, chance.choice([1, 3]))
-    stores: list[Store] = []
+    stores: Stores = {}
     found: list[dict[str, Any]] = []
     given: Given = []
     before: int | None = None
