@@ -32,6 +32,8 @@ os.environ.setdefault(
 
 # Whichever test starts first would be told that kernels are compiled, and what is said is compared.
 os.environ.setdefault("PRESAGE_NOTICES", "off")
+# No test hangs on what an earlier one has learned of a program.
+os.environ.setdefault("PRESAGE_LESSONS", "off")
 
 
 MOST_SKIPPED = 0.85

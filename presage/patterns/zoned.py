@@ -79,6 +79,15 @@ class Need:
     amount: Amount | None = None
     """Set where it asks for so many, or so much, within a stretch."""
 
+    def between(self, low: Moment, high: Moment) -> Need:
+        """The same from one moment to another."""
+        if low is self.low and high is self.high:
+            return self
+        return Need(
+            self.predicate, self.arguments, low, high, self.closed_low, self.closed_high,
+            self.positive, self.outside, self.throughout, self.amount,
+        )  # fmt: skip
+
     @property
     def order(self) -> tuple[Any, ...]:
         return (

@@ -18,6 +18,8 @@ from presage.hypothesis.courses.chances import Chances
 from presage.hypothesis.courses.engine import Courses
 from presage.hypothesis.courses.entering import merged
 from presage.hypothesis.courses.fitting import Grouping, distances
+from presage.hypothesis.courses.keeping import keep, recall
+from presage.hypothesis.courses.lessons import lessons_of
 from presage.hypothesis.courses.shapes import ToldRows
 from presage.hypothesis.courses.splitting import may_split
 from presage.hypothesis.courses.symbolic import SymbolSum
@@ -109,7 +111,7 @@ class CourseSupposing(RangeSupposing):
     where so few are alike that they cost more together than one by one, until there are many more.
     """
 
-    few = 1_000
+    few = 300
     """So many facts are not worth it."""
     patience: float = 500
     """So many steps of one individual may be lost to learning before it has been of use."""
@@ -122,7 +124,10 @@ class CourseSupposing(RangeSupposing):
         self.seen = 0
         self.is_many = self.few == 0
         self.grouping = grouping
-        self.tracer = Tracer(self._new_engine, self._of, self.line.whole, self._splits(engine))
+        splits = self._splits(engine)
+        self.mark = _mark(subject, engine, splits)
+        self.lessons = lessons_of(self.mark)
+        self.tracer = Tracer(self._new_engine, self._of, self.line.whole, splits, self.lessons)
         self.courses = self._courses()
 
     def _courses(self) -> Courses:
@@ -184,6 +189,7 @@ class CourseSupposing(RangeSupposing):
 
     def _go_by_courses(self) -> None:
         facts, told = super()._known()
+        recall(self.lessons, self.mark)
         self.is_many = True
         if self.engine.now is not None:
             self.courses.direct, before = self.engine.without_memory(), self.engine.now
@@ -211,6 +217,7 @@ class CourseSupposing(RangeSupposing):
         return self._told(rows, self._answers(changes, now), now).as_answers()
 
     def _told(self, rows: Sequence[ToldRows], others: list[Answer], until: Number) -> ToldByCourses:
+        keep(self.lessons, self.mark)
         return ToldByCourses(rows, self.intake.symbols.values, self.likely, self.line.whole, others, until)
 
     @property
@@ -277,5 +284,15 @@ class CourseSupposing(RangeSupposing):
         if not self.is_many and len(facts) <= self.few:
             super()._restore(now, since, facts, told)
             return
+        recall(self.lessons, self.mark)
         self.is_many = True
         adopt(self.courses, now, facts, told)
+
+
+def _mark(subject: Any, engine: Ranges, splits: bool) -> str:
+    """All that steps of individuals follow from, and what is told of them; the same in each process."""
+    patterns = [
+        (name, [replace(each, terms=dict(sorted(each.terms.items())), rules=()) for each in found])
+        for name, found in sorted(engine.patterns.items())
+    ]
+    return repr((subject.discrete, splits, subject.queries, sorted(subject.predicates.items()), patterns))

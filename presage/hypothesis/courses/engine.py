@@ -224,7 +224,7 @@ class Courses:
     def _learn(self, row: int, place: int) -> bool:
         """Works out the step of one individual, for all that are like it; false where it has to go by itself."""
         known, room = self.automaton, self.rooms.step
-        self.spent += LEARNING
+        before = self.tracer.worked_out
         then, now = (self._time(int(self.stands[each])) for each in (arrays.THEN, arrays.NOW))
         some = slice(room.begins[place], room.ends[place])
         arriving = Arriving(room.kinds[some], room.times[some], room.given[some], room.numbers[some])
@@ -246,6 +246,8 @@ class Courses:
         except Untraceable:
             known.hopeless.add(what.sequence)
             return False
+        finally:
+            self.spent += LEARNING * (self.tracer.worked_out - before)
         self.people.widen(max(each.times for each in left), max(len(each.values) for each in left))
         return True
 

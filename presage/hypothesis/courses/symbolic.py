@@ -89,6 +89,10 @@ def _added(one: Terms, other: Terms, sign: int) -> Terms:
         return one
     if one == other and sign < 0:
         return ()
+    if len(one) == len(other) == 1 and one[0][0] != other[0][0]:
+        index, factor = other[0]
+        more = (index, sign * factor)
+        return (one[0], more) if one[0][0] < index else (more, one[0])
     found = dict(one)
     for index, factor in other:
         total = found.get(index, 0) + sign * factor
@@ -112,6 +116,12 @@ class _Symbolic:
     def _with(self, other: Any, sign: int, first: int = 1) -> Any:
         """first · self + sign · other."""
         kind = type(other)
+        if kind is int and first == 1:
+            if not other:
+                return self
+            if sign < 0:
+                other = -other
+            return made(self.terms, self.constant + other, self.plain + other, self.trace)
         if kind is SymbolSum or kind is SumOfFractions:
             terms, constant, value = other.terms, other.constant, other.plain
         elif kind is int or kind is Fraction or (isinstance(other, (int, Fraction)) and kind is not bool):

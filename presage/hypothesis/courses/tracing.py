@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from presage.answers import Answer
-from presage.hypothesis.courses.chances import Chance
-from presage.hypothesis.courses.comparing_texts import HOLES, text_order
+from presage.hypothesis.courses.comparing_texts import text_order
+from presage.hypothesis.courses.lessons import Lessons, Situation
 from presage.hypothesis.courses.shapes import (
     CONSTANT,
     KEY,
@@ -36,6 +36,7 @@ from presage.hypothesis.courses.symbolic import (
     total,
     total_of,
 )
+from presage.hypothesis.courses.templates import Template, Templates
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.pieces import Evidence
 from presage.hypothesis.ranges.told import Change, Standing, Told
@@ -44,16 +45,6 @@ from presage.model.terms import Variable
 from presage.patterns.literals import Open
 from presage.time import sameness
 from presage.time.stretches import BEGINNING, ENDLESS, Stretch
-
-Part = str | Sum | Ref
-"""Of a text: written as it is, or to be put in."""
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """An answer with times and values to be put in."""
-
-    fields: dict[str, Any]
 
 
 class Anchor(NamedTuple):
@@ -128,31 +119,41 @@ class Tracer:
         answers: Callable[[Change, Any], Iterable[Answer]],
         whole: bool,
         splits: bool = False,
+        lessons: Lessons | None = None,
     ) -> None:
         """`make` gives an engine without memory, with the static facts of the program or others, `answers` what is told
-        of a change; `splits`: whether answers go on by themselves."""
+        of a change; `splits`: whether answers go on by themselves; `lessons` are those of whoever has such a tracer."""
         self.make, self.answers, self.whole, self.splits = make, answers, whole, splits
+        self.lessons = lessons or Lessons()
+        self.worked_out = 0
+        """How many steps were not known to anybody."""
 
     def step(
         self, shape: CourseShape, arrivals: Sequence[ArrivingFact], numbers: Sequence[Any], values: Sequence[bool]
     ) -> TracedStep:
         """What comes of a step. `numbers` are the vector's, `values` says which values, new ones too, are numbers."""
-        return self._traced(shape, arrivals, numbers, values, is_look=False)
+        return self._known(Situation(shape, tuple(arrivals), tuple(values), is_look=False), numbers)
 
     def look(
         self, shape: CourseShape, arrivals: Sequence[ArrivingFact], numbers: Sequence[Any], values: Sequence[bool]
     ) -> TracedStep:
         """What stands, as of the last step. All that arrives are static facts."""
-        return self._traced(shape, arrivals, numbers, values, is_look=True)
+        return self._known(Situation(shape, tuple(arrivals), tuple(values), is_look=True), numbers)
 
-    def _traced(
-        self,
-        shape: CourseShape,
-        arrivals: Sequence[ArrivingFact],
-        numbers: Sequence[Any],
-        values: Sequence[bool],
-        is_look: bool,
-    ) -> TracedStep:
+    def _known(self, situation: Situation, numbers: Sequence[Any]) -> TracedStep:
+        step = self.lessons.about(situation, numbers)
+        if step is None:
+            self.worked_out += 1
+            try:
+                step = self._traced(situation, numbers)
+            except Untraceable:
+                self.lessons.hopeless.add(situation)
+                raise
+            self.lessons.note(situation, step)
+        return step
+
+    def _traced(self, situation: Situation, numbers: Sequence[Any]) -> TracedStep:
+        shape, arrivals, values, is_look = situation
         trace = Trace(self.whole)
         given = numbers if self.whole else [Fraction(each) for each in numbers]
         symbols = [trace.symbol(place, value) for place, value in enumerate(given)]
@@ -179,7 +180,7 @@ class Tracer:
                 )
                 changes = engine.step(facts, now)
                 engine.memory.sweep(now)
-            texts = _Texts(trace, names)
+            texts = Templates(trace, names)
             lines = [(change, answer) for change in changes for answer in self.answers(change, now)]
             told = tuple(texts.template(answer) for _, answer in lines)
             if is_look:
@@ -338,68 +339,8 @@ class _Leaving:
         return Cut(slot, at.constant - offset, after)
 
 
-class _Texts:
-    """Answers as templates."""
-
-    def __init__(self, trace: Trace, names: _Names) -> None:
-        self.trace, self.names = trace, names
-
-    def template(self, answer: Answer) -> Template:
-        fields: dict[str, Any] = {
-            "status": answer.status,
-            "predicate": answer.predicate,
-            "arguments": tuple(map(self.names.ref, answer.arguments)),
-            "bindings": {name: self.names.ref(value) for name, value in answer.bindings.items()},
-            "bounds": answer.bounds,
-            "open_time": answer.open_time,
-            "ways_left_out": answer.ways_left_out,
-            "text": self._text(answer.answer),
-            "key": self._text(answer.key),
-        }
-        for name in ("now", "time", "start", "end"):
-            fields[name] = total_of(getattr(answer, name))
-        fields |= self._way({name: getattr(answer, name) for name in WAY_FIELDS})
-        fields["ways"] = tuple(self._way(each) for each in answer.ways)
-        return Template(fields)
-
-    def _way(self, way: dict[str, Any]) -> dict[str, Any]:
-        factors = way["confidence"]
-        return {
-            "because": tuple(map(self._text, way["because"])),
-            "needs": tuple(map(self._text, way["needs"])),
-            "unless": tuple(map(self._text, way["unless"])),
-            "decided_by": total_of(way["decided_by"]),
-            "confidence": None if factors is None else Chance.of(factors),
-        }
-
-    def _text(self, text: str) -> tuple[Part, ...]:
-        return tuple(self._parts(text))
-
-    def _parts(self, text: str) -> Iterator[Part]:
-        done = 0
-        for found in HOLES.finditer(text):
-            if found.start() > done:
-                yield text[done : found.start()]
-            done = found.end()
-            place, kind, index = found.groups()
-            if place is None:
-                yield Ref(KEY if kind == "k" else VALUE, int(index))
-                continue
-            terms, constant = self.trace.sums[int(place)]
-            values = [self.names.numbers[symbol] for symbol, _ in terms if symbol in self.names.numbers]
-            if not values:
-                yield Sum(terms, constant)
-            elif len(terms) == 1 and terms[0][1] == 1 and constant == 0:
-                yield Ref(VALUE, values[0])
-            else:
-                raise Untraceable("a value that is worked out")
-        if done < len(text):
-            yield text[done:]
-
-
 MOST_ANCHORS = 62
 """Answers are told apart by the bits of a number."""
-WAY_FIELDS = ("because", "needs", "unless", "decided_by", "confidence")
 
 
 def _wake(engine: Ranges) -> Sum | None:

@@ -101,9 +101,12 @@ def _renamed(
         )
         moved.append(found)
 
+    def later(moment: Moment) -> Moment:
+        base = moved[moment.base]
+        return moment if base.base == moment.base else base.later(moment.offset)
+
     def put(need: Need) -> Need:
-        low, high = moved[need.low.base].later(need.low.offset), moved[need.high.base].later(need.high.offset)
-        return replace(need, low=low, high=high)
+        return need.between(later(need.low), later(need.high))
 
     shown, beside = [put(each) for each in needs], [put(each) for each in others]
     used = sorted({side.base for each in (*shown, *beside) for side in (each.low, each.high) if side.base > ANSWER})
@@ -112,11 +115,8 @@ def _renamed(
         places = {START: START, ANSWER: ANSWER, **{old: 2 + new for new, old in enumerate(used)}}
 
         def place(need: Need) -> Need:
-            return replace(
-                need,
-                low=Moment(places[need.low.base], need.low.offset),
-                high=Moment(places[need.high.base], need.high.offset),
-            )
+            low, high = need.low, need.high
+            return need.between(Moment(places[low.base], low.offset), Moment(places[high.base], high.offset))
 
         shown, beside = [place(each) for each in shown], [place(each) for each in beside]
     order = sorted(distinct(shown), key=lambda each: each.order)
