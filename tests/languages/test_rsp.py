@@ -352,6 +352,11 @@ WHERES = [
     "SELECT ?s (COUNT(?q) AS ?n) (COUNT(DISTINCT ?q) AS ?m) WHERE { @0@ { ?s :p ?x } } GROUP BY ?s",
     "SELECT (COUNT(?q) AS ?n) (COUNT(*) AS ?m) WHERE { @0@ { ?s :p ?x } }",
     "SELECT (AVG(?x) AS ?n) (AVG(?x) AS ?m) WHERE { @0@ { ?s :q ?x } }",
+    # What is known while the query is read.
+    'SELECT ?v WHERE { VALUES ?v { :a 1 "t" } @0@ { ?s :p ?x } FILTER(isNUMERIC(?v)) }',
+    'SELECT ?v WHERE { VALUES ?v { :a 1 "t" } @0@ { ?s :p ?x } FILTER(?v + 1 = 2 || isLITERAL(?v) && ?s = :a) }',
+    'SELECT ?v ?n WHERE { VALUES ?v { :a 1 "t" } @0@ { ?s :p ?x } BIND(-?v * ?x AS ?n) }',
+    'SELECT ?v ?n WHERE { VALUES ?v { :a 1 "t" } @0@ { ?s :p ?x } BIND(+?x AS ?n) FILTER(!(+?v = 7)) }',
     "SELECT ?g ?s ?y WHERE { @0@ { ?s :p ?x } GRAPH ?g { ?s :q ?y } }",
 ]
 

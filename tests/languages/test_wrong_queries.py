@@ -1,4 +1,4 @@
-"""Wrong queries of CQL and SPARQL: a message with its place in the author's own text, and what would be right."""
+"""Wrong queries of other languages: a message with its place in the author's own text, and what would be right."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CQL = {
         "3:72", "L102", "`m` may be NULL"),
     "Select a From t Where Exists (Select Max(a) From s [Now] Union Select Min(a) From s [Now])": (
         "3:31", "L102", "may be NULL"),
-    "Select a From s [Now] Where": ("3:23", "L101", "this is not CQL"),
+    "Select a From s [Now] Where": ("3:27", "L101", "expected an expression, and the statement ends"),
     "Select a From s [Now] Where b = 'x": ("3:33", "L101", "not closed"),
     "Select Istream(a) From s [Now] Union Select a From t": ("3:8", "L102", "`Istream` cannot stand here"),
     "Select From s": ("3:1", "L102", "nothing is selected"),
@@ -49,11 +49,34 @@ CQL = {
     "Select Count(a, b) From s": ("3:8", "L102", "is of several columns"),
     "Select a From s [Partition By a Range 3]": ("3:17", "L101", "`Rows` is missing"),
     "Select a From s (Range 3)": ("3:15", "L102", "neither a stream, a table nor a query"),
-    "Select a From": ("3:10", "L101", "the name of a stream or table is missing"),
+    "Select a From": ("3:13", "L101", "expected the name of a stream or table, and the statement ends"),
     "Select s.a From s Join t Using (z)": ("3:33", "D103", "there is no column `z`"),
     "Istream(Dstream(Select a From s))": ("3:1", "L101", "made a stream twice, by Istream and Dstream"),
     "-- tick: 0s\nSelect a From s [Range 3 Seconds]": ("3:10", "D107", "`0s` is no length of time"),
-    "Drop Table s": ("3:1", "L101", "neither a declaration nor a query"),
+    "Drop Table s": ("3:1", "L101", "expected a declaration or a query, found `Drop`"),
+    "Values (1)": ("3:1", "L101", "expected a declaration or a query"),
+    "Register Stream u (a INT)": ("3:1", "L101", "write CREATE STREAM s (a INT, b TEXT)"),
+    "Register Relation u (a INT)": ("3:1", "L101", "write CREATE TABLE t (a INT, b TEXT)"),
+    "Register Query u As Select a From s": ("3:1", "L101", "-- name: hot"),
+    "table : register stream u (a integer)": ("3:1", "L101", "found `table`"),
+    "CREATE STREAM u a INT": ("3:17", "L101", "expected `(` and the columns, found `a`"),
+    "CREATE STREAM u (a INT": ("3:22", "L101", "expected `)`, and the statement ends"),
+    "CREATE STREAM u (a FOO); Select a From u": ("3:18", "L102", "`FOO` is no type"),
+    "CREATE RELATION u (a INT)": ("3:1", "L101", "`CREATE RELATION` cannot be said here"),
+    "Selct a From s": ("3:1", "L101", "did you mean `Select`?"),
+    "Select a Form s [Now]": ("3:10", "L101", "did you mean `From`?"),
+    "Select a From s [Now] Wehre a > 3": ("3:23", "L101", "did you mean `Where`?"),
+    "Select a From s [Now] Group a": ("3:29", "L101", "write Group By"),
+    "Select a, From s": ("3:11", "L101", "expected something behind `,`, found `From`"),
+    "Select a From s, t On": ("3:20", "L101", "expected an operator, a clause or the end of the statement, found `On`"),
+    "Select a From s Join t On": ("3:25", "L101", "expected something behind `On`, and the statement ends"),
+    "Select a From s Union": ("3:21", "L101", "and the statement ends"),
+    "Select a From s Now": ("3:17", "L101", "a window stands in brackets"),
+    "Select a From s Range 5": ("3:17", "L101", "a window stands in brackets"),
+    "Select a From s Where a > 1 a": ("3:29", "L101", "expected an operator, a clause or the end of the statement"),
+    "Select Count(a From s": ("3:16", "L101", "expected `)`, found `From`"),
+    "Select a From s Where b = \"x\"": ("3:27", "D103", "a text stands in single quotes: 'x'"),
+    "Istream Select a From s": ("3:1", "L101", "write Istream(Select … From …)"),
     "CREATE STREAM s (a INT)": ("3:15", "D101", "`s` is declared twice"),
     "CREATE STREAM window (a INT)": ("3:15", "P204", "cannot be the name of a predicate"),
     "": ("1:1", "L101", "the file asks nothing"),
@@ -80,8 +103,8 @@ RSP = {
         "L101",
         "the query began as C-SPARQL",
     ),
-    "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x :p }": ("2:46", "L101", "this is not SPARQL"),
-    "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x zz:p ?y }": ("2:43", "L101", "this is not SPARQL"),
+    "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x :p }": ("2:46", "L101", "expected an object"),
+    "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x zz:p ?y }": ("2:43", "L101", "declare it before the query: PREFIX zz:"),
     "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x :p ?y } LIMIT 3": (
         "2:51",
         "L102",
@@ -104,12 +127,56 @@ RSP = {
         "cannot be the name",
     ),
     "DESCRIBE ?x WHERE { ?x :p ?y }": ("2:1", "L102", "DESCRIBE has no counterpart"),
+    "SELCT ?x WHERE { ?x :p ?y }": ("2:1", "L101", "did you mean `SELECT`?"),
+    "SELECT ?x, ?y WHERE { ?x :p ?y }": ("2:10", "L101", "stand without commas"),
+    "SELECT ?x FROM STREM :s [NOW] WHERE { ?x :p ?y }": ("2:16", "L101", "did you mean `STREAM`?"),
+    "SELECT ?x WHERE { ?x :p ?y . ?z }": ("2:33", "L101", "expected a property, found `}`"),
+    "SELECT ?x WHERE { ?x :p ?y . . ?z :p ?x }": ("2:30", "L101", "one full stop"),
+    "SELECT ?x WHERE { ?x :p ?y ?z :q ?a }": ("2:28", "L101", "expected a pattern, `,`, `;`, `.` or `}`, found `?z`"),
+    "SELECT ?x WHERE { ?x :p ?y } }": ("2:30", "L101", "expected the end of the query"),
+    "SELECT ?x WHERE { ?x :p ?y\nFILTER ?y > 3 }": ("3:8", "L101", "expected a condition in brackets, found `?y`"),
+    "SELECT ?x WHERE { ?x :p ?y\nFILTER(?y > 3 }": ("3:15", "L101", "expected an operator or `)`, found `}`"),
+    "SELECT ?x WHERE { ?x :p ?y\nFILTER(?y = 3 AND ?y = 2) }": ("3:15", "L101", "write &&"),
+    "SELECT ?x WHERE { ?x :p ?y FLTER(?y = 3) }": ("2:28", "L101", "did you mean `FILTER`?"),
+    "SELECT ?x WHERE { ?x :p ?y OPTIONAL ?x :q ?z }": ("2:37", "L101", "expected `{`, found `?x`"),
+    "SELECT ?x WHERE { ?x :p ?y BIND(?y + 1 ?z) }": ("2:40", "L101", "expected an operator or `AS`, found `?z`"),
+    "SELECT (CNT(?x) AS ?n) WHERE { ?x :p ?y }": ("2:9", "L101", "did you mean `COUNT`?"),
+    "SELECT COUNT(?x) AS ?n WHERE { ?x :p ?y }": ("2:8", "L101", "expected a variable, or (… AS ?x)"),
+    "SELECT ?x WHERE { ?x :p 'abc }": ("2:25", "L101", "a quoted text is not closed"),
+    "SELECT ?x WHERE { ?x :p 'a\\q' }": ("2:27", "L101", "this escape means nothing"),
+    "SELECT ?x WHERE { ?x :p <http://e f> }": ("2:25", "L101", "an IRI is not closed"),
+    "SELECT ?x WHERE { ?x :p ?y FILTER(:foo(?y) = 1) }": ("2:35", "L102", "<http://e/foo> has no counterpart"),
+    "SELECT ?x WHERE { ?x :p ?y FILTER(COUNT(?y) > 1) }": ("2:35", "L101", "`COUNT` cannot stand in a filter"),
+    "SELECT (SUM(COUNT(?y)) AS ?n) WHERE { ?x :p ?y }": ("2:13", "L101", "`COUNT` cannot stand in an aggregate"),
+    "SELECT (?y AS ?x) WHERE { ?x :p ?y }": ("2:15", "L101", "`?x` is there already"),
+    "SELECT * WHERE { ?x :p ?y } GROUP BY ?x": ("2:8", "L101", "what is grouped has no `*`"),
+    "SELECT ?x WHERE { ?x :p ?y } GROUP BY ?x HAVING (?y > 1)": ("2:50", "L101", "`?y` has no one value in a group"),
+    "SELECT ?x WHERE { ?x :p ?y VALUES (?a ?b) { (1) } }": ("2:45", "L101", "a row of 1 for 2 variables"),
+    "SELECT ?x WHERE { ?x :p _:b OPTIONAL { _:b :q ?x } }": ("2:40", "L101", "`_:b` stands in other triples before"),
+    "SELECT ?x WHERE { ?x _:b ?y }": ("2:22", "L101", "a blank node cannot stand here"),
+    "SELECT ?x WHERE { [] . ?x :p ?y }": ("2:19", "L101", "these triples have no property"),
+    "PREFIX a:b <http://e/> SELECT ?x WHERE { ?x :p ?y }": ("2:8", "L101", "a prefix ends with its only colon"),
+    "PREFIX a <http://e/> SELECT ?x WHERE { ?x :p ?y }": ("2:8", "L101", "expected a prefix such as `ex:`, found `a`"),
+    "SELECT ?x WHERE {" + "{" * 400 + "?x :p ?y": ("2:67", "L101", "brackets are nested too deeply"),
+    "SELECT ?x FROM NAMED WINDOW :w ON :s [NOW] WHERE { ?x :p ?y FILTER(WINDOW :w) }": (
+        "2:68",
+        "L101",
+        "expected an expression, found `WINDOW`",
+    ),
     "DESCRIBE :x": ("2:1", "L102", "DESCRIBE has no counterpart"),
     "SELECT ?x FROM STREAM :s [NOW] WHERE { SERVICE :z { ?x :p ?y } }": ("2:40", "L102", "SERVICE has no counterpart"),
     "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x !(:p|:q) ?y }": ("2:43", "L102", "this property path has no"),
-    "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x :p ?y BIND(?x AS ?x) }": ("2:64", "L101", "its variables do not fit"),
-    "SELECT ?x (COUNT(?y) AS ?n) FROM STREAM :s [NOW] WHERE { ?x :p ?y }": ("2:67", "L101", "its variables do not fit"),
-    "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x :p ?y } GROUP BY": ("2:58", "L101", "the query ends too early"),
+    "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x :p ?y BIND(?x AS ?x) }": ("2:60", "L101", "`?x` is bound already"),
+    "SELECT ?x (COUNT(?y) AS ?n) FROM STREAM :s [NOW] WHERE { ?x :p ?y }": (
+        "2:8",
+        "L101",
+        "`?x` has no one value in a group",
+    ),
+    "SELECT ?x FROM STREAM :s [NOW] WHERE { ?x :p ?y } GROUP BY": (
+        "2:58",
+        "L101",
+        "expected what is grouped by, and the text ends",
+    ),
     "SELECT ?x FROM STREAM :s [NOW] WHERE { { SELECT ?x WHERE { ?x :p ?y } LIMIT 2 } }": (
         "2:71",
         "L102",
@@ -122,8 +189,30 @@ ETALIS = {
     "a <- event_multiply(b, 3).": ("1:6", "L102", "`event_multiply` has no counterpart"),
     "a <- b NOT c.": ("1:8", "P201", "NOT stands before what is absent"),
 }
+DMTL = {
+    "H(X) :- Diamondminus T(X)": ("1:22", "P201", "expected an interval, such as [0,2], found `T`"),
+    "H(X) :- Daimondminus[0,2] T(X)": ("1:9", "P201", "did you mean `Diamondminus`?"),
+    "H(X) :- T(X), not S(X)": ("1:19", "P201", "negated atoms stand last, behind `||`"),
+    "H(X) :- T(X) S(X)": ("1:14", "P201", "a rule is one line"),
+    "Diamondminus[0,1] H(X) :- T(X)": ("1:1", "P301", "a head is an atom"),
+}
+DECLARE = {
+    "Response[a, b | | |": ("1:15", "P201", "expected `]` after the activities, found `|`"),
+    "Response[a, b": ("1:13", "P201", "expected `]` after the activities, and the line ends"),
+    "Respons[a, b]": ("1:1", "P205", "did you mean `Response`?"),
+    "Response[a]": ("1:10", "P201", "write Response[a, b]"),
+    "Init[a] | |3,0,d": ("1:12", "P207", "the lower bound comes first"),
+}
+LTL = {
+    "p1: G (a -> F[0,3] b": ("1:20", "P201", "expected an operator or `)`, and the text ends"),
+    "p1: a U b U c": ("1:11", "P210", "write (a U b) U c, or a U (b U c)"),
+    "p1: a and b": ("1:7", "P201", "write `&`"),
+    "p1: X[0,1] a": ("1:6", "P207", "`X` has no bounds"),
+    "p1: a(X)": ("1:7", "P206", '"X" in quotes'),
+}
 WRONG = [(STREAMS + text, "q.cql", *said) for text, said in CQL.items()]
-WRONG += [(text, "q.etalis", *said) for text, said in ETALIS.items()]
+for suffix, wrong in (("etalis", ETALIS), ("dmtl", DMTL), ("decl", DECLARE), ("ltl", LTL)):
+    WRONG += [(text, f"q.{suffix}", *said) for text, said in wrong.items()]
 WRONG += [(HEAD + text, "q.rq", *said) for text, said in RSP.items()]
 
 

@@ -64,6 +64,8 @@ class _Reader:
                 asked += 1
                 found.extend(self._query(node, start, end))
             except Wrong as wrong:
+                if wrong.code == "D105" and self.problems:
+                    continue  # what could not be declared is missing where it is used
                 self.problems.append(Diagnostic(wrong.code, wrong.message, wrong.span, wrong.hint))
         if not asked and not self.problems:
             hint = "write Select … From … after the declarations"
