@@ -207,17 +207,15 @@ class Draw:
         cql, sql, columns = self.sources(0)
         keys = [name for name, _ in self.dice.sample(columns, self.dice.randint(0, min(2, len(columns))))]
         numbers = [name for name, of in columns if of != "TEXT"]
-        if self.dice.random() < 0.2:
+        if numbers and self.dice.random() < 0.2:
             keys.append(f"{self.dice.choice(numbers)} + 1")
         shown = [each for each in keys if self.dice.random() < 0.8]
         shown += [self.aggregate(columns) for _ in range(self.dice.randint(0 if shown else 1, 2))]
         head = "Select " + ", ".join(f"{each} As k{index}" for index, each in enumerate(shown))
         rest = " Group By " + ", ".join(keys) if keys else ""
-        compared = [
-            f"{name} {sign} {self.dice.randint(0, 4)}"
-            for sign in ("<", ">=", "=")
-            for name in [f"Count(Distinct {columns[0][0]})", "Count(*)", f"Sum({numbers[0]})", f"Max({numbers[-1]})"]
-        ]
+        told = [f"Count(Distinct {columns[0][0]})", "Count(*)"]
+        told += [f"Sum({numbers[0]})", f"Max({numbers[-1]})"] if numbers else []
+        compared = [f"{name} {sign} {self.dice.randint(0, 4)}" for sign in ("<", ">=", "=") for name in told]
         if self.dice.random() < 0.5:
             having = self.dice.choice([" And ", " Or "]).join(self.dice.sample(compared, self.dice.randint(1, 2)))
             rest += f" Having {'Not ' if self.dice.random() < 0.2 else ''}({having})"
