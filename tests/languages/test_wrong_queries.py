@@ -52,6 +52,7 @@ CQL = {
     "Select a From": ("3:13", "L101", "expected the name of a stream or table, and the statement ends"),
     "Select s.a From s Join t Using (z)": ("3:33", "D103", "there is no column `z`"),
     "Istream(Dstream(Select a From s))": ("3:1", "L101", "made a stream twice, by Istream and Dstream"),
+    "-- tick: 1m\nSelect a From s [Range 90 Seconds]": ("4:17", "D107", "`90s` is no whole number of ticks"),
     "-- tick: 0s\nSelect a From s [Range 3 Seconds]": ("3:10", "D107", "`0s` is no length of time"),
     "Drop Table s": ("3:1", "L101", "expected a declaration or a query, found `Drop`"),
     "Values (1)": ("3:1", "L101", "expected a declaration or a query"),
