@@ -264,6 +264,9 @@ class Draw:
 
 
 WRITTEN = [
+    "Select Length(c), Sqrt(a * a), Power(a, 2), Upper(Concat(c, 'q')) From s [Range 2]",
+    "Select Replace(c, 'x', 'zz'), Substring(c, 1, 1), Ceil(d) From s [Range 2], r [Range 2]",
+    "Select a From s [Range 2] Where (a, b) In (Select w, w From g) And c ILike 'X%' And a Is Not Null",
     "Select a, Count(*) As n From s [Range 3] Group By a Having n > 1",
     "Select a, Sum(b) + 1 As n From s [Range 3] Group By a Having n > 2 Or a = 1",
     "Select a, Count(*) From s [Range 3] Group By a Having a = 1",
@@ -348,6 +351,14 @@ def test_random_groups_agree_with_duckdb(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8 * ROUNDS))
 def test_random_nested_queries_agree_with_duckdb(seed: int) -> None:
     agrees(seed, Draw.nested)
+
+
+def test_a_view_is_its_query() -> None:
+    view = "CREATE VIEW v AS Select a, b + 1 As n From s [Range 2];\nIstream(Select a, Max(n) From v Group By a);"
+    inner = "Istream(Select a, Max(n) From (Select a, b + 1 As n From s [Range 2]) As v Group By a);"
+    facts = a_stream(random.Random(1), 9)
+    found = told(view, facts, [], 9)
+    assert found == told(inner, facts, [], 9) and any(found.values())
 
 
 def test_explanations_quote_aggregates_as_they_are_written() -> None:

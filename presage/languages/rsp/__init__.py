@@ -23,7 +23,7 @@ from presage.languages.rsp.alternatives import UNDEF, BodyAlternative
 from presage.languages.rsp.clauses import CQELS, Clauses, Misread, clauses_of, tokens_of
 from presage.languages.rsp.data import QUAD, STATIC_QUAD, STATIC_TRIPLE, TRIPLE
 from presage.languages.rsp.expressions import among, constant, part_of
-from presage.languages.rsp.faults import refuse_faults
+from presage.languages.rsp.faults import columns_of_star, refuse_faults
 from presage.languages.rsp.graph_patterns import Patterns
 from presage.languages.rsp.sparql import tree_of
 from presage.languages.writing import FreshNames, at_multiples, flat, joined, names_in, never, predicate_name, rule
@@ -90,12 +90,16 @@ class _Reader:
 
     def _algebra(self) -> tuple[Any, Any]:
         left = [each for each in tokens_of(self.clauses.sparql) if each.kind != "comment"]
-        refuse_faults(tree_of(left, self.source.text), left)
+        tree = tree_of(left, self.source.text)
+        refuse_faults(tree, left)
         try:
             query = translateQuery(parseQuery(self.clauses.sparql))
         except Exception as wrong:  # what rdflib finds wrong comes as any kind of exception
             at = min(wrong.loc if isinstance(wrong, ParseBaseException) else 0, len(self.source.text) - 1)
             raise Misread(f"rdflib cannot read this: {wrong}", Span(at, at + 1), "", "L102") from None
+        columns = columns_of_star(tree, left)
+        if columns is not None:  # rdflib has these in no order, and those of MINUS among them
+            query.algebra["PV"] = [Name(each) for each in columns]
         return query.algebra, part_of(query.algebra, "template")
 
     # Answers

@@ -16,6 +16,17 @@ def refuse_faults(query: SyntaxNode, tokens: list[QueryToken]) -> None:
     _Faults(tokens).look(query)
 
 
+def columns_of_star(query: SyntaxNode, tokens: list[QueryToken]) -> list[str] | None:
+    """What `SELECT *` gives: the variables that its patterns bind, as they are written one after the other."""
+    selects = [each for each in query.nodes if each.name == "select"]
+    if not selects or selects[0].all("item", but=("where", "modifiers")):
+        return None
+    bound = {name for each in selects[0].all("where") for name in _Faults(tokens).visible(each)}
+    return [
+        name for name in dict.fromkeys(each.text[1:] for each in tokens if each.kind == "variable") if name in bound
+    ]
+
+
 class _Faults:
     def __init__(self, tokens: list[QueryToken]) -> None:
         self.tokens = tokens
@@ -90,7 +101,7 @@ class _Faults:
         for each in node.nodes:
             self._below(each, inside)
 
-    def _visible(self, node: SyntaxNode) -> set[str]:
+    def visible(self, node: SyntaxNode) -> set[str]:
         """The variables that a part of a pattern may bind."""
         if node.name in ("minus", "filter"):
             return set()
@@ -103,7 +114,7 @@ class _Faults:
             return {self._name(node.nodes[-1])}
         if node.name == "variable":
             return {self._name(node)}
-        return {name for each in node.nodes for name in self._visible(each)}
+        return {name for each in node.nodes for name in self.visible(each)}
 
     @staticmethod
     def _of_item(item: SyntaxNode) -> SyntaxNode:
@@ -119,7 +130,7 @@ class _Faults:
                     there = self._text(variable)
                     hint = "BIND gives a new variable its value; to compare, write FILTER(… = …)"
                     raise Misread(f"`{there}` is bound already", self._span(variable), hint)
-            seen |= self._visible(each)
+            seen |= self.visible(each)
 
     def _rows(self, data: SyntaxNode) -> None:
         wanted = len(data.all("variable"))
@@ -133,7 +144,7 @@ class _Faults:
         modifiers = query.all("modifiers", but=("where",))
         where = query.all("where")
         items = query.all("item", but=("where", "modifiers"))
-        seen = {name for each in where for name in self._visible(each)}
+        seen = {name for each in where for name in self.visible(each)}
         given: set[str] = set()
         for item in items:
             variable = self._of_item(item)
