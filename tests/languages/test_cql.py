@@ -229,9 +229,8 @@ class Draw:
         one, other = f"s {window.text} As y", f"w{len(self.windows) - 1} As y"
         more, again, columns = self.select(1)
         names = [name for name, of in columns if of != "TEXT"]
-        where = (
-            self.dice.choice(["Where q.k0 = y.a", "", "Where y.b < 3"]) if not re.search(r"\bc\)? As k0", cql) else ""
-        )
+        is_number = re.match(r"Select (Distinct )?(Count|Sum|Avg|\S*\b[abdw]\b)", cql)
+        where = self.dice.choice(["Where q.k0 = y.a", "", "Where y.b < 3"]) if is_number else ""
         head = "Select y.a As k0, q.k0 As k1"
         roll = self.dice.random()
         if roll < 0.4 and names:

