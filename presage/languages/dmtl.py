@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from presage.errors import Source
+from presage.errors import Source, nearest
 from presage.languages.scanner import Grammar, Scanner, Unreadable, unquoted
 from presage.model.formulas import And, Atom, BinaryMetric, Formula, Metric, Not, Or, Top, atoms
 from presage.model.program import Program
@@ -100,8 +100,21 @@ def _rule(c: Scanner) -> Rule:
         raise c.unexpected("`:-` after the head of a rule", "write H(X) :- P(X), Q(X)")
     span = c.since(start)
     if not c.accept(".") and _goes_on(c):
-        raise c.unexpected("`,`, `||` or the end of the rule", "a rule is one line, or ends with a full stop")
+        raise _does_not_end(c)
     return Rule(head, tuple(body), span=span)
+
+
+def _does_not_end(c: Scanner) -> Unreadable:
+    """What is wrong where a rule neither goes on nor ends: an operator may have been taken for a predicate."""
+    word = c.before.text.lower() if c.before.kind == "word" else ""
+    if word in UNARY:
+        return c.unexpected("an interval, such as [0,2]")
+    near = nearest(word, (*UNARY, *BINARY)) if word else None
+    if near and near != word:
+        hint = f"did you mean `{near.title()}`?"
+        return Unreadable("P201", f"`{c.before.text}` is no operator", c.before.span, hint)
+    hint = "negated atoms stand last, behind `||`" if word == "not" else "a rule is one line, or ends with a full stop"
+    return c.unexpected("`,`, `||` or the end of the rule", hint)
 
 
 def _goes_on(c: Scanner) -> bool:

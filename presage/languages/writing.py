@@ -72,20 +72,23 @@ def predicate_name(wanted: str) -> str:
     return plain if plain.isidentifier() else f"q_{plain}"
 
 
-def terms_of(formula: Formula) -> Iterator[Term]:
-    """The terms that stand in a formula, those of the bodies of its aggregates too."""
+def terms_in(formula: Formula) -> Iterator[Term]:
+    """The terms that a formula is made of, and the variables of its pins."""
     match formula:
         case Atom(arguments=arguments):
-            given: tuple[Term, ...] = arguments
+            yield from arguments
         case Comparison(left=left, right=right):
-            given = left, right
+            yield from (left, right)
         case _:
             for part in children(formula):
-                yield from terms_of(part)
+                yield from terms_in(part)
             if isinstance(formula, Pinned) and isinstance(formula.pin.base, Variable):
                 yield formula.pin.base
-            return
-    for term in given:
+
+
+def terms_of(formula: Formula) -> Iterator[Term]:
+    """The terms that stand in a formula, those of the bodies of its aggregates too."""
+    for term in terms_in(formula):
         for inner in subterms(term):
             yield inner
             if isinstance(inner, Aggregate):
@@ -206,18 +209,7 @@ def at_multiples(predicate: str, columns: Iterable[Term], of: str, every: Number
 
 def _outside(formula: Formula) -> Iterator[str]:
     """The names of the variables that do not stand in the braces of an aggregate."""
-    match formula:
-        case Atom(arguments=arguments):
-            given: tuple[Term, ...] = arguments
-        case Comparison(left=left, right=right):
-            given = left, right
-        case _:
-            for part in children(formula):
-                yield from _outside(part)
-            if isinstance(formula, Pinned) and isinstance(formula.pin.base, Variable):
-                yield formula.pin.base.name
-            return
-    for term in given:
+    for term in terms_in(formula):
         yield from _outside_braces(term)
 
 

@@ -129,7 +129,7 @@ class ShownMeasures:
 
 
 def _serve(measures: Measures, host: str, port: int, token: str, health: Health) -> ThreadingHTTPServer:
-    class Page(BaseHTTPRequestHandler):
+    class MeasuresHandler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path = self.path.partition("?")[0]
             bearer = self.headers.get("Authorization", "").removeprefix("Bearer ")
@@ -157,7 +157,7 @@ def _serve(measures: Measures, host: str, port: int, token: str, health: Health)
             """Requests are nobody's news."""
 
     try:
-        server = ThreadingHTTPServer((host, port), Page)
+        server = ThreadingHTTPServer((host, port), MeasuresHandler)
     except OSError as found:
         raise PresageError(f"[metrics] cannot listen on port {port} ({found.strerror}): choose another") from None
     threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()

@@ -39,8 +39,6 @@ from presage.web.workbench import LONGEST_PROGRAM, looked_at, words
 PAGE = Path(__file__).parent / "page"
 BATCH_SECONDS = 0.1
 """How often a page is told what changed."""
-TOLD_AT_ONCE = ("step", "paused", "speed", "finished", "problem", "busy", "next")
-"""What of a state no page waits for."""
 QUIET_SECONDS = 1.0
 """How often it is told that nothing did, so that its counters stay true."""
 LONGEST_COMMAND = 1_000

@@ -315,7 +315,7 @@ def test_modules_say_why_they_exist(path: Path) -> None:
 def test_a_class_name_stands_for_one_thing() -> None:
     found: dict[str, list[str]] = defaultdict(list)
     for path in modules():
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):  # also in functions and conditions
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found[node.name].append(str(path.relative_to(ROOT)))
     assert {name: paths for name, paths in found.items() if len(paths) > 1} == TWICE

@@ -45,7 +45,7 @@ GIVEN = {
         "REGISTER QUERY hot AS\nSELECT ?s FROM STREAM <http://e.x/st> [RANGE 2s STEP 1s]\n"
         "WHERE { ?s <http://e.x/v> ?x FILTER(?x > 3) }\n",
         (("triple", ["<http://e.x/a>", "<http://e.x/v>", 5], 0),), f"triple({ROAD})@0. :now 1", 'hot("<http://e.x/a>")@1',
-        own_line="line 2, FROM STREAM <http://e.x/st> [RANGE 2s STEP 1s]", wrong=":3:42: error L101",
+        own_line="line 2, FROM STREAM <http://e.x/st> [RANGE 2s STEP 1s]", wrong=":3:40: error L101",
     ),
     "dmtl": Given(
         "H(X) :- Diamondminus[0,2] T(X)\n",

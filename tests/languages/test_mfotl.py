@@ -7,6 +7,7 @@ import json
 import random
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,15 @@ PUBLISHED = [
      {0: {(1,), (2,)}, 1: {(1,), (2,)}}),
     ("P(int)\nQ(int)\nR(int,int)\nS(int)", "S(y) AND ((NOT P(y) AND Q(x)) SINCE[1,2] R(x,y))",
      "@1 R(2,1) R(2,3) @2 Q(2) P(3) S(1) S(3) @3 Q(2) S(1) S(3) @4 Q(2) S(1)", {1: {(1, 2)}, 2: {(1, 2)}}),
+    ("S(string,string)", "S(x,y) AND x SUBSTRING y", '@0 S("a","bab") S("c","bab")', {0: {("a", "bab")}}),
+    ("F(float)", "F(x) AND y = f2i(x)", "@0 F(2.5) F(-2.5)", {0: {(Fraction(5, 2), 2), (Fraction(-5, 2), -2)}}),
+    ("I(int)", "I(x) AND y = i2f(x) / 2.", "@0 I(3)", {0: {(3, Fraction(3, 2))}}),
+    ("S(string)", "S(x) AND y = s2f(x)", '@0 S("0.5")', {0: {("0.5", Fraction(1, 2))}}),
+    ("F(float)", "F(x) AND y = YEAR(x) AND m = MONTH(x) AND d = DAY_OF_MONTH(x) AND s = FORMAT_DATE(x)",
+     "@0 F(86400) F(1709164800)", {0: {(86400, 1970, 1, 2, "1970-01-02"), (1709164800, 2024, 2, 29, "2024-02-29")}}),
+    ("I(int)", "PREV I(x)", "@0 I(1) @1 I(2) @2", {1: {(1,)}, 2: {(2,)}}),
+    ("I(int)", "SOMETIMES[0,0] I(x)", "@0 I(1) @0 I(2) @2", {0: {(1,), (2,)}, 1: {(2,)}}),
+    ("I(int)", "I(x) AND PAST_ALWAYS[0,1] (EXISTS y. I(y))", "@0 I(1) @1 @2 I(3) @3 I(4)", {0: {(1,)}, 3: {(4,)}}),
     ("I(int)", "I(x) AND tpts(x, y)", "@7 I(0) @9 I(0) I(1)", {0: {(0, 7)}, 1: {(1, 9)}}),
 ]  # fmt: skip
 

@@ -1,7 +1,8 @@
 """CQL: continuous queries as SQL with windows, and with operators that make streams of relations again.
 
 `dialect` reads the text through sqlglot; `queries`, `selects` and `grouping` make relations of what it says
-(`relations` says what that is), with `scopes` for what names mean, `expressions` and `windows` for what stands in them.
+(`relations` says what that is), with `scopes` for what names mean, `expressions` and `windows` for what stands in them;
+`unread` refuses what none of them looks at.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from presage.languages.cql.dialect import MisreadSql, statements
 from presage.languages.cql.expressions import Wrong, kind_of, span_of
 from presage.languages.cql.queries import Queries
 from presage.languages.cql.scopes import FromTable
+from presage.languages.cql.unread import refuse_unread
 from presage.languages.writing import FreshNames, predicate_name
 from presage.model.formulas import Atom
 from presage.model.program import Program
@@ -64,6 +66,8 @@ class _Reader:
                 asked += 1
                 found.extend(self._query(node, start, end))
             except Wrong as wrong:
+                if wrong.code == "D105" and self.problems:
+                    continue  # what could not be declared is missing where it is used
                 self.problems.append(Diagnostic(wrong.code, wrong.message, wrong.span, wrong.hint))
         if not asked and not self.problems:
             hint = "write Select … From … after the declarations"
@@ -99,6 +103,7 @@ class _Reader:
         kind, schema = str(node.args.get("kind")).upper(), node.this
         span = span_of(node)
         if kind == "VIEW" and node.expression is not None:
+            refuse_unread(node.expression)
             name = schema.name if isinstance(schema, exp.Table) else schema.this.name
             renamed = tuple((each.name, "any") for each in schema.expressions) if isinstance(schema, exp.Schema) else ()
             self._declare(FromTable(name, renamed, query=node.expression), span)
@@ -141,6 +146,7 @@ class _Reader:
         while isinstance(node, exp.Subquery) and not node.args.get("alias") and not node.args.get("window"):
             node = node.this
         name = self._name(start, end)
+        refuse_unread(node)
         queries = Queries(self.tables, self.predicates, self.tick)
         columns = queries.answers(node, name)
         self.notes.extend(queries.notes)

@@ -14,7 +14,30 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from presage.errors import nearest
+
 TO_STREAM = ("ISTREAM", "DSTREAM", "RSTREAM")
+SETS = (TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT)
+OPENING = (
+    *SETS, TokenType.COMMA, TokenType.ON, TokenType.ALIAS, TokenType.FROM, TokenType.WHERE, TokenType.HAVING,
+    TokenType.JOIN, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.PARTITION_BY,
+    TokenType.AND, TokenType.OR, TokenType.NOT,
+)  # fmt: skip
+CLOSING = (
+    *SETS, TokenType.COMMA, TokenType.ON, TokenType.FROM, TokenType.WHERE, TokenType.HAVING, TokenType.JOIN,
+    TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.R_PAREN, TokenType.R_BRACKET,
+)  # fmt: skip
+CLAUSES = ("FROM", "WHERE", "GROUP BY", "HAVING", "UNION", "EXCEPT", "INTERSECT", "JOIN")
+STATEMENTS = ("SELECT", "CREATE", "WITH", "FROM", *TO_STREAM)
+STATEMENTS_ARE = "CREATE STREAM s (a INT, b TEXT); CREATE TABLE t (…); CREATE VIEW v AS Select …; or Select … From …"
+DECLARED = {
+    "STREAM": "CREATE STREAM s (a INT, b TEXT)",
+    "RELATION": "CREATE TABLE t (a INT, b TEXT), whose rows hold at all times; or a query for what changes",
+    "TABLE": "CREATE TABLE t (a INT, b TEXT)",
+    "VIEW": "CREATE VIEW v AS Select …",
+    "QUERY": "the query alone, below a comment with its name: -- name: hot",
+}
+BARE_WINDOWS = ("RANGE", "ROWS", "NOW", "UNBOUNDED")
 WINDOWS = "[Range n], [Range n Slide m], [Rows n], [Partition By c Rows n], [Now] or [Unbounded]"
 UNITS = {
     "ms": "ms",
@@ -55,16 +78,45 @@ class MisreadSql(Exception):
         self.message, self.start, self.end, self.hint = message, start, end, hint
 
 
+class _Refused(ParseError):
+    """What sqlglot raises, with the token it stumbled over: `None` at the end."""
+
+    def __init__(self, said: str, token: Token | None) -> None:
+        super().__init__(said, [{}])  # sqlglot adds to the first of its errors
+        self.said, self.token = said, token
+
+
 class CqlParser(parser.Parser):
+    def raise_error(self, message: str, token: Token | None = None) -> None:
+        raise _Refused(message, token or self._curr or None)
+
+    def _warn_unsupported(self) -> None:
+        first = self._tokens[0]
+        message = f"`{' '.join(each.text for each in self._tokens[:2])}` cannot be said here"
+        raise MisreadSql(message, first.start, self._tokens[:2][-1].end + 1, f"write {STATEMENTS_ARE}")
+
     def _parse_create(self) -> Any:
         if self._is_word("STREAM"):
             self._advance()
             table = self._parse_table_parts(schema=True)
+            if self._curr and self._curr.token_type != TokenType.L_PAREN:
+                raise self._wrong(
+                    f"expected `(` and the columns, found `{self._curr.text}`", f"write {DECLARED['STREAM']}"
+                )
             return exp.Create(this=self._parse_schema(this=table), kind="STREAM")
         return super()._parse_create()
 
+    def _parse_table_alias(self, *args: Any, **kwargs: Any) -> Any:
+        token = self._curr
+        if token and token.text.upper() in BARE_WINDOWS:
+            message = f"expected a clause or a window, found `{token.text}`"
+            raise MisreadSql(message, token.start, token.end + 1, f"a window stands in brackets: {WINDOWS}")
+        return super()._parse_table_alias(*args, **kwargs)
+
     def _parse_statement(self) -> Any:
         start = self._curr
+        if self._is_word_of(TO_STREAM) and not self._opens_stream():
+            raise self._no_query(self._curr)
         found = self._parse_to_stream() if self._opens_stream() else super()._parse_statement()
         if found is not None and start is not None:
             found.meta["from"], found.meta["to"] = start.start, self._prev.end + 1
@@ -109,25 +161,23 @@ class CqlParser(parser.Parser):
     def _is_word(self, word: str) -> bool:
         return bool(self._curr) and self._curr.text.upper() == word
 
+    def _is_word_of(self, words: tuple[str, ...]) -> bool:
+        return bool(self._curr) and self._curr.text.upper() in words
+
     def _opens_stream(self) -> bool:
-        return (
-            bool(self._curr)
-            and self._curr.text.upper() in TO_STREAM
-            and bool(self._next)
-            and self._next.token_type == TokenType.L_PAREN
-        )
+        return self._is_word_of(TO_STREAM) and bool(self._next) and self._next.token_type == TokenType.L_PAREN
+
+    @staticmethod
+    def _no_query(word: Token) -> MisreadSql:
+        message = f"`{word.text}` is not followed by a query in brackets"
+        return MisreadSql(message, word.start, word.end + 1, f"write {word.text}(Select … From …)")
 
     def _parse_to_stream(self) -> Any:
         word = self._curr
         self._advance(2)
         found = self._parse_select(nested=True)
         if found is None:
-            raise MisreadSql(
-                f"`{word.text}` is not followed by a query",
-                word.start,
-                word.end + 1,
-                f"write {word.text}(Select … From …)",
-            )
+            raise self._no_query(word)
         found = self._parse_set_operations(found)
         if not self._match(TokenType.R_PAREN):
             raise self._wrong("`)` closes the query of " + word.text, "write `)`")
@@ -243,37 +293,64 @@ def statements(text: str) -> list[tuple[Any, int, int]]:
     for part in parts:
         if not part:
             continue
+        _check_begins(part)
         try:
             read = dialect.parser().parse(part, text)
         except ParseError as wrong:
-            raise _misread(wrong, text, part) from None
+            raise _misread(wrong, part) from None
+        _check_ends(part)
         for each in read:
             if each is not None:
                 result.append((each, part[0].start, part[-1].end + 1))
     return result
 
 
-def _misread(wrong: ParseError, text: str, part: list[Token]) -> MisreadSql:
-    if not wrong.errors:
-        return MisreadSql(str(wrong), part[0].start, part[0].end + 1)
-    first = wrong.errors[0]
-    line, column = first.get("line"), first.get("col")
-    marked = first.get("highlight") or ""
-    if line is None or column is None:
-        return MisreadSql(str(first.get("description")), part[0].start, part[0].end + 1)
-    starts = [0] + [at + 1 for at, sign in enumerate(text) if sign == "\n"]
-    end = starts[line - 1] + column
-    message = str(first.get("description") or "this cannot be read").rstrip(".")
-    if message.startswith("Required keyword"):
-        message = "something is missing here"
-    if message.startswith("Expected table name"):
-        message = "the name of a stream or table is missing"
-    return MisreadSql(
-        f"this is not CQL: {message[:1].lower()}{message[1:]}",
-        max(0, end - max(1, len(marked))),
-        end,
-        "a query is Select … From … [Where …] [Group By …] [Having …]",
-    )
+def _misread(wrong: ParseError, part: list[Token]) -> MisreadSql:
+    """What sqlglot stumbled over, as a message with its place."""
+    token, said = (wrong.token, wrong.said) if isinstance(wrong, _Refused) else (part[0], str(wrong))
+    if said.startswith(("Required keyword", "Expected table name")):
+        what = "the name of a stream or table" if "table name" in said else "an expression"
+        return _unexpected(what, token, part)
+    if said.startswith(("Expecting", "Expected")):
+        return _unexpected(f"`{said.split()[1]}`", token, part)
+    if token is None or not said.startswith("Invalid expression"):
+        place = token or part[-1]
+        return MisreadSql(f"this is not CQL: {said[:1].lower()}{said[1:].rstrip('.')}", place.start, place.end + 1)
+    at = part.index(token)
+    for each in part[max(0, at - 1) : at + 1]:  # a misspelt word may have been taken for a name
+        meant = nearest(each.text.upper(), CLAUSES) if each.token_type == TokenType.VAR else None
+        if meant and meant != each.text.upper():
+            return _unexpected("a clause", each, part, f"did you mean `{meant.title()}`?")
+    before = part[at - 1].text.title()
+    hint = f"write {before} By" if before in ("Group", "Order") else f"clauses are {', '.join(CLAUSES).title()}"
+    return _unexpected("an operator, a clause or the end of the statement", token, part, hint)
+
+
+def _unexpected(what: str, token: Token | None, part: list[Token], hint: str = "") -> MisreadSql:
+    if token is None:
+        return MisreadSql(f"expected {what}, and the statement ends", part[-1].end, part[-1].end + 1, hint)
+    return MisreadSql(f"expected {what}, found `{token.text}`", token.start, token.end + 1, hint)
+
+
+def _check_ends(part: list[Token]) -> None:
+    """sqlglot lets commas and clauses go that nothing follows: where something is missing, it is not guessed."""
+    for token, following in zip(part, [*part[1:], None], strict=True):
+        if token.token_type in OPENING and (following is None or following.token_type in CLOSING):
+            what = "a query" if token.token_type in SETS else "something"
+            raise _unexpected(f"{what} behind `{token.text}`", following, part)
+
+
+def _check_begins(part: list[Token]) -> None:
+    first, word = part[0], part[0].text.upper()
+    if word in STATEMENTS or first.token_type == TokenType.L_PAREN:
+        return
+    if word == "REGISTER" and len(part) > 1 and part[1].text.upper() in DECLARED:
+        said = " ".join(each.text for each in part[:2])
+        hint = f"write {DECLARED[part[1].text.upper()]}"
+        raise MisreadSql(f"`{said}` is not how this is declared here", first.start, part[1].end + 1, hint)
+    meant = nearest(word, STATEMENTS)
+    hint = f"did you mean `{meant.title()}`?" if meant else f"write {STATEMENTS_ARE}"
+    raise MisreadSql(f"expected a declaration or a query, found `{first.text}`", first.start, first.end + 1, hint)
 
 
 def _unclosed(text: str) -> int:

@@ -77,6 +77,8 @@ class Scope:
         known = [cell.name for source in self.sources if not table or source.alias == table for cell in source.columns]
         near = nearest(node.name, known)
         hint = f"did you mean `{near}`?" if near else f"there are {', '.join(known) or 'no columns'}"
+        if not near and node.this.args.get("quoted"):
+            hint = f"{hint}; a text stands in single quotes: '{node.name}'"
         return Wrong(f"there is no column `{node.name}`", span_of(node), hint, "D103")
 
     def names(self) -> frozenset[str]:

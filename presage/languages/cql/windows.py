@@ -21,7 +21,11 @@ def quantity(given: tuple[Fraction, str], tick: Duration | None, span: Span) -> 
         return number(amount)
     if tick is None:
         raise Wrong("a unit needs a tick", span, "say before the query how long a tick is: `-- tick: 1s`", "D107")
-    return Duration(number(amount), unit, span=span)
+    length = Duration(number(amount), unit, span=span)
+    if ticks(length, tick).denominator != 1:
+        message = f"`{amount}{unit}` is no whole number of ticks, of which each is {tick.amount}{tick.unit}"
+        raise Wrong(message, span, "say before the query a tick that fits: `-- tick: 1s`", "D107")
+    return length
 
 
 def ticks(length: Quantity, tick: Duration | None) -> Fraction:

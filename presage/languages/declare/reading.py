@@ -91,6 +91,12 @@ def _constraint(source: Source, text: str, start: int, place: int) -> Written:
     shape = _CONSTRAINT.fullmatch(text)
     words = Span(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
     if shape is None or not shape["name"]:
+        bracket = re.match(r"\s*[^\[\]|,]+\[[^\]|]*", text)
+        if bracket:
+            at = min(start + bracket.end(), words.end - 1)
+            found = f"found `{text[bracket.end()]}`" if bracket.end() < len(text.rstrip()) else "and the line ends"
+            message = f"expected `]` after the activities, {found}"
+            raise Unreadable("P201", message, Span(at, at + 1), "write Response[a, b]")
         hint = "write `activity NAME`, or a constraint such as `Response[a, b] |A.amount > 100 | |0,7,d`"
         raise Unreadable("P205", "this is neither an activity nor a constraint", words, hint)
     name, span = shape["name"], Span(start + shape.start("name"), start + shape.end("name"))

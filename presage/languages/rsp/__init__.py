@@ -1,13 +1,12 @@
 """Queries over streams of RDF: C-SPARQL, CQELS and RSP-QL.
 
-`clauses` cuts what is about streams out of the text, rdflib reads what is left, and `patterns` makes rules of its
-algebra; `data` says where triples come from, `expressions` what filters and values are. All solutions hold at the times
-at which a query is evaluated, and at no other.
+`clauses` cuts what is about streams out of the text, `sparql` and `faults` say where what is left goes wrong, rdflib
+reads it, and `patterns` makes rules of its algebra; `data` says where triples come from, `expressions` what filters and
+values are. All solutions hold at the times at which a query is evaluated, and at no other.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -24,7 +23,9 @@ from presage.languages.rsp.alternatives import UNDEF, BodyAlternative
 from presage.languages.rsp.clauses import CQELS, Clauses, Misread, clauses_of, tokens_of
 from presage.languages.rsp.data import QUAD, STATIC_QUAD, STATIC_TRIPLE, TRIPLE
 from presage.languages.rsp.expressions import among, constant, part_of
+from presage.languages.rsp.faults import columns_of_star, refuse_faults
 from presage.languages.rsp.graph_patterns import Patterns
+from presage.languages.rsp.sparql import tree_of
 from presage.languages.writing import FreshNames, at_multiples, flat, joined, names_in, never, predicate_name, rule
 from presage.model.formulas import Atom, Comparison, Formula, Metric, Not, Or, Pinned
 from presage.model.program import Program
@@ -88,65 +89,18 @@ class _Reader:
         return [*declared, *patterns.data.rules, *patterns.rules, *rules, query], patterns.notes
 
     def _algebra(self) -> tuple[Any, Any]:
+        left = [each for each in tokens_of(self.clauses.sparql) if each.kind != "comment"]
+        tree = tree_of(left, self.source.text)
+        refuse_faults(tree, left)
         try:
             query = translateQuery(parseQuery(self.clauses.sparql))
-        except ParseBaseException as wrong:
-            at, message = self._fault() or (min(wrong.loc, len(self.source.text)), wrong.msg)
-            raise self._not_sparql(at, message) from None
         except Exception as wrong:  # what rdflib finds wrong comes as any kind of exception
-            hint = "declare each prefix: PREFIX p: <http://…>" if "prefix" in str(wrong) else ""
-            raise Misread(f"this is not SPARQL: {wrong}", self._place_in(str(wrong)), hint) from None
-        fault = self._fault()
-        if fault is not None:
-            hint = "a variable is bound once, values are as many as their variables, and beside aggregates stand keys"
-            at = min(fault[0], len(self.source.text) - 1)
-            raise Misread("this is not SPARQL: its variables do not fit each other", Span(at, at + 1), hint)
+            at = min(wrong.loc if isinstance(wrong, ParseBaseException) else 0, len(self.source.text) - 1)
+            raise Misread(f"rdflib cannot read this: {wrong}", Span(at, at + 1), "", "L102") from None
+        columns = columns_of_star(tree, left)
+        if columns is not None:  # rdflib has these in no order, and those of MINUS among them
+            query.algebra["PV"] = [Name(each) for each in columns]
         return query.algebra, part_of(query.algebra, "template")
-
-    def _fault(self) -> tuple[int, str] | None:
-        """Where a query goes wrong, and how: pyoxigraph knows it better than the parser that makes the algebra."""
-        try:
-            import pyoxigraph
-
-            pyoxigraph.Store().query(self.clauses.sparql, base_iri="http://presage.example/")
-        except ImportError:
-            return None
-        except SyntaxError as wrong:
-            found = re.match(r"error at (\d+):(\d+): (.*)", str(wrong.msg), re.DOTALL)
-            if not found:
-                return 0, str(wrong.msg)
-            line = self.source.line_starts[min(int(found[1]), len(self.source.line_starts)) - 1]
-            return line + int(found[2]) - 1, found[3]
-        except (OSError, ValueError):  # it was read, and asks for what is not there
-            pass
-        return None
-
-    def _not_sparql(self, at: int, message: str) -> Misread:
-        hint = "a query is SELECT … WHERE { … } or CONSTRUCT { … } WHERE { … }"
-        text, words = self.source.text, [each.text for each in self.clauses.tokens]
-        ends = at >= len(text.rstrip())
-        at = max(0, min(at, len(text) - 1))
-        if ends and (words[-1:] != ["}"] or words.count("{") > words.count("}")):
-            message = "the query ends too early"
-        elif ends:  # all of it was tried in vain, and nobody knows from where on
-            message = "something before this place cannot be read"
-        elif re.search(r"expected (one of|\w|\[)", message) or len(message) > 100 or "\n" in message:
-            # What a grammar would have taken there, down to its signs.
-            there = next((each.text for each in self.clauses.tokens if each.span.start <= at < each.span.end), "")
-            there = there or next((each.text for each in self.clauses.tokens if each.span.start >= at), "")
-            message = f"`{there}` cannot stand here"
-        return Misread(f"this is not SPARQL: {message[:1].lower()}{message[1:]}", Span(at, at + 1), hint)
-
-    def _place_in(self, message: str) -> Span:
-        for token in self.clauses.tokens:
-            if (
-                token.kind in ("pname", "variable")
-                and token.text.rstrip(":")
-                and token.text.partition(":")[0] in message
-            ):
-                if token.kind == "variable" or token.text.partition(":")[0]:
-                    return token.span
-        return Span(0, 1)
 
     # Answers
 

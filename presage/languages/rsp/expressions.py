@@ -81,14 +81,14 @@ class RspExpressions:
         span = self.place(node)
         match node.name:
             case "AdditiveExpression" | "MultiplicativeExpression":
-                left = self.term(node.expr)
+                left = self._operand(node.expr)
                 for operator, other in zip(node.op or (), node.other or (), strict=True):
-                    left = Arithmetic(str(operator), left, self.term(other), span=span)
+                    left = Arithmetic(str(operator), left, self._operand(other), span=span)
                 return left
             case "UnaryMinus":
-                return Negative(self.term(node.expr), span=span)
+                return Negative(self._operand(node.expr), span=span)
             case "UnaryPlus":
-                return self.term(node.expr)
+                return Arithmetic("+", self._operand(node.expr), Constant(0), span=span)
             case "Function":
                 return self._cast(node, span)
             case "Builtin_IF":
@@ -106,6 +106,13 @@ class RspExpressions:
             )
             return Function(FUNCTIONS[name], tuple(self.term(each) for each in given), span=span)
         raise Misread(f"`{_shown(node)}` has no counterpart", span, "see which functions are read", "L102")
+
+    def _operand(self, node: Any) -> Term:
+        """What is computed with: a text has no value there."""
+        found = self.term(node)
+        if isinstance(found, Constant) and isinstance(found.value, str):
+            raise Unbound
+        return found
 
     def _chosen(self, node: Any, span: Span) -> Term:
         """What `IF` gives: where its condition has an error it is neither true nor false, and there is no value."""
@@ -220,7 +227,7 @@ class RspExpressions:
 
     def _number(self, term: Term, holds: bool, span: Span) -> Formula:
         if holds:
-            return Comparison("=", Arithmetic("+", term, Constant(0)), term, span=span)
+            return is_number(term, span)
         # A text, and texts alone, is not less than the empty one.
         return Comparison(">=", term, Constant(""), span=span)
 
@@ -314,8 +321,13 @@ def among(term: Term, first: str, end: str, holds: bool, span: Span) -> Formula:
         Comparison("<", term, Constant(first), span=span),
         Comparison(">=", term, Constant(end), span=span),
     ]
-    sides.append(Comparison("=", Arithmetic("+", term, Constant(0)), term, span=span))  # or a number
-    return Or(tuple(sides), span=span)
+    return Or((*sides, is_number(term, span)), span=span)
+
+
+def is_number(term: Term, span: Span) -> Formula:
+    if isinstance(term, Constant) and isinstance(term.value, str):
+        return never(span)
+    return Comparison("=", Arithmetic("+", term, Constant(0)), term, span=span)
 
 
 def plain_text(term: Term, span: Span) -> list[Formula]:

@@ -64,6 +64,8 @@ class Patterns:
             for token in self.clauses.tokens:
                 if token.text.upper().replace("_", "") == name.upper():
                     return token.span
+        if kind == "Function":
+            return self.place(node.iri)
         if isinstance(node, URIRef):
             found = self._places.get(f"<{node}>")
             if found:
