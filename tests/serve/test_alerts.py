@@ -12,7 +12,7 @@ import presage
 from presage.answers import Answer
 from presage.io.facts import Checker
 from presage.pipeline.checking import check_pipeline
-from presage.serve.alerts import AlertRule, Alerts
+from presage.receivers.alerts import AlertRule, Alerts
 from tests import alertmanager
 from tests.commands.test_cli import presage as command
 from tests.serving import LINES, LISTENING, TURBINES, Receiver, Served, hot, lines_in
@@ -46,6 +46,13 @@ def test_an_alert_fires_once_and_is_resolved_when_nothing_more_is_heard() -> Non
     assert told(found, 4, answer("confirmed", 4)) == [] and found.due() == 5
     assert told(found, 5) == [("resolved", "a of west at 4")] and found.groups == {} and found.due() is None
     assert told(found, 6, answer("confirmed", 6)) == [("firing", "a of west at 6")]
+
+
+def test_what_was_over_does_not_go_on_with_answers_that_come_later() -> None:
+    """Also where nobody has looked in between."""
+    found = alerts()
+    lines = [line for now in (3, 50) for line in found.take([answer("confirmed", now)], now)]
+    assert [(line["state"], line["now"]) for line in lines] == [("firing", 3), ("resolved", 4), ("firing", 50)]
 
 
 def test_it_must_be_so_for_long_enough() -> None:
@@ -187,11 +194,6 @@ def test_alerts_that_nobody_is_told_are_warned_of(tmp_path: Path) -> None:
     text = file.read_text().replace('format = "lines"', 'format = "console"\nalerts = true')
     file.write_text(text)
     assert "nobody is told" not in check_pipeline(file, {}, live=True).text()
-    source = 'format = "rate"\ncolumns = { device = "a", level = "b" }\ntime = "c"'
-    file.write_text(text.replace('format = "http"', source).replace("[sources.incoming]", "[sources.temp]"))
-    on_spark = check_pipeline(file, {})
-    assert not on_spark.ok and "on Spark there are no alerts" in on_spark.text()
-    assert "nobody is told of alerts by `presage pipeline`" in on_spark.text()
 
 
 def test_alertmanager_and_a_webhook_get_alerts(tmp_path: Path) -> None:
