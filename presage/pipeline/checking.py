@@ -91,7 +91,7 @@ def check_pipeline(
     pipeline.params.update(params or {})
     report = _program(pipeline)
     if report is not None and report.findings is not None:
-        _against_program(pipeline, report.findings.subject.predicates)
+        _against_program(pipeline, report.findings.subject.predicates, live)
         check_alerts(pipeline, report)
     for part in (each for parts in pipeline.parts.values() for each in parts):
         _on_this_machine(pipeline, part, live)
@@ -157,7 +157,7 @@ def _runs(pipeline: Pipeline, report: Report) -> None:
 # -- against the program ------------------------------------------------------------------------------
 
 
-def _against_program(pipeline: Pipeline, predicates: dict[str, Predicate]) -> None:
+def _against_program(pipeline: Pipeline, predicates: dict[str, Predicate], live: bool) -> None:
     bringing = [part for section in BRINGING for part in pipeline.parts[section]]
     # What describes itself may bring facts of any predicate, and then has a name of its own.
     describes_itself = [part for part in pipeline.parts["sources"] if part.is_self_describing]
@@ -166,7 +166,7 @@ def _against_program(pipeline: Pipeline, predicates: dict[str, Predicate]) -> No
     for part in bringing:
         known = _predicate(pipeline, part, predicates)
         if known is not None:
-            _columns(pipeline, part, known)
+            _columns(pipeline, part, known, live)
     given = {part.name for part in bringing}
     if describes_itself:
         given |= {each.name for each in predicates.values() if each.is_input}
@@ -208,9 +208,9 @@ def _article(what: str) -> str:
     return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
 
 
-def _columns(pipeline: Pipeline, part: Part, known: Predicate) -> None:
+def _columns(pipeline: Pipeline, part: Part, known: Predicate, live: bool) -> None:
     """Whether every argument, and the time, has a column of a type that fits."""
-    if part.section == "sources" and part.is_self_describing and part.format not in ("json", "kafka"):
+    if part.section == "sources" and part.is_self_describing and (live or part.format not in ("json", "kafka")):
         return
     path: toml.Path = (part.section, part.name)
     arguments, mapped = column_names(known), part.table("columns")

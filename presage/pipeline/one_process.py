@@ -35,6 +35,9 @@ def check_live(pipeline: Pipeline) -> None:
         if part.section == "tables":
             hint = f"write `[static.{part.name}]` for a table that stays, or run the file with `presage pipeline`"
             pipeline.problem_of_key("C109", path, "tables that change are read again on Spark only", hint)
+        if part.format == "rate":
+            hint = "run the file with `presage pipeline`, or let facts come over `http` or `stdin`"
+            pipeline.problem("C109", (*path, "format"), "`rate` makes rows on Spark only", hint)
         for key, said in expressions_in(part):
             if key == "where":
                 if condition_in(said) is None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from presage.pipeline.checking import check_pipeline
+from tests import alertmanager
 from tests.conftest import skip_without_spark
 from tests.serving import Receiver, Served, lines_in
 
@@ -217,6 +218,20 @@ def test_receivers_that_refuse_are_waited_for_and_what_they_never_take_is_put_as
     (aside,) = (tmp_path / "checkpoint").glob("presage.refused-hook-*.json")
     assert "b is hot" in json.loads(aside.read_text())["line"]["text"]
     hook.close()
+
+
+@pytest.mark.skipif(bool(alertmanager.why_not()), reason=alertmanager.why_not())
+def test_a_real_alertmanager(tmp_path: Path, spark: Any) -> None:
+    with alertmanager.manager(tmp_path / "manager") as manager:
+        file = pipeline(tmp_path)
+        with file.open("a") as more:
+            more.write(f'[sinks.manager]\nformat = "alertmanager"\nurl = "{manager.url}"\n')
+        add(tmp_path, "1.csv", *FIRST)
+        run(file, spark)
+        assert [said.split(" at ")[0] for _, said in manager.standing()] == ["a is hot", "b is hot"]
+        add(tmp_path, "2.csv", *SECOND)
+        run(file, spark)
+        assert manager.standing() == []
 
 
 def test_time_goes_by_when_nothing_comes(tmp_path: Path, spark: Any) -> None:
