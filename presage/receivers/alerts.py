@@ -125,8 +125,11 @@ class Alerts:
 
     def passed(self, now: Number) -> Iterator[dict[str, Any]]:
         """The alerts that time alone changes before a time."""
+        at: Number | None = None
         while (due := self.due()) is not None and due < now:
-            yield from self._step([], due)
+            # What ends may let something be told that was due before, and silent: it is told when it may.
+            at = due if at is None else max(at, due)
+            yield from self._step([], at)
             if self.due() == due:
                 return
 
@@ -189,12 +192,13 @@ class Alerts:
                 yield from self._tell(rule, key, group, RESOLVED, now, rule.resolved)
                 group.state, group.since, group.until, group.count = "", None, None, 0
         elif group.since is not None:
-            if self._fires_at(group, rule, now):
-                yield from self._tell(rule, key, group, FIRING, now, True)
-                group.state, group.fired = FIRING, show_number(now)
-            elif (ends := self._ends(group, rule)) is not None and now >= ends:
+            ends = self._ends(group, rule)
+            if ends is not None and now >= ends and group.heard != show_number(now):
                 # It was over before it had been so for long enough, or while everybody had enough of it.
                 group.since, group.until, group.count = None, None, 0
+            elif self._fires_at(group, rule, now):
+                yield from self._tell(rule, key, group, FIRING, now, True)
+                group.state, group.fired = FIRING, show_number(now)
         if group.state == "" and group.possible and rule.pending and self._may_speak(group, rule, now):
             yield from self._tell(rule, key, group, PENDING, now, True)
             group.state = PENDING
@@ -230,8 +234,12 @@ class Alerts:
             ends = self._ends(group, rule)
             if since is not None and ends is not None:
                 found.append(ends)
-            if group.state != FIRING and since is not None and group.lasting:
-                found.append(max(since + rule.least, since if fired is None else fired + rule.cooldown))
+            if group.state != FIRING and since is not None:
+                until, speaks = _time(group.until), since if fired is None else fired + rule.cooldown
+                if group.lasting:
+                    found.append(max(since + rule.least, speaks))
+                elif until is not None and until - since >= rule.least:
+                    found.append(speaks)
             if group.state == "" and group.possible and rule.pending and fired is not None:
                 found.append(fired + rule.cooldown)
         return min(found, default=None)

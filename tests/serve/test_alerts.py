@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,46 @@ def test_what_was_over_does_not_go_on_with_answers_that_come_later() -> None:
     found = alerts()
     lines = [line for now in (3, 50) for line in found.take([answer("confirmed", now)], now)]
     assert [(line["state"], line["now"]) for line in lines] == [("firing", 3), ("resolved", 4), ("firing", 50)]
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_alerts_do_not_hang_on_when_somebody_looks(seed: int) -> None:
+    """At every time, or only when answers come."""
+    chance = random.Random(seed)
+    said: dict[str, Any] = {
+        "cooldown": str(chance.choice([0, 0, 3, 8])), "for": str(chance.choice([0, 0, 2, 4])),
+        "resolve_after": str(chance.choice([1, 2, 5])), "pending": chance.random() < 0.5,
+    }  # fmt: skip
+    if chance.random() < 0.5:
+        said["group"] = ["S"]
+    steps: dict[int, list[Answer]] = {}
+    lasting: dict[str, int] = {}
+    for now in sorted(chance.sample(range(40), chance.randint(1, 10))):
+        for _ in range(chance.randint(1, 3)):
+            x, s = chance.choice("ab"), chance.choice("pq")
+            match chance.choice(["possible", "refuted", "confirmed", "confirmed", "holds"]):
+                case "possible":
+                    found = answer("possible", now + 2, x, s, decided_by=now + 4)
+                case "refuted":
+                    found = answer("refuted", now + 1, x, s)
+                case "confirmed":
+                    found = answer("confirmed", now, x, s)
+                case _:
+                    begin = lasting.pop(x + s, None)
+                    more = {"bindings": {"X": x, "S": s}, "start": now if begin is None else begin, "bounds": "[]"}
+                    found = Answer(now, "confirmed", "on", (x, s), **more, end=now - 1)
+                    if begin is None or begin == now:
+                        found, lasting[x + s] = Answer(now, "holds", "on", (x, s), **more), now
+            steps.setdefault(now, []).append(found)
+
+    def run(looks: bool) -> list[Any]:
+        alert, lines = alerts(**said), []
+        for now in range(60):
+            if now in steps or looks:
+                lines += alert.take(steps.get(now, ()), now)
+        return [*lines, *alert.passed(60)]
+
+    assert run(True) == run(False)
 
 
 def test_it_must_be_so_for_long_enough() -> None:

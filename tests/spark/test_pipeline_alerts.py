@@ -82,11 +82,15 @@ def run(file: Path, spark: Any, more: Any = None, stop: threading.Event | None =
 
     checked = check_pipeline(file, {})
     assert checked.ok, checked.text()
-    running = RunningPipeline(checked, lambda part, lines: None, spark=spark)
+    running = RunningPipeline(checked, lambda part, lines: None, spark=spark, say=said.append)
     if more is not None:
         more(running)
     running.run(stop or threading.Event())
     return running
+
+
+said: list[str] = []
+"""What was said of the pipelines that ran."""
 
 
 def alerts(path: Path) -> list[dict[str, Any]]:
@@ -211,6 +215,7 @@ def test_receivers_that_refuse_are_waited_for_and_what_they_never_take_is_put_as
         threading.Thread(target=mend, daemon=True).start()
 
     running = run(file, spark, later)
+    assert any("503" in each and "told again" in each for each in said)
     assert "503" in problems[0] and running.measures.refusals["hook"] > 0 and running.measures.aside["hook"] == 1
     assert [line["text"] for _, body, _ in hook.got for line in body["lines"]] == [
         "a is hot at 2026-03-02T00:11:00Z, 1"
@@ -262,3 +267,37 @@ def test_time_goes_by_when_nothing_comes(tmp_path: Path, spark: Any) -> None:
     assert [(line["state"], line["now"]) for line in alerts(tmp_path / "spark.jsonl")] == [
         ("firing", "2026-03-02T00:00:01Z"), ("resolved", "2026-03-02T00:00:04Z"),
     ]  # fmt: skip
+
+
+def test_silence_is_counted_from_the_last_fact_and_the_same_again() -> None:
+    """Moments are in milliseconds, ticks of 2 s here; facts that are late are facts too."""
+    from presage import parse
+    from presage.spark.idle import clock_of
+    from presage.spark.job import Job
+    from presage.spark.packs import NO_SOURCE
+
+    job = Job(parse("tick 2s. input p(x). q(X) :- p(X). query q(X)."), "changes", idle=5000)
+    meta: dict[str, Any] = {}
+    before: Any = None
+
+    def batch(*packs: tuple[int, int]) -> tuple[Any, bool] | None:
+        nonlocal before, meta
+        rows = [{"source": source, "last": str(last)} for source, last in packs]
+        again = dict(meta)
+        found = clock_of(job, meta, before, rows)  # type: ignore[arg-type]
+        assert clock_of(job, again, before, rows) == found and again == meta  # type: ignore[arg-type]
+        meta = json.loads(json.dumps(meta))
+        before = before if found is None else found[0]
+        return found
+
+    moment, facts = NO_SOURCE, 0
+    assert batch((moment, 100_000)) is None
+    assert batch((facts, 7), (moment, 101_000)) == (7, True)
+    assert batch((moment, 105_999)) == (7, False)
+    assert batch((moment, 106_000)) == (9, False)
+    assert batch((moment, 109_900)) == (11, False)
+    assert batch((facts, 3)) == (11, True)  # late, and no moment tells when it came
+    assert batch((moment, 110_000)) == (11, True)
+    assert batch((moment, 114_999)) == (11, False)
+    assert batch((moment, 120_000)) == (16, False)
+    assert batch((facts, 40), (moment, 121_000)) == (40, True)

@@ -79,6 +79,7 @@ class RunningPipeline:
         self.say, self.backfill = say, backfill
         self.going_on: BegunCheckpoint | None = None
         self.receivers: Receivers | None = None
+        self._problems: list[str] = []
 
     def run(self, stop: threading.Event) -> None:
         """Runs to the end, or until it is asked to stop; whatever goes wrong is a `PresageError`, without secrets."""
@@ -123,6 +124,14 @@ class RunningPipeline:
         units, zone = Units(self.report.program), self.going_on.zone
         moments = None if zone is None else Moments(self.report.findings.watched, units, zone_called(zone))
         return Receivers(self.spark, self.pipeline, self.report, moments, self.show, stop)
+
+    def _tell_problems(self) -> None:
+        """Says which receiver keeps a micro-batch waiting, once."""
+        found = [] if self.receivers is None else self.receivers.problems
+        for each in found:
+            if each not in self._problems:
+                self.say(self.pipeline.hidden(f"{each}: it is told again until it takes it"))
+        self._problems = found
 
     def _tell_refusals(self) -> None:
         if self.receivers is None:
@@ -252,6 +261,7 @@ class RunningPipeline:
         patience = 0.0
         try:
             while not query.awaitTermination(LOOK) and self.failure is None:
+                self._tell_problems()
                 if stop.is_set():
                     patience += LOOK
                     if patience > PATIENCE or not query.status["isTriggerActive"]:
