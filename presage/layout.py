@@ -6,19 +6,23 @@ what the model does not have, and are put back where their author had them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from presage import parser as reading
 from presage.errors import Source
 from presage.model.printer import INDENT, show_formula, show_head, show_statement
 from presage.model.statements import Rule, Statement
 from presage.parser.lexer import Comment
+from presage.parser.setting import with_params
 
 
-def format_text(text: str, name: str = "<program>") -> str:
-    """Raises `ProgramError` where the text cannot be read."""
+def format_text(text: str, name: str = "<program>", params: Mapping[str, Any] | None = None) -> str:
+    """The text with other values for its parameters, if some are given. Raises `ProgramError` where it cannot be
+    read."""
     parsed = reading.read(text, name)
-    program = parsed.or_raise()
+    program = with_params(parsed.or_raise(), params or {})
     return _Layout(program.source, list(parsed.comments)).program(program.statements)
 
 

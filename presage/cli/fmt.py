@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 from presage.cli import FINE, WRONG_INPUT
-from presage.cli.options import program_argument
+from presage.cli.options import params_in_the_call, params_of, program_argument
 from presage.errors import PresageError
 
 SUMMARY = "print a program in the canonical layout"
 DESCRIPTION = """\
 Prints a program in the canonical layout. Comments, and single blank lines between statements, stay
-where they are."""
+where they are. Parameters stay names; --set gives their declarations other values."""
 EXAMPLE = """\
 example:
   presage fmt rules.psg
@@ -40,7 +40,8 @@ def run(options: argparse.Namespace) -> int:
             f"{path}: `presage fmt` lays out Presage's own programs; `presage translate` makes one of it"
         )
     text = read_file(path)
-    formatted = format_text(text, str(path))
+    with params_in_the_call():
+        formatted = format_text(text, str(path), params_of(options))
     if options.check:
         if formatted == text:
             return FINE

@@ -54,8 +54,8 @@ def run_on_spark(options: argparse.Namespace) -> int:
     from presage.io.files import read_facts
     from presage.io.output import open_output
     from presage.spark import answers
+    from presage.spark.pipeline.reread import lines_of
     from presage.spark.pipeline.running import quiet_session
-    from presage.spark.pipeline.sinks import lines_of
     from presage.spark.pipeline.sources import when_name
     from presage.spark.session import while_java_lives
 

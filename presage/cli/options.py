@@ -84,6 +84,15 @@ def params_of(options: argparse.Namespace) -> dict[str, str]:
     return dict(getattr(options, "set", ()))
 
 
+@contextmanager
+def params_in_the_call() -> Iterator[None]:
+    """What is wrong with `--set` is a mistake of the call."""
+    try:
+        yield
+    except WrongParameter as found:
+        wrong_call(f"--set: {found}")
+
+
 def checked_program(
     options: argparse.Namespace,
     *,
@@ -95,13 +104,11 @@ def checked_program(
     from presage.checking import check_file
     from presage.cli.silence import tell_warnings
 
-    try:
+    with params_in_the_call():
         report = check_file(options.program, params=params_of(options), horizon=horizon, chase_limit=chase_limit)
-        if warns:
-            tell_warnings(report)
-        return report
-    except WrongParameter as found:
-        wrong_call(f"--set: {found}")
+    if warns:
+        tell_warnings(report)
+    return report
 
 
 def facts_arguments(command: argparse.ArgumentParser, required: bool = True, piped: bool = False) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from presage.cli import FINE, WRONG_INPUT
-from presage.cli.options import signature_argument
+from presage.cli.options import params_in_the_call, params_of, set_argument, signature_argument
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ WORDS = ("help", "why", "settle", "answers", "program", "facts", "check", "undo"
 def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("program", type=Path, nargs="?", metavar="PROGRAM", help="a program to begin with (.psg)")
     signature_argument(command)
+    set_argument(command)
     command.add_argument("--facts", nargs="+", type=Path, default=[], metavar="F", help="files of facts to begin with")
     command.add_argument("--json", action="store_true", help="tell answers as JSON lines")
 
@@ -67,6 +68,10 @@ def run(options: argparse.Namespace) -> int:
             typed.name = str(options.program)
         typed.folder = options.program.parent
         typed.texts.append(read_file(options.program).removeprefix("\ufeff").rstrip("\n"))
+    typed.params = params_of(options)
+    if typed.params:
+        with params_in_the_call():
+            typed.report()
     prompt = Prompt(typed, options.json)
     if typed.texts or typed.files:
         for text in typed.run():

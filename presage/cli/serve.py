@@ -62,8 +62,8 @@ def run(options: argparse.Namespace) -> int:
     for said in serving.skips:
         print(f"skipped: {said}", file=sys.stderr)
     for sink in serving.sinks:
-        if sink.problem:
-            said = checked.pipeline.hidden(f"[{sink.part.place}] {sink.problem}")
+        if sink.delivering.problem:
+            said = checked.pipeline.hidden(f"[{sink.part.place}] {sink.delivering.problem}")
             print(f"{said}: what was not taken is in {folder}, and is told at the next start", file=sys.stderr)
     if stop.is_set():
         print(f"stopped after {serving.measures.facts} facts; it goes on from {folder}", file=sys.stderr)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from presage.cli import FINE
-from presage.cli.options import in_the_call, signature_argument
+from presage.cli.options import in_the_call, params_in_the_call, params_of, set_argument, signature_argument
 
 SUMMARY = "print a program of another language as a Presage program"
 DESCRIPTION = """\
@@ -22,6 +22,7 @@ example:
 def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("program", type=Path, metavar="FILE", help="a program file; - for standard input")
     signature_argument(command)
+    set_argument(command)
     command.add_argument(
         "--from", dest="language", metavar="LANG", help="the language it is written in (default: as its suffix says)"
     )
@@ -36,5 +37,8 @@ def run(options: argparse.Namespace) -> int:
     if options.language is not None:
         with in_the_call():
             language = language_called(options.language)
-    sys.stdout.write(translate(read_file(options.program), str(options.program), language))
+    text = read_file(options.program)
+    with params_in_the_call():
+        translated = translate(text, str(options.program), language, params_of(options))
+    sys.stdout.write(translated)
     return FINE

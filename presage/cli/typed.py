@@ -93,6 +93,8 @@ class Typed:
     texts: list[str] = field(default_factory=list)
     facts: list[TypedFact] = field(default_factory=list)
     files: tuple[Path, ...] = ()
+    params: dict[str, str] = field(default_factory=dict)
+    """Values of the program's parameters that the call has set."""
     now: Number | None = None
     outcome: TypedOutcome = field(default_factory=TypedOutcome)
 
@@ -109,7 +111,7 @@ class Typed:
         return report.or_raise()
 
     def _checked(self) -> Report:
-        return check_text(self.program, self.name, folder=self.folder)
+        return check_text(self.program, self.name, folder=self.folder, params=self.params)
 
     def add(self, text: str) -> list[str]:
         """Takes one statement or fact; gives what is to be said beside the answers. What is wrong is raised, and

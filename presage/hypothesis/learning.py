@@ -3,7 +3,8 @@
 A rate is the share of time points at which a given fact held, a Beta estimate: of the predicate over all facts of it
 that were seen, and, where one fact has been watched long enough, its own, which starts from the predicate's. Only times
 that are settled count: for later ones a fact may be on its way. Delays are an empirical distribution below the declared
-bound, which starts out even. What is long past counts less and less, so that a stream that changes is followed.
+bound, which starts out even. What is long past counts less and less, so that a stream that changes is followed; where a
+memory of the last time points contradicts what was learned, beyond chance, what was before them is forgotten at once.
 
 None of it decides what is true: only how likely what is open is.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import log
 from typing import Any
 
 from presage.hypothesis.delays import Delays
@@ -20,6 +22,10 @@ from presage.model.terms import Number
 
 HALF_LIFE = 500
 """Time points after which what was seen counts half."""
+BRIEFLY = 20
+"""Time points after which what was seen lately counts half."""
+SURPRISE = 10.0
+"""What was seen lately is no chance where, by Chernoff's bound, it is rarer than one in e to this."""
 PRIOR = 2.0
 """What nothing seen yet weighs, in time points."""
 OWN_PRIOR = 20.0
@@ -32,11 +38,22 @@ MANY, FORGOTTEN = 10_000, 1e-3
 
 
 _KEPT = float(2.0 ** (-1 / HALF_LIFE))
+_KEPT_BRIEFLY = float(2.0 ** (-1 / BRIEFLY))
 
 
-def _points(count: int) -> float:
+_AS_MANY = (1 + _KEPT_BRIEFLY) / (1 - _KEPT_BRIEFLY)
+"""Of how many independent time points an average spreads as widely as that of a memory which fades so fast."""
+
+
+def _divergence(found: float, expected: float) -> float:
+    """How far a share of time points is from the one that was to be expected, in nats for each of them."""
+    pairs = ((found, expected), (1 - found, 1 - expected))
+    return sum(own * log(own / other) for own, other in pairs if own > 0)
+
+
+def _points(count: int, kept: float = _KEPT) -> float:
     """What so many time points up to now weigh."""
-    return (1 - _KEPT ** max(0, count)) / (1 - _KEPT)
+    return (1 - kept ** max(0, count)) / (1 - kept)
 
 
 @dataclass
@@ -57,13 +74,45 @@ class FadingCount:
 
 
 @dataclass
+class OwnCount(FadingCount):
+    """The same of one fact, with a memory of the last time points beside it."""
+
+    lately: float = 0.0
+    """How often it was seen lately."""
+    begun: int = 0
+    """The time before the first that is remembered."""
+
+    def move(self, to: int, watched: int = 1) -> None:
+        self.lately *= _KEPT_BRIEFLY ** max(0, to - self.at)
+        super().move(to, watched)
+
+    def take(self) -> None:
+        """It is seen at the time reached."""
+        self.seen += 1.0
+        self.lately += 1.0
+
+    def contradicted(self) -> tuple[float, float] | None:
+        """What is to be forgotten of sightings and of time points, where what was seen lately is not what all that is
+        remembered lets expect; then only that is kept."""
+        points = _points(self.at - self.begun, _KEPT_BRIEFLY)
+        if self.at - self.begun < 2 * BRIEFLY or not self.points:
+            return None
+        expected = (self.seen + PRIOR / 2) / (self.points + PRIOR)
+        if _AS_MANY * _divergence(self.lately / points, expected) <= SURPRISE:
+            return None
+        gone = self.seen - self.lately, self.points - points
+        self.seen, self.points = self.lately, points
+        return gone
+
+
+@dataclass
 class Watched:
     """What is known of one predicate's facts."""
 
     bound: float
     all: FadingCount = field(default_factory=FadingCount)
     """Facts of any arguments together."""
-    own: dict[tuple[Any, ...], FadingCount] = field(default_factory=dict)
+    own: dict[tuple[Any, ...], OwnCount] = field(default_factory=dict)
     waits: list[float] = field(default_factory=lambda: [0.0] * (STEPS + 1))
     waiting: deque[tuple[int, tuple[Any, ...]]] = field(default_factory=deque)
     """Facts whose times are not settled yet."""
@@ -91,10 +140,10 @@ class Watched:
         self.all.move(upto, len(self.own))
         for time, row in due:
             if row not in self.own:
-                self.own[row] = FadingCount(at=time - 1)
+                self.own[row] = OwnCount(at=time - 1, begun=time - 1)
                 self.all.points += _points(upto - time + 1)
             self.own[row].move(time)
-            self.own[row].seen += 1.0
+            self.own[row].take()
             self.all.seen += _KEPT ** (upto - time)
         self.settled = upto
         if len(self.own) > self.most:
@@ -115,11 +164,14 @@ class Watched:
 
     def rate(self, arguments: tuple[Any, ...]) -> float:
         """How likely a fact is to hold at a time."""
-        common = (self.all.seen + PRIOR / 2) / (self.all.points + PRIOR)
         own = self.own.get(arguments)
-        if own is None or self.settled is None:
+        if own is not None and self.settled is not None:
+            own.move(self.settled)
+            if (gone := own.contradicted()) is not None:
+                self.all.seen, self.all.points = self.all.seen - gone[0], self.all.points - gone[1]
+        common = (self.all.seen + PRIOR / 2) / (self.all.points + PRIOR)
+        if own is None:
             return common
-        own.move(self.settled)
         return (own.seen + OWN_PRIOR * common) / (own.points + OWN_PRIOR)
 
     def by(self, waited: float) -> float:
@@ -136,6 +188,11 @@ class Watched:
         if full < STEPS:
             found += (self.waits[1 + full] + even) * (whole - full)
         return min(1.0, found / total)
+
+
+def _lately(at: int, lately: float = 0.0, begun: int | None = None) -> tuple[float, int]:
+    """What was seen lately, and since when; states of before do not say, and it begins with them."""
+    return float(lately), at if begun is None else int(begun)
 
 
 class Learned:
@@ -174,7 +231,10 @@ class Learned:
         """All of it as plain JSON values; `write` writes a value."""
         return {
             name: {
-                "own": [[[write(v) for v in row], each.seen, each.points, each.at] for row, each in known.own.items()],
+                "own": [
+                    [[write(v) for v in row], each.seen, each.points, each.at, each.lately, each.begun]
+                    for row, each in known.own.items()
+                ],
                 "waits": known.waits,
                 "waiting": [[time, [write(value) for value in row]] for time, row in known.waiting],
                 "settled": known.settled,
@@ -188,8 +248,8 @@ class Learned:
                 continue
             given = saved[name]
             known.own = {
-                tuple(map(read, row)): FadingCount(float(seen), float(points), int(at))
-                for row, seen, points, at in given["own"]
+                tuple(map(read, row)): OwnCount(float(seen), float(points), int(at), *_lately(int(at), *lately))
+                for row, seen, points, at, *lately in given["own"]
             }
             waits = [float(each) for each in given["waits"]]
             known.waits = waits if len(waits) == STEPS + 1 else known.waits

@@ -245,6 +245,11 @@ def _decimals(rest: Fraction) -> tuple[str, str]:
     return (f".{rest.numerator * 10**places // rest.denominator:0{places}d}" if places else ""), ""
 
 
+def arguments_in(text: str) -> tuple[str, list[str]]:
+    """The predicate of a fact or an answer, and the texts of its arguments."""
+    return _arguments(_split(text)[0])
+
+
 def _split(text: str) -> tuple[str, str]:
     """What stands before and behind the `@` of a fact; strings may have one too."""
     quoted = False

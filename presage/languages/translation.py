@@ -7,7 +7,9 @@ reserved word of Presage gets `_` behind it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from presage.errors import ProgramError
 from presage.languages import Language, language_of
@@ -16,16 +18,19 @@ from presage.model.printer import show_statement
 from presage.model.program import Program
 from presage.model.statements import Input, Query, Rule, Statement, Static
 from presage.parser import Parsed, parse
+from presage.parser.setting import with_params
 from presage.syntax import is_keyword
 
 
-def translate(text: str, name: str, language: Language | None = None) -> str:
-    """Raises `ProgramError` where the text cannot be read."""
+def translate(text: str, name: str, language: Language | None = None, params: Mapping[str, Any] | None = None) -> str:
+    """With `params` its parameters have other values. Raises `ProgramError` where the text cannot be read."""
     chosen = language or language_of(name)
     parsed = chosen.read(text, name)
     errors = [each for each in parsed.problems if each.severity == "error"]
     if errors:
         raise ProgramError(parsed.program.source, parsed.problems)
+    if params:
+        parsed = replace(parsed, program=with_params(parsed.program, params))
     printed = layout(parsed, chosen.comment)
     parse(printed, f"{name} in Presage")  # what is printed can be read: a promise of every language
     return printed

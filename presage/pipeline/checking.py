@@ -21,7 +21,7 @@ from presage.errors import Diagnostic, PresageError, WrongParameter, as_json, ne
 from presage.io.rows import column_names
 from presage.pipeline import toml
 from presage.pipeline.files import files_at, of_parquet
-from presage.pipeline.keys import FILES, LIVE
+from presage.pipeline.keys import FILES, LIVE, NUMBERED
 from presage.pipeline.one_process import check_alerts, check_clock, check_live, check_rows
 from presage.pipeline.reading import Part, Pipeline, read_pipeline
 
@@ -91,8 +91,8 @@ def check_pipeline(
     pipeline.params.update(params or {})
     report = _program(pipeline)
     if report is not None and report.findings is not None:
-        _against_program(pipeline, report.findings.subject.predicates)
-        check_alerts(pipeline, report, live)
+        _against_program(pipeline, report.findings.subject.predicates, live)
+        check_alerts(pipeline, report)
     for part in (each for parts in pipeline.parts.values() for each in parts):
         _on_this_machine(pipeline, part, live)
     check_clock(pipeline, report, live)
@@ -157,7 +157,7 @@ def _runs(pipeline: Pipeline, report: Report) -> None:
 # -- against the program ------------------------------------------------------------------------------
 
 
-def _against_program(pipeline: Pipeline, predicates: dict[str, Predicate]) -> None:
+def _against_program(pipeline: Pipeline, predicates: dict[str, Predicate], live: bool) -> None:
     bringing = [part for section in BRINGING for part in pipeline.parts[section]]
     # What describes itself may bring facts of any predicate, and then has a name of its own.
     describes_itself = [part for part in pipeline.parts["sources"] if part.is_self_describing]
@@ -166,7 +166,7 @@ def _against_program(pipeline: Pipeline, predicates: dict[str, Predicate]) -> No
     for part in bringing:
         known = _predicate(pipeline, part, predicates)
         if known is not None:
-            _columns(pipeline, part, known)
+            _columns(pipeline, part, known, live)
     given = {part.name for part in bringing}
     if describes_itself:
         given |= {each.name for each in predicates.values() if each.is_input}
@@ -208,9 +208,9 @@ def _article(what: str) -> str:
     return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
 
 
-def _columns(pipeline: Pipeline, part: Part, known: Predicate) -> None:
+def _columns(pipeline: Pipeline, part: Part, known: Predicate, live: bool) -> None:
     """Whether every argument, and the time, has a column of a type that fits."""
-    if part.section == "sources" and part.is_self_describing and part.format not in ("json", "kafka"):
+    if part.section == "sources" and part.is_self_describing and (live or part.format not in ("json", "kafka")):
         return
     path: toml.Path = (part.section, part.name)
     arguments, mapped = column_names(known), part.table("columns")
@@ -282,10 +282,16 @@ def columns_of(pipeline: Pipeline, part: Part) -> dict[str, str] | None:
 
 def _on_this_machine(pipeline: Pipeline, part: Part, live: bool) -> None:
     path: toml.Path = (part.section, part.name)
-    if part.format in LIVE and not live:
+    if part.format in LIVE.get(part.section, ()) and not live:
         hint = "run the file with `presage serve`, in one process"
+        if part.section == "sources":
+            hint += "; or let what comes go through Kafka or files"
         pipeline.problem("C109", (*path, "format"), f"`{part.format}` is not for Spark", hint)
         return
+    if part.section == "sinks" and not pipeline.streams and (part.format in NUMBERED or part.values.get("alerts")):
+        what = "alerts are" if part.values.get("alerts") or part.format == "alertmanager" else f"`{part.format}` is"
+        hint = 'leave out `mode = "batch"`, or choose another sink'
+        pipeline.problem("C109", (*path, "format"), f"{what} for streams, and the mode is `batch`", hint)
     if part.section == "sinks":
         if part.values.get("late") and "statuses" in part.values:
             hint = "late facts have no status: leave out `statuses`"

@@ -11,8 +11,10 @@ FILES = ("parquet", "json", "csv")
 SOURCES = (*FILES, "kafka", "rate", "jdbc", "http", "stdin", "mqtt")
 STATIC = (*FILES, "jdbc")
 SINKS = ("console", "parquet", "json", "kafka", "jdbc", "lines", "mqtt", "webhook", "alertmanager", "events")
-LIVE = ("http", "stdin", "mqtt", "lines", "webhook", "alertmanager", "events")
+LIVE = {"sources": ("http", "stdin", "mqtt"), "sinks": ("events",)}
 """Formats that `presage serve` has, and Spark has not."""
+NUMBERED = ("lines", "mqtt", "webhook", "alertmanager")
+"""Formats of sinks whose lines have numbers, wherever the pipeline runs: streams alone have them."""
 DESCRIBE_THEMSELVES = ("http", "stdin", "mqtt", "kafka", "json")
 """Formats whose lines may be facts, each with its predicate."""
 STATUSES = ("possible", "unsupported", "confirmed", "refuted")
@@ -122,7 +124,7 @@ KEYS: dict[str, tuple[Key, ...]] = {
         _COLUMNS,
         Key("time", TEXT, "the column, or SQL expression, of a fact's time", "time", example='"ts"'),
         Key(
-            "time_format", TEXT, "in `presage serve`, how times are written: `s`, `ms`, `us` or `ns` since 1970, or as "
+            "time_format", TEXT, "how times are written: `s`, `ms`, `us` or `ns` since 1970, or as "
             "for Python's `strptime`", "numbers, or ISO 8601", (*FILES, "kafka", "http", "stdin", "mqtt", "jdbc"),
             example='"%d.%m.%Y %H:%M"',
         ),

@@ -35,6 +35,9 @@ def check_live(pipeline: Pipeline) -> None:
         if part.section == "tables":
             hint = f"write `[static.{part.name}]` for a table that stays, or run the file with `presage pipeline`"
             pipeline.problem_of_key("C109", path, "tables that change are read again on Spark only", hint)
+        if part.format == "rate":
+            hint = "run the file with `presage pipeline`, or let facts come over `http` or `stdin`"
+            pipeline.problem("C109", (*path, "format"), "`rate` makes rows on Spark only", hint)
         for key, said in expressions_in(part):
             if key == "where":
                 if condition_in(said) is None:
@@ -52,9 +55,6 @@ def check_live(pipeline: Pipeline) -> None:
             pipeline.problem_of_key(
                 "C103", path, f"[{part.place}] has no `increasing`, so nothing says what is new", hint
             )
-        if part.format == "alertmanager" and not pipeline.alerts:
-            hint = "add a table such as `[alerts.malf]`, named after a query"
-            pipeline.problem_of_key("C103", path, "nothing says what is an alert", hint)
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         said = "`presage serve` needs the packages starlette and uvicorn"
         pipeline.problem_of_key("C110", (), said, "pip install 'presage-streams[serve]'")
@@ -66,10 +66,7 @@ def check_rows(pipeline: Pipeline, live: bool) -> None:
     for part in (each for section in ("sources", "static") for each in pipeline.parts[section]):
         path: toml.Path = (part.section, part.name)
         given = part.text("time_format")
-        if given and not live:
-            hint = "say it with a function of SQL: time = \"to_timestamp(at, 'dd.MM.yyyy HH:mm')\""
-            pipeline.problem("C109", (*path, "time_format"), "Spark reads times with functions of its own", hint)
-        elif given and part.is_self_describing:
+        if given and part.is_self_describing:
             hint = "leave it out, or say with `schema` or `columns` that these are rows"
             pipeline.problem_of_key(
                 "C109", (*path, "time_format"), "facts in JSON lines say their times as facts do", hint
@@ -91,9 +88,6 @@ def check_clock(pipeline: Pipeline, report: Report | None, live: bool) -> None:
     if pipeline.clock != "facts" and report is not None and report.program.tick is None:
         hint = "declare the length of a time unit in the program, such as `tick 1s.`"
         pipeline.problem("C109", ("clock",), "the program does not say how long a unit of time is", hint)
-    if not live and pipeline.clock not in ("facts", "wall"):
-        hint = 'write "wall", or run the file with `presage serve`'
-        pipeline.problem("C109", ("clock",), "on Spark nobody waits for silence", hint)
     shown = next((name for name in ("zone", "times") if pipeline.values.get(name, "ticks") != "ticks"), None)
     if shown is not None and report is not None and report.program.tick is None:
         hint = "declare the length of a time unit in the program, such as `tick 1s.`"
@@ -143,19 +137,17 @@ def _needs_token(pipeline: Pipeline, section: str, host: str) -> None:
         pipeline.problem("C109", (section, "host"), said, hint)
 
 
-def check_alerts(pipeline: Pipeline, report: Report, live: bool) -> None:
+def check_alerts(pipeline: Pipeline, report: Report) -> None:
     """Whether alerts are about queries, say what there is, and are told to somebody."""
     told = [part for part in pipeline.parts["sinks"] if part.values.get("alerts") or part.format == "alertmanager"]
-    if not live:
-        for part in told:
-            if "alerts" in part.values:
-                hint = "leave it out, or run the file with `presage serve`"
-                pipeline.problem("C109", ("sinks", part.name, "alerts"), "on Spark there are no alerts", hint)
-    if pipeline.alerts and not (live and told):
-        hint = "add `alerts = true` to a sink of console, lines, webhook, kafka, mqtt or events, or one of alertmanager"
-        hint = hint if live else "`presage serve` tells them"
-        said = "nobody is told of alerts" + ("" if live else " by `presage pipeline`")
+    if pipeline.alerts and not told:
+        hint = "add `alerts = true` to a sink of console, lines, webhook, kafka or mqtt, or one of alertmanager"
+        said = "nobody is told of alerts"
         pipeline.problem_of_key("C109", (BY_QUERY, next(iter(pipeline.alerts))), said, hint, severity="warning")
+    for part in told:
+        if part.format == "alertmanager" and not pipeline.alerts:
+            hint = "add a table such as `[alerts.malf]`, named after a query"
+            pipeline.problem_of_key("C103", (part.section, part.name), "nothing says what is an alert", hint)
     assert report.findings is not None
     subject = report.findings.watched
     queries = {shown_name(query.atom.predicate): query for query in subject.queries}

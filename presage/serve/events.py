@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 
-from presage.serve.reasoning import ToldLine
+from presage.receivers.told_lines import ToldLine
 
 HELD = 10_000
 """Lines that a reader may be behind; what is older it has missed, and is told so."""

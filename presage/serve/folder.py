@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from presage.errors import PresageError
-from presage.serve.log import Log, sync_folder, write_all
+from presage.receivers.growing_file import write_all
+from presage.serve.log import Log, sync_folder
 
 FORMAT = 1
 IDENTITY = "presage.json"

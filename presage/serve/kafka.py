@@ -14,8 +14,8 @@ from typing import Any
 
 from presage.errors import PresageError
 from presage.pipeline.reading import Part
-from presage.serve.reasoning import ToldLine
-from presage.serve.sinks import Refused, TakenNever
+from presage.receivers.delivering import Refused, TakenNever
+from presage.receivers.told_lines import ToldLine
 from presage.serve.sources import Bringing
 
 SECONDS = 15.0

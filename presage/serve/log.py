@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from presage.errors import PresageError
+from presage.receivers.growing_file import write_all
 
 HEADER = b"presage log 2\n"
 BEFORE = b"presage log 1\n"
@@ -223,13 +224,6 @@ def _frames(path: Path, last: bool) -> Iterator[tuple[int, bytes]]:
                 raise PresageError(f"{path}: the entry at byte {end} is damaged: restore the folder from a copy")
             end += frame.size + length
             yield end, data
-
-
-def write_all(file: IO[bytes], data: bytes) -> None:
-    """Writes to a file without a buffer: a disk that becomes full takes a part, and only refuses the rest."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[file.write(rest) :]
 
 
 def sync_folder(folder: Path) -> None:

@@ -12,9 +12,11 @@ from presage.pipeline.keys import FILES
 from presage.pipeline.mapping import SourceMapping
 from presage.pipeline.reading import Part, Pipeline
 from presage.pipeline.rows import rows_of
+from presage.receivers.delivering import Sink
+from presage.receivers.growing_file import GrowingFile
 from presage.serve.events import Events
 from presage.serve.files import WatchedFiles
-from presage.serve.sinks import Console, FilesInFolder, GrowingFile, Sink
+from presage.serve.sinks import Console, FilesInFolder
 from presage.serve.sources import Bringing, ServedSource, StandardInput, json_line
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ def make_sink(serving: Serving, part: Part, whole_times: bool) -> Sink:
 
             return AnswerTable(part, run, whole_times)
         case "mqtt":
-            from presage.serve.mqtt import MqttSink
+            from presage.receivers.mqtt import MqttSink
 
             return MqttSink(part, run)
         case "kafka":
@@ -80,12 +82,12 @@ def make_sink(serving: Serving, part: Part, whole_times: bool) -> Sink:
 
             return KafkaSink(part, run)
         case "webhook":
-            from presage.serve.webhook import Webhook
+            from presage.receivers.webhook import Webhook
 
             return Webhook(part, pipeline.name, run)
         case "alertmanager":
+            from presage.receivers.alertmanager import Alertmanager
             from presage.rewrite.units import Units
-            from presage.serve.alertmanager import Alertmanager
 
             units = Units(serving.report.program)
             return Alertmanager(part, pipeline.name, units, serving.standing_alerts)

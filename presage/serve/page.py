@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from presage.answers import Answer
 from presage.model.terms import Number
-from presage.serve.reasoning import ToldLine
+from presage.receivers.told_lines import ToldLine
 from presage.web.elsewhere import ToldDetails
 from presage.web.replay import FASTEST, Replay, ReplayStep
 from presage.web.server import application

@@ -6,14 +6,12 @@ again from a snapshot gives the lines after it the numbers they had.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from presage.analysis.predicates import Predicate
-from presage.answers import INCONSISTENT, Answer, Answers, json_value, shown_name
+from presage.answers import INCONSISTENT, Answer, Answers, json_value
 from presage.checking import Report, check_program
-from presage.colours import tone_of
 from presage.io.facts import ISO, TICKS, Checker, Fact, exact, show_fact
 from presage.io.line_texts import json_texts
 from presage.io.moments import Moments, zone_called
@@ -21,46 +19,19 @@ from presage.io.reading_back import fact_again, fact_saved
 from presage.io.unknown import Unknown
 from presage.model.printer import show_number
 from presage.model.terms import Number
+from presage.receivers.alerts import AlertRule, Alerts, alert_rules
+from presage.receivers.told_lines import ALERT, ANSWER, LATE, ToldLine
 from presage.run.arrivals import Incoming
 from presage.run.changed_queries import QueryChange
 from presage.run.hot_keys import KeyBudget, key_places
 from presage.run.layers import Layer
 from presage.run.reasoner import Reasoner, what_is_told
 from presage.run.saving import program_of
-from presage.serve.alerts import AlertRule, Alerts
 from presage.serve.log import LogEntry
 from presage.serve.messages import Message, MessageReader
 
-ANSWER, LATE, ALERT = "answer", "late", "alert"
 FEW = 20
 """Answers up to which lines are made one by one: asking for columns costs as much."""
-
-
-class ToldLine:
-    """What is told, in JSON: an answer, a fact that came too late, or an alert. `key` is what it is about: the latest
-    line with the same key is the one that counts."""
-
-    __slots__ = ("_fields", "answer", "key", "kind", "number", "status", "text")
-
-    def __init__(
-        self, number: int, text: str, key: str, kind: str = ANSWER, status: str = "", answer: Answer | None = None
-    ) -> None:
-        self.number, self.text, self.key, self.kind = number, text, key, kind
-        self.status, self.answer = status, answer
-        self._fields: dict[str, Any] | None = None
-
-    @classmethod
-    def of(cls, number: int, said: dict[str, Any], kind: str, answer: Answer | None = None) -> ToldLine:
-        fields = {"seq": number, **said}
-        key = str(said.get("key") or said.get("answer") or said.get("fact") or "")
-        text = json.dumps(fields, ensure_ascii=False)
-        return cls(number, text, key, kind, str(said.get("status", "")), answer)
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        if self._fields is None:
-            self._fields = json.loads(self.text)
-        return self._fields
 
 
 class Reasoning:
@@ -108,9 +79,7 @@ class Reasoning:
         self._show_times(self.asked)
 
     def _alert_rules(self) -> list[AlertRule]:
-        checker = self.reasoner.checker
-        tones = {shown_name(each.atom.predicate): tone_of(each) for each in reversed(self.reasoner.subject.queries)}
-        return [AlertRule.of(query, said, checker, tones.get(query, "")) for query, said in self.alert_tables.items()]
+        return alert_rules(self.alert_tables, self.reasoner.subject.queries, self.reasoner.checker)
 
     def _incoming(self, reasoner: Reasoner) -> Incoming:
         found = Incoming(reasoner)
@@ -209,7 +178,7 @@ class Reasoning:
 
     def _passed(self, now: Number) -> list[ToldLine]:
         """The alerts that time alone changes, where the program has nothing to say."""
-        return self._as_lines(self.alerts.take([], now))
+        return self._as_lines(self.alerts.passed(now))
 
     def _as_lines(self, alerts: Iterable[dict[str, Any]]) -> list[ToldLine]:
         found = []

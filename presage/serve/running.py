@@ -17,6 +17,7 @@ from presage.io.facts import Fact, show_fact
 from presage.model.terms import Number
 from presage.pipeline.checking import Checked
 from presage.pipeline.metrics import LOCAL, Measures, ShownMeasures
+from presage.receivers.told_lines import ToldLine
 from presage.serve.alignment import Alignment
 from presage.serve.begun import BegunFolder, takes
 from presage.serve.folder import CheckpointFolder
@@ -25,7 +26,7 @@ from presage.serve.http import Web
 from presage.serve.log import LogEntry
 from presage.serve.making import make_sink, make_source, read_statics
 from presage.serve.messages import Message
-from presage.serve.reasoning import Reasoning, ToldLine
+from presage.serve.reasoning import Reasoning
 from presage.serve.sinks import RunningSink
 from presage.serve.sources import CLOCK, Working
 
@@ -299,7 +300,12 @@ class Serving:
     @property
     def problems(self) -> list[str]:
         """What is wrong at the moment, though the pipeline goes on."""
-        said = [f"[{sink.part.place}] {each}" for sink in self.sinks for each in (sink.problem, sink.unsaved) if each]
+        said = [
+            f"[{sink.part.place}] {each}"
+            for sink in self.sinks
+            for each in (sink.delivering.problem, sink.unsaved)
+            if each
+        ]
         return [each for each in (self.gate.problem, self._not_kept) if each] + said
 
     def health(self) -> tuple[bool, list[str]]:
@@ -346,8 +352,8 @@ class Serving:
         measures = self.measures
         if self.ready.is_set():
             measures.entries = self.folder.log.last - self.reasoning.entry
-            measures.refusals = {sink.part.name: sink.refusals for sink in self.sinks}
-            measures.aside = {sink.part.name: sink.aside for sink in self.sinks}
+            measures.refusals = {sink.part.name: sink.delivering.refusals for sink in self.sinks}
+            measures.aside = {sink.part.name: sink.delivering.aside for sink in self.sinks}
         if measures.moment is not None:
             measures.lag_seconds = time.time() - measures.moment
         if self.shown is not None and time.monotonic() - self._shown_at > 1.0:

@@ -141,10 +141,13 @@ def all_rows(
     times: str | None = None,
     zone: str | None = None,
     most_per_key: int | None = None,
+    idle: int | None = None,
+    tells_clock: bool = False,
     going_on: Callable[[Job], Job] | None = None,
 ) -> tuple[bool, DataFrame]:
     """Whether times are whole numbers, and all that leaves the reasoners: answers and, with `late`, late facts.
-    `going_on` gives what a stream runs that goes on from a checkpoint."""
+    With `idle`, in milliseconds, `clock` is this machine's, and time goes on when no fact has come for so long.
+    `tells_clock`: rows say how far the clock is. `going_on` gives what a stream runs that goes on from a checkpoint."""
     if not isinstance(program, Program):
         raise PresageError(
             f"a {type(program).__name__} is not a program: take presage.load(path) or presage.parse(text)"
@@ -191,6 +194,8 @@ def all_rows(
         changing=bool(changing),
         zone=_zone(job, frames, times, zone),
         most_per_key=most_per_key,
+        idle=idle,
+        tells_clock=tells_clock,
     )
     job.reasoner()  # Says what it does not run, before Spark does anything.
     if not streaming:

@@ -92,6 +92,10 @@ class Job:
     """Bytes of deliveries that a shard keeps, though it needs them no longer to go on."""
     most_per_key: int | None = None
     """How many facts of one key that arrive at one time are taken at most."""
+    idle: int | None = None
+    """The milliseconds without any fact after which time goes by; none where it is the clock's times that do."""
+    tells_clock: bool = False
+    """Whether rows say, beside answers, how far the clock is after each micro-batch."""
     clock_place: int | None = None
     """How many sources come before the stream of the clock; all, unless others were added later."""
     divisions: tuple[int, ...] = ()

@@ -12,6 +12,7 @@ import math
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from presage.io.facts import exact
 from presage.io.tables import Ints, cells_of
 from presage.model.printer import show_number
 from presage.model.terms import Number
+from presage.rewrite.units import EPOCH, milliseconds_between
 from presage.sealed import is_sealed, opened, sealed
 from presage.spark.facts import Marked, mark, units_of
 from presage.spark.garbage import after_a_task
@@ -109,11 +111,18 @@ def clock_packer(job: Job, in_charge: InCharge = unchanged) -> Callable[[Iterato
         for batch in batches:
             cells = [cell for cell in cells_of(batch.column(0), "the clock") if cell is not None]
             if cells:
-                first, last = (_on_timeline(job, cell) for cell in (min(cells), max(cells)))
+                first, last = (_clock_time(job, cell) for cell in (min(cells), max(cells)))
                 nothing: list[bytes | None] = [None] * at_work.shards
                 yield _to_all(at_work, NO_SOURCE, show_number(first), show_number(last), nothing, called)
 
     return run
+
+
+def _clock_time(job: Job, cell: Any) -> Number:
+    """A time of the clock's stream: of the program, or where it only says how long it is silent, in milliseconds."""
+    if job.idle is not None:
+        return math.floor(milliseconds_between(EPOCH, cell if cell.tzinfo else cell.replace(tzinfo=UTC)))
+    return _on_timeline(job, cell)
 
 
 def _on_timeline(job: Job, cell: Any) -> Number:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import logging
 import os
 import shlex
 import shutil
@@ -121,10 +122,18 @@ def _java_has_ended() -> bool:
 
 
 def tell_no_ends(spark: Any) -> None:
-    """When Java dies, a thread of PySpark would print where it was reading."""
+    """When Java dies, a thread of PySpark would print where it was reading, and the bridge to Java, with pages of
+    traces, which call was cut off; both are told in a sentence."""
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    logging.getLogger().addFilter(_is_not_of_bridge)
     server = getattr(spark.sparkContext, "_accumulatorServer", None)
     if server is not None:
         server.handle_error = lambda *_: None
+
+
+def _is_not_of_bridge(record: logging.LogRecord) -> bool:
+    """It logs in nobody's name what it finds when it sends a command."""
+    return record.name != "root" or "py4j" not in Path(record.pathname).parts
 
 
 _PREFIX = "presage-spark-"

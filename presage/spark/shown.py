@@ -8,7 +8,7 @@ told of often, so that each is written once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, tzinfo
+from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +18,8 @@ import pyarrow.compute as pc
 
 from presage.answers.schema import answer_schema, fit_line
 from presage.io.moments import Moments, zone_called
+from presage.model.printer import show_number
+from presage.model.terms import Number
 from presage.rewrite.units import EPOCH, milliseconds_between
 from presage.spark.job import Job
 from presage.spark.rows import late_fields, row_schema
@@ -44,6 +46,18 @@ def told(job: Job, tables: Iterable[Any]) -> Iterator[Any]:
     calendar = _calendar(job)
     for table in tables:
         yield calendar.table(table)
+
+
+def clock_row(job: Job, clock: Number) -> Any:
+    """A row that says how far the clock is, and has neither an answer nor a late fact."""
+    schema = told_schema(job)
+    now: Any = int(clock) if job.discrete else show_number(clock)
+    if job.zone is not None:
+        calendar = _calendar(job)
+        now = calendar.moments.moment(clock)
+        now = datetime.fromisoformat(now) if job.discrete else now
+    columns = [pa.array([now], field.type) if field.name == "now" else pa.nulls(1, field.type) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 @lru_cache(maxsize=16)

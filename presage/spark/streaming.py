@@ -29,11 +29,12 @@ from presage.spark.garbage import after_a_task
 from presage.spark.handing_over import GENERATION, at_work, batch_number, forget, hand_over, hands_over, taken_over
 from presage.spark.heirs import restored
 from presage.spark.history import left
+from presage.spark.idle import clock_of
 from presage.spark.job import FrameSource, Job
-from presage.spark.packs import PACK, Delivery, clock_packer, packer, time_of
+from presage.spark.packs import NO_SOURCE, PACK, Delivery, clock_packer, packer, time_of
 from presage.spark.rows import packed, spark_schema, unpacked
 from presage.spark.shard_reasoner import Live, drop, keep, kept
-from presage.spark.shown import told, told_schema
+from presage.spark.shown import clock_row, told, told_schema
 from presage.spark.tables import beside_tables, held_over
 
 FORMAT = 3
@@ -80,6 +81,8 @@ def stream_rows(
     fares.append(F.sum("aside").alias("aside"))
     observed = found.observe(OBSERVED, *fares, F.max_by("clock", "ticks").alias("clock"))
     payloads = observed.where("payload is not null").select("payload")
+    if job.tells_clock:
+        payloads = observed.select("payload", "clock")
     return payloads.mapInArrow(_unpack(job), spark_schema(told_schema(job)))
 
 
@@ -98,9 +101,12 @@ def _prepare(spark: Any, shards: int) -> None:
 def _unpack(job: Job) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
-            for payload in batch.column(0):
+            for payload in batch.column(0).drop_null():
                 for table in told(job, unpacked(job, payload.as_buffer())):
                     yield from table.to_batches()
+            clocks = batch.column(1).drop_null().to_pylist() if job.tells_clock else []
+            if clocks:
+                yield from clock_row(job, max(map(time_of, clocks))).to_batches()
         after_a_task()
 
     return run
@@ -138,17 +144,23 @@ class Shard(StatefulProcessor):
         if self.generation and shard == 0 and meta["version"] == 1:
             forget(self.job, self.generation - 1)  # All shards have written what they have taken over.
         packs = list(rows)
-        clock = max(time_of(pack["last"]) for pack in packs)
+        found = clock_of(self.job, meta, before, packs)
+        if found is None and not (begins or ends):
+            return
+        clock, heard = found or (0, False)
         payloads = tuple(
             sorted((pack["source"], bytes(pack["payload"])) for pack in packs if pack["payload"] is not None)
         )
-        first = min(time_of(pack["first"]) for pack in packs)
+        firsts = [time_of(pack["first"]) for pack in packs if self.job.idle is None or pack["source"] != NO_SOURCE]
+        first = min(firsts, default=clock)
         if self.job.changing:
             payloads += tuple(held_over(self.job, packs[0]["tables"], first if before is None else before, clock))
         if before is not None and clock <= before:
             clock = before
             if not (payloads or begins or ends):
                 if meta["clock"] is not None:
+                    if heard:
+                        self.meta.update((_signed(meta),))
                     yield self._pulse(meta, 0.0)
                 return
         begin = perf_counter()

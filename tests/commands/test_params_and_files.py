@@ -231,3 +231,19 @@ def test_cases_take_other_values(tmp_path: Path, capsys: pytest.CaptureFixture[s
     capsys.readouterr()
     assert main(["test", str(tmp_path), "--set", "limt=35"]) == 2
     assert "did you mean `limit`?" in capsys.readouterr().out
+
+
+def test_commands_that_print_a_program_or_prompt_for_one_take_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.psg"
+    path.write_text("param limit = 3.  % of p\ninput p(x).\nq(X) :- p(X), X > $limit.\nquery q(X).\n")
+    for name in ("fmt", "translate"):
+        assert main([name, str(path), "--set", "limit=9"]) == 0
+        said = capsys.readouterr().out
+        assert "param limit = 9." in said and "$limit" in said and "% of p" in said
+    done = command("repl", path, "--set", "limit=1", "--json", stdin="p(2)@0.\n:settle\n")
+    assert [json.loads(line)["answer"] for line in done.stdout.splitlines()][-1:] == ["q(2)@0"], done.stderr
+    for name in ("fmt", "translate", "repl"):
+        assert main([name, str(path), "--set", "limt=9"]) == 2
+        assert "did you mean `limit`" in capsys.readouterr().err

@@ -130,6 +130,7 @@ ALLOWED: dict[str, set[str]] = {
         "syntax",
     },
     "pipeline": {"analysis", "answers", "checking", "errors", "io", "languages", "model", "run"},
+    "receivers": {"answers", "colours", "errors", "io", "model", "pipeline", "rewrite"},
     "spark": {
         "analysis",
         "answers",
@@ -142,6 +143,7 @@ ALLOWED: dict[str, set[str]] = {
         "model",
         "pipeline",
         "plan",
+        "receivers",
         "rewrite",
         "run",
         "sealed",
@@ -172,6 +174,7 @@ ALLOWED: dict[str, set[str]] = {
         "io",
         "model",
         "pipeline",
+        "receivers",
         "rewrite",
         "run",
         "web",

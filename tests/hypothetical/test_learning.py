@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import presage
 from bench.calibration import measured
 from presage.errors import ProgramError
-from presage.hypothesis.learning import Watched
+from presage.hypothesis.learning import Learned, Watched
 
 TEXT = """timeline discrete. input a(x) delay 4 learned rate learned. input b(x) rate learned.
 c(X)@T+1 :- a(X)@T, b(X)@T+1. query c(X)."""
@@ -47,6 +48,54 @@ def test_estimates_approach_what_is() -> None:
             known.arrived(("u",), now, now)
         known.settle(now - 4)
     assert abs(known.rate(("u",)) - 0.3) < 0.06
+
+
+def watched(chance: random.Random, rates: list[float], known: Watched, begin: int = 0) -> list[float]:
+    """What is said of one fact's rate at each time, while it comes as often as the rates say."""
+    said = []
+    for now, rate in enumerate(rates, begin):
+        if chance.random() < rate:
+            known.arrived(("u",), now, now)
+        known.settle(now)
+        said.append(known.rate(("u",)))
+    return said
+
+
+@pytest.mark.parametrize(("before", "after"), [(0.8, 0.2), (0.1, 0.7), (0.95, 0.0)])
+def test_what_contradicts_what_was_learned_is_believed_soon(before: float, after: float) -> None:
+    """Half of what was remembered would be left after 500 time points."""
+    for seed in range(20):
+        said = watched(random.Random(seed), [before] * 1500 + [after] * 100, Watched(0.0))
+        assert abs(said[1499] - before) < 0.1 and abs(said[-1] - after) < 0.25
+
+
+@pytest.mark.parametrize("rate", [0.002, 0.05, 0.5, 0.98])
+def test_chance_is_no_contradiction(rate: float) -> None:
+    """Also where something rare comes, which is far from its rate then."""
+    for seed in range(20):
+        known = Watched(0.0)
+        watched(random.Random(seed), [rate] * 2000, known)
+        assert all(each.points > 300 for each in known.own.values())
+
+
+def test_what_was_learned_lately_is_saved_and_states_of_before_are_read() -> None:
+    def learned() -> Learned:
+        found = Learned.__new__(Learned)
+        found.watched = {"a": Watched(0.0)}
+        return found
+
+    first, chance = learned(), random.Random(3)
+    watched(chance, [0.9] * 500, first.watched["a"])
+    saved = json.loads(json.dumps(first.saved(lambda value: value)))
+    older = json.loads(json.dumps(saved))
+    older["a"]["own"] = [row[:4] for row in older["a"]["own"]]
+    found = []
+    for given in (None, saved, older):
+        now = first if given is None else learned()
+        if given is not None:
+            now.load(given, lambda value: value)
+        found.append(watched(random.Random(4), [0.1] * 200, now.watched["a"], 500))
+    assert found[0] == pytest.approx(found[1]) and abs(found[2][-1] - 0.1) < 0.2
 
 
 def test_nothing_but_confidence_changes_and_it_is_saved() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import presage
 from presage.answers import Answer
 from presage.io.facts import Checker
 from presage.pipeline.checking import check_pipeline
-from presage.serve.alerts import AlertRule, Alerts
+from presage.receivers.alerts import AlertRule, Alerts
 from tests import alertmanager
 from tests.commands.test_cli import presage as command
 from tests.serving import LINES, LISTENING, TURBINES, Receiver, Served, hot, lines_in
@@ -46,6 +47,53 @@ def test_an_alert_fires_once_and_is_resolved_when_nothing_more_is_heard() -> Non
     assert told(found, 4, answer("confirmed", 4)) == [] and found.due() == 5
     assert told(found, 5) == [("resolved", "a of west at 4")] and found.groups == {} and found.due() is None
     assert told(found, 6, answer("confirmed", 6)) == [("firing", "a of west at 6")]
+
+
+def test_what_was_over_does_not_go_on_with_answers_that_come_later() -> None:
+    """Also where nobody has looked in between."""
+    found = alerts()
+    lines = [line for now in (3, 50) for line in found.take([answer("confirmed", now)], now)]
+    assert [(line["state"], line["now"]) for line in lines] == [("firing", 3), ("resolved", 4), ("firing", 50)]
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_alerts_do_not_hang_on_when_somebody_looks(seed: int) -> None:
+    """At every time, or only when answers come."""
+    chance = random.Random(seed)
+    said: dict[str, Any] = {
+        "cooldown": str(chance.choice([0, 0, 3, 8])), "for": str(chance.choice([0, 0, 2, 4])),
+        "resolve_after": str(chance.choice([1, 2, 5])), "pending": chance.random() < 0.5,
+    }  # fmt: skip
+    if chance.random() < 0.5:
+        said["group"] = ["S"]
+    steps: dict[int, list[Answer]] = {}
+    lasting: dict[str, int] = {}
+    for now in sorted(chance.sample(range(40), chance.randint(1, 10))):
+        for _ in range(chance.randint(1, 3)):
+            x, s = chance.choice("ab"), chance.choice("pq")
+            match chance.choice(["possible", "refuted", "confirmed", "confirmed", "holds"]):
+                case "possible":
+                    found = answer("possible", now + 2, x, s, decided_by=now + 4)
+                case "refuted":
+                    found = answer("refuted", now + 1, x, s)
+                case "confirmed":
+                    found = answer("confirmed", now, x, s)
+                case _:
+                    begin = lasting.pop(x + s, None)
+                    more = {"bindings": {"X": x, "S": s}, "start": now if begin is None else begin, "bounds": "[]"}
+                    found = Answer(now, "confirmed", "on", (x, s), **more, end=now - 1)
+                    if begin is None or begin == now:
+                        found, lasting[x + s] = Answer(now, "holds", "on", (x, s), **more), now
+            steps.setdefault(now, []).append(found)
+
+    def run(looks: bool) -> list[Any]:
+        alert, lines = alerts(**said), []
+        for now in range(60):
+            if now in steps or looks:
+                lines += alert.take(steps.get(now, ()), now)
+        return [*lines, *alert.passed(60)]
+
+    assert run(True) == run(False)
 
 
 def test_it_must_be_so_for_long_enough() -> None:
@@ -187,11 +235,6 @@ def test_alerts_that_nobody_is_told_are_warned_of(tmp_path: Path) -> None:
     text = file.read_text().replace('format = "lines"', 'format = "console"\nalerts = true')
     file.write_text(text)
     assert "nobody is told" not in check_pipeline(file, {}, live=True).text()
-    source = 'format = "rate"\ncolumns = { device = "a", level = "b" }\ntime = "c"'
-    file.write_text(text.replace('format = "http"', source).replace("[sources.incoming]", "[sources.temp]"))
-    on_spark = check_pipeline(file, {})
-    assert not on_spark.ok and "on Spark there are no alerts" in on_spark.text()
-    assert "nobody is told of alerts by `presage pipeline`" in on_spark.text()
 
 
 def test_alertmanager_and_a_webhook_get_alerts(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from presage.pipeline.reading import Part
+from presage.receivers.delivering import Refused, TakenNever
+from presage.receivers.told_lines import ANSWER, ToldLine
 from presage.serve.folder import CheckpointFolder
-from presage.serve.reasoning import ANSWER, ToldLine
-from presage.serve.sinks import Refused, RunningSink, TakenNever
+from presage.serve.sinks import RunningSink
 from tests.serving import LINES, Receiver, Served, hot, lines_in
 
 
@@ -47,7 +48,7 @@ def test_the_rest_is_written(tmp_path: Path) -> None:
     running.put(len(lines), lines)
     running.finish(20)
     assert not failures and sink.taken == [1, 3, 4, 7]
-    assert (running.told, running.aside, running.refusals) == (7, 3, 1)
+    assert (running.told, running.delivering.aside, running.delivering.refusals) == (7, 3, 1)
     aside = [json.loads(line) for line in (tmp_path / "refused-out.jsonl").read_text().splitlines()]
     assert [(each["why"], each["line"]["key"]) for each in aside] == [
         ("no bad ones", "bad1"), ("no bad ones", "bad2"), ("no bad ones", "bad3"),

@@ -99,3 +99,15 @@ def test_a_row_with_too_many_cells_is_told(farm: Path, capsys: pytest.CaptureFix
     (farm / "rows.csv").write_text(ROWS + "a;1;temp;01.03.2026 10:10;more\n")
     assert main(["serve", str(farm / "farm.toml")]) == 1
     assert "rows.csv:9: there are more cells than the header has" in capsys.readouterr().err
+
+
+def test_what_one_process_does_not_have_is_told_before_it_starts(tmp_path: Path) -> None:
+    (tmp_path / "p.psg").write_text("tick 1s. input n(value: int). q(X) :- n(X). query q(X).")
+    head = 'program = "p.psg"\ncheckpoint = "state"\n[sinks.o]\nformat = "console"\n[sources.n]\n'
+    file = tmp_path / "p.toml"
+    file.write_text(head + 'format = "rate"\ntime = "timestamp"\n')
+    assert "`rate` makes rows on Spark only" in check_pipeline(file, {}, live=True).text()
+    # Named after an input, and without columns: facts all the same.
+    file.write_text(head + 'format = "kafka"\nservers = "127.0.0.1:9"\ntopic = "t"\n')
+    assert check_pipeline(file, {}, live=True).ok
+    assert "has no `schema`" in check_pipeline(file, {}).text()

@@ -110,7 +110,14 @@ MISTAKES: dict[str, tuple[str, str, str, int, str]] = {
         '"console"', '"jdbc"\nurl = "jdbc:mysql://h/d"\ntable = "t"', "C104", 15, "to PostgreSQL, and to no other",
     ),
     "address": ('"console"', '"jdbc"\nurl = "postgres://h/d"\ntable = "t"', "C104", 15, "begins with `jdbc:`"),
-    "times on Spark": ('time = "ts"', 'time = "ts"\ntime_format = "ms"', "C109", 12, "of its own.*to_timestamp"),
+    "times": ('time = "ts"', 'time = "ts"\ntime_format = "hh"', "C104", 12, "no way to write times.*since 1970"),
+    "facts by request": (
+        'format = "json"\npath = "in"', 'format = "http"', "C109", 7, "`http` is not for Spark.*presage serve.*Kafka",
+    ),
+    "alerts of a batch": (
+        'checkpoint = "checkpoint"\ntrigger = "1s"',
+        'mode = "batch"\n[alerts.malf]\n[sinks.a]\nformat = "console"\nalerts = true', "C109", 6, "are for streams",
+    ),
     "database that streams": (
         'format = "json"\npath = "in"\nschema = { machine = "string", level = "string", ts = "bigint" }',
         'format = "jdbc"\nurl = "jdbc:postgresql://h/d"\ntable = "t"', "C109", 7, "does not stream",

@@ -118,3 +118,19 @@ def test_the_end_of_java_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(spark.SparkContext, "_gateway", types.SimpleNamespace(proc=java))
         with while_java_lives():
             raise ConnectionRefusedError
+
+
+def test_calls_that_a_dying_java_cuts_off_are_not_told_in_traces(capfd: pytest.CaptureFixture[str]) -> None:
+    """The bridge to Java logs them in nobody's name, which prints them wherever nobody has said otherwise."""
+    pytest.importorskip("pyspark", reason="PySpark is not installed")
+    script = (
+        "import logging, types\n"
+        "from presage.spark.session import tell_no_ends\n"
+        "tell_no_ends(types.SimpleNamespace(sparkContext=None))\n"
+        "from py4j import java_gateway\n"
+        "exec(compile('logging.exception(\\'cut off\\')', java_gateway.__file__, 'exec'))\n"
+        "logging.error('of ours')\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 0
+    said = capfd.readouterr().err
+    assert "of ours" in said and "cut off" not in said

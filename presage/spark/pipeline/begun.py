@@ -109,6 +109,11 @@ class BegunCheckpoint:
         with reading(what):
             return [KeptRules.of_plain(each) for each in json.loads(content)]
 
+    @property
+    def zone(self) -> str | None:
+        """The zone of the moments that times are shown as; none where they are numbers."""
+        return None if self._job is None else self._job.zone
+
     # -- before there is a job --------------------------------------------------------------------
 
     def in_order(self, frames: Mapping[str, Frame]) -> dict[str, Frame]:

@@ -23,6 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from presage.checking import Report
 from presage.errors import PresageError
+from presage.io.moments import Moments, zone_called
 from presage.pipeline.checking import Checked, connector_jars
 from presage.pipeline.holding import HeldCheckpoint
 from presage.pipeline.metrics import LOCAL, Measures, ShownMeasures
@@ -31,6 +32,7 @@ from presage.rewrite.units import Units
 from presage.spark.call import all_rows
 from presage.spark.pipeline.begun import BegunCheckpoint
 from presage.spark.pipeline.folders import SparkFolder
+from presage.spark.pipeline.from_driver import ALERTS, Receivers, by_driver
 from presage.spark.pipeline.listening import Listener, SparkMetrics, counted
 from presage.spark.pipeline.sinks import Lines, Sinks
 from presage.spark.pipeline.sources import Sources
@@ -45,6 +47,10 @@ LOOK = 0.1
 ATTEMPTS = 3
 TOO_SLOW = "Python worker failed to connect back"
 """What Spark says when a Python of its own does not start within ten seconds, as on a machine that is busy."""
+
+
+class _AskedToStop(Exception):
+    """Somebody asks to stop while receivers are told of a micro-batch: it comes again."""
 
 
 class RunningPipeline:
@@ -72,6 +78,8 @@ class RunningPipeline:
         self.held: HeldCheckpoint | None = None
         self.say, self.backfill = say, backfill
         self.going_on: BegunCheckpoint | None = None
+        self.receivers: Receivers | None = None
+        self._problems: list[str] = []
 
     def run(self, stop: threading.Event) -> None:
         """Runs to the end, or until it is asked to stop; whatever goes wrong is a `PresageError`, without secrets."""
@@ -96,6 +104,8 @@ class RunningPipeline:
             raise PresageError(self.pipeline.hidden(reason(found))) from None
         finally:
             shown.close()
+            if self.receivers is not None:
+                self.receivers.close()
             if self.owns_spark and self.spark is not None:
                 with suppress(Exception):  # Java may be gone.
                     self.spark.stop()
@@ -103,7 +113,32 @@ class RunningPipeline:
                 self.held.let_go()
 
     def _health(self) -> tuple[bool, list[str]]:
-        return self.failure is None, [] if self.measures.batches else ["no micro-batch is done yet"]
+        waits = [] if self.measures.batches else ["no micro-batch is done yet"]
+        return self.failure is None, [*waits, *([] if self.receivers is None else self.receivers.problems)]
+
+    def _telling(self, stop: threading.Event) -> Receivers | None:
+        """What the driver tells itself."""
+        if not self.pipeline.streams or not any(map(by_driver, self.pipeline.parts["sinks"])):
+            return None
+        assert self.report.findings is not None and self.going_on is not None
+        units, zone = Units(self.report.program), self.going_on.zone
+        moments = None if zone is None else Moments(self.report.findings.watched, units, zone_called(zone))
+        return Receivers(self.spark, self.pipeline, self.report, moments, self.show, stop)
+
+    def _tell_problems(self) -> None:
+        """Says which receiver keeps a micro-batch waiting, once."""
+        found = [] if self.receivers is None else self.receivers.problems
+        for each in found:
+            if each not in self._problems:
+                self.say(self.pipeline.hidden(f"{each}: it is told again until it takes it"))
+        self._problems = found
+
+    def _tell_refusals(self) -> None:
+        if self.receivers is None:
+            return
+        for part, delivering in self.receivers.sinks:
+            self.measures.refusals[part.name] = delivering.refusals
+            self.measures.aside[part.name] = delivering.aside
 
     def _run(self, stop: threading.Event, shown: ShownMeasures) -> None:
         # PySpark would print what is told in a sentence below.
@@ -114,7 +149,8 @@ class RunningPipeline:
         if stop.is_set():
             return
         whole_times, rows = self._rows(self.report)
-        sinks = Sinks(self.pipeline, whole_times, Units(self.report.program), self.show)
+        self.receivers = self._telling(stop)
+        sinks = Sinks(self.pipeline, whole_times, Units(self.report.program), self.show, self.receivers)
         self.measures.aside = sinks.aside
         if not self.pipeline.streams:
             sinks.write(rows, 0)
@@ -147,7 +183,7 @@ class RunningPipeline:
     def _rows(self, report: Report) -> tuple[bool, DataFrame]:
         assert report.findings is not None
         sources = Sources(self.spark, self.pipeline, report.findings.subject.predicates)
-        facts, clock = sources.facts(), sources.clock()
+        facts, clock, idle = sources.facts(), sources.clock(), self.pipeline.idle_seconds
         if self.pipeline.streams:
             self.going_on = found = self._goes_on(clock is not None)
             facts = found.in_order(facts)
@@ -158,12 +194,19 @@ class RunningPipeline:
                 static=sources.static(), tables=sources.tables(), emit=self.pipeline.emit, shards=self.pipeline.shards,
                 clock=clock, times=self.pipeline.values.get("times"), zone=self.pipeline.values.get("zone"),
                 most_per_key=self.pipeline.values.get("most_per_key") if self.pipeline.streams else None,
+                idle=None if idle is None else int(idle * 1000), tells_clock=self._alerts,
                 going_on=None if self.going_on is None else self.going_on.taken,
             )  # fmt: skip
         self.warnings += [str(each.message) for each in told if issubclass(each.category, UserWarning)]
         for said in () if self.going_on is None else self.going_on.said:
             self.say(said)
         return rows
+
+    @property
+    def _alerts(self) -> bool:
+        """Whether somebody is told of alerts, which time alone may change."""
+        told = (part for part in self.pipeline.parts["sinks"] if by_driver(part))
+        return self.pipeline.streams and any(part.values.get("alerts") or part.format == ALERTS for part in told)
 
     def _goes_on(self, has_clock: bool) -> BegunCheckpoint:
         shards = max(1, self.pipeline.shards)
@@ -180,12 +223,17 @@ class RunningPipeline:
                 # The micro-batch before is committed, and nothing of this one is written: it comes again.
                 raise PresageError("the pipeline was asked to stop")
             try:
-                sinks.write(batch, number)
+                if not sinks.write(batch, number):
+                    raise _AskedToStop
                 if self.going_on is not None:
                     self.going_on.note()
+            except _AskedToStop:
+                raise PresageError("the pipeline was asked to stop") from None
             except BaseException as found:
                 self.failure = self.failure or found
                 raise
+            finally:
+                self._tell_refusals()
 
         folder = self.pipeline.local(str(self.pipeline.values["checkpoint"]))
         writer = rows.writeStream.queryName(self.pipeline.name).foreachBatch(write).trigger(**self.pipeline.trigger)
@@ -196,6 +244,8 @@ class RunningPipeline:
                 raise
             raise self._of_checkpoint(found, folder) from None
         sinks.run, listener.query = str(query.id), str(query.runId)
+        if self.receivers is not None:
+            self.receivers.begin(sinks.run)
         started.set()
         return query
 
@@ -211,6 +261,7 @@ class RunningPipeline:
         patience = 0.0
         try:
             while not query.awaitTermination(LOOK) and self.failure is None:
+                self._tell_problems()
                 if stop.is_set():
                     patience += LOOK
                     if patience > PATIENCE or not query.status["isTriggerActive"]:

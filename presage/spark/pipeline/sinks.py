@@ -8,8 +8,7 @@ its answer as key.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, tzinfo
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -17,11 +16,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from presage.errors import PresageError
-from presage.io.moments import in_order, moment_text, zone_called
+from presage.io.moments import zone_called
 from presage.pipeline.reading import Part, Pipeline
 from presage.rewrite.units import Units
 from presage.spark.call import late_facts
 from presage.spark.pipeline.folders import SparkFolder
+from presage.spark.pipeline.from_driver import Receivers, by_driver
+from presage.spark.pipeline.reread import lines_of
 from presage.spark.troubles import before_sinks, is_sparks, reason
 
 Lines = Callable[[Part, list[dict[str, Any]]], None]
@@ -31,7 +32,11 @@ MARK = "_presage.json"
 
 
 class Sinks:
-    def __init__(self, pipeline: Pipeline, whole_times: bool, units: Units, show: Lines) -> None:
+    def __init__(
+        self, pipeline: Pipeline, whole_times: bool, units: Units, show: Lines, receivers: Receivers | None = None
+    ) -> None:
+        """`receivers` has the sinks that the driver tells itself."""
+        self.receivers = receivers
         self.pipeline, self.whole_times, self.show = pipeline, whole_times, show
         self.run = ""
         """Whose answers these are: the identity of the checkpoint; empty for a batch."""
@@ -45,17 +50,24 @@ class Sinks:
         }
         """How moments are written in JSON."""
 
-    def write(self, rows: DataFrame, batch: int) -> None:
-        """Writes all there is of a micro-batch."""
+    def write(self, rows: DataFrame, batch: int) -> bool:
+        """Writes all there is of a micro-batch; whether all have taken it, and nobody has asked to stop before."""
         rows = rows.persist()
         try:
+            had = self.receivers is None or self.receivers.had(batch)
             for part in self.pipeline.parts["sinks"]:
+                if by_driver(part):
+                    continue
                 try:
-                    self._write(part, self._of(part, rows), batch)
+                    had = self._write(part, self._of(part, rows), batch) and had
                 except Exception as found:
                     if not is_sparks(found) or before_sinks(found):
                         raise
                     raise PresageError(f"[{part.place}] {_target(part)}: {reason(found)}") from None
+            if had:
+                # What shards remember is written as rows are worked out, though all sinks had these before a crash.
+                rows.count()
+            return self.receivers is None or self.receivers.write(rows, batch, self.zone)
         finally:
             rows.unpersist()
 
@@ -66,12 +78,13 @@ class Sinks:
         wanted = part.values.get("statuses")
         return told if wanted is None else told.where(told.status.isin(*wanted))
 
-    def _write(self, part: Part, rows: DataFrame, batch: int) -> None:
+    def _write(self, part: Part, rows: DataFrame, batch: int) -> bool:
+        """Whether the sink had them already, and nobody has looked at them."""
         match part.format:
             case "console":
                 self.show(part, list(lines_of(rows, self.zone)))
             case "parquet" | "json":
-                self._folder(part, rows, batch)
+                return self._folder(part, rows, batch)
             case "kafka":
                 key = "fact" if part.values.get("late") else "key"
                 said = F.to_json(F.struct("*"), dict(self._written))
@@ -84,18 +97,20 @@ class Sinks:
 
                 aside = upsert_what_fits(part, lines_of(rows, self.zone), self.whole_times)
                 self.aside[part.name] = self.aside.get(part.name, 0) + aside
+        return False
 
-    def _folder(self, part: Part, rows: DataFrame, batch: int) -> None:
-        """Writes beside, then renames: what has a micro-batch's name is whole."""
+    def _folder(self, part: Part, rows: DataFrame, batch: int) -> bool:
+        """Writes beside, then renames: what has a micro-batch's name is whole. Whether it was there before a crash."""
         folder = self.pipeline.local(part.text("path"))
         files = SparkFolder(rows.sparkSession, folder)
         self._own(part, files, batch)
         whole, beside = f"batch={batch}", f".batch={batch}.tmp"
         if files.exists(whole):
-            return  # It was written before a crash, and is the same.
+            return True
         options = (self._written if part.format == "json" else {}) | part.table("options")
         rows.write.format(part.format).mode("overwrite").options(**options).save(files.path(beside))
         files.rename(beside, whole)
+        return False
 
     def _own(self, part: Part, files: SparkFolder, batch: int) -> None:
         """Refuses a folder with the answers of another run: its micro-batches have the same numbers."""
@@ -108,36 +123,6 @@ class Sinks:
                 f"[{part.place}] {_target(part)}: the folder holds the answers of {what}; name a new folder, or "
                 "remove this one"
             )
-
-
-def lines_of(rows: DataFrame, zone: tzinfo = UTC) -> Iterator[dict[str, Any]]:
-    """Rows as the lines that `presage run` prints, in the order of their times."""
-    table = rows.toArrow().to_pylist()
-    for row in sorted(table, key=lambda row: (in_order(row["now"]), row.get("answer") or row.get("fact") or "")):
-        if "status" in row:
-            row["bindings"] = dict(row["bindings"] or ())
-            left_out = ("from", "to", "bounds") if row["from"] is None and row["bounds"] is None else ("time",)
-        else:
-            left_out = ("from", "to", "bounds") if row["from"] is None else ("time",)
-        for way in row.get("ways") or ():
-            way["decided_by"] = _time(way["decided_by"], zone)
-        for name in _TIMES & row.keys():
-            row[name] = _time(row[name], zone)
-        yield {
-            name: value
-            for name, value in row.items()
-            if name not in left_out and (name not in ("ways", "ways_left_out") or value)
-        }
-
-
-_TIMES = {"now", "time", "from", "to", "decided_by"}
-
-
-def _time(given: int | str | datetime | None, zone: tzinfo) -> int | str | None:
-    """A time as lines have it: whole numbers are numbers, also where a column holds exact text."""
-    if isinstance(given, datetime):
-        return moment_text(given, zone)
-    return int(given) if isinstance(given, str) and given.lstrip("-").isdigit() else given
 
 
 def _target(part: Part) -> str:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructType, TimestampType
 
 from presage.analysis.predicates import Predicate
 from presage.errors import PresageError
+from presage.io.facts import FactError
 from presage.io.rows import column_names
 from presage.pipeline.checking import needs_psycopg
 from presage.pipeline.reading import Part, Pipeline
+from presage.pipeline.time_formats import time_format
 from presage.spark.anew import anew, read_files
 from presage.spark.troubles import reason
 
@@ -42,7 +47,7 @@ class Sources:
 
     def clock(self) -> DataFrame | None:
         """The clock of the driver as a stream of moments, where deadlines are to pass in silence."""
-        if self.pipeline.clock != "wall":
+        if self.pipeline.clock == "facts":
             return None
         moments: DataFrame = self.spark.readStream.format("rate").option("rowsPerSecond", 1).load()
         return moments.select(F.col("timestamp").alias("time"))
@@ -80,6 +85,8 @@ class Sources:
         columns: list[Column] = []
         for name, (key, said) in chosen.items():
             value = F.col(f"`{said}`") if said in frame.columns else F.expr(said)
+            if "time_format" in part.values and key in ("time", "from", "to", "arrives"):
+                value = _moments(part)(value)
             self._tried(part, key, lambda value=value: frame.select(value))
             columns.append(value.alias(name))
         projected = frame.select(*columns)
@@ -159,6 +166,26 @@ class Sources:
             if key in part.values:
                 reader = reader.option(name, part.text(key))
         return reader.load()  # type: ignore[no-any-return]
+
+
+def _moments(part: Part) -> Any:
+    """What reads times that are written in a way of their own, as one process reads them."""
+    place, form, skips = f"[{part.place}]", part.text("time_format"), part.text("bad_rows") == "skip"
+
+    def moment(given: Any) -> datetime | None:
+        read = time_format(form)
+        assert read is not None
+        if given is None:
+            return None
+        try:
+            found: datetime = read(Fraction(given) if isinstance(given, Decimal) else given, place)
+        except FactError:
+            if skips:
+                return None  # It is counted with what has no time at all.
+            raise
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+    return F.udf(moment, TimestampType(), useArrow=False)
 
 
 def when_name(key: str, known: Predicate) -> str:

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from presage.errors import PresageError
 from presage.pipeline.reading import Part, seconds_in
-from presage.serve.reasoning import ToldLine
-from presage.serve.sinks import Refused, TakenNever
+from presage.receivers.delivering import Refused, TakenNever
+from presage.receivers.told_lines import ToldLine
 
 TRIES = 5
 """How often a line is sent to a receiver that has answered nothing but 400 so far."""

@@ -14,9 +14,11 @@ from fractions import Fraction
 from typing import Any
 
 from presage.answers import Answer, json_value, show_value, shown_name
+from presage.colours import tone_of
 from presage.io.facts import Checker, exact
 from presage.io.moments import Moments
 from presage.model.printer import show_number
+from presage.model.statements import Query
 from presage.model.terms import Number
 
 _PLACE = re.compile(r"\{([^{}]*)\}")
@@ -56,6 +58,18 @@ class AlertRule:
             bool(said.get("resolved", True)), length("resolve_after", 1), dict(said.get("labels", {})),
         )  # fmt: skip
 
+    def plain(self) -> dict[str, Any]:
+        return {**asdict(self), **{name: show_number(getattr(self, name)) for name in _LENGTHS}}
+
+    @classmethod
+    def of_plain(cls, said: Mapping[str, Any]) -> AlertRule:
+        lengths = {name: exact(said[name]) or 0 for name in _LENGTHS}
+        group = None if said["group"] is None else tuple(said["group"])
+        return cls(**{**said, **lengths, "group": group})
+
+
+_LENGTHS = ("least", "cooldown", "resolve_after")
+
 
 @dataclass(slots=True)
 class AlertGroup:
@@ -84,6 +98,12 @@ class AlertGroup:
     """What the text may name of the last answer that was told of."""
 
 
+def alert_rules(said: Mapping[str, Mapping[str, Any]], queries: Iterable[Query], checker: Checker) -> list[AlertRule]:
+    """What a pipeline file says of alerts, by query."""
+    tones = {shown_name(each.atom.predicate): tone_of(each) for each in reversed([*queries])}
+    return [AlertRule.of(query, each, checker, tones.get(query, "")) for query, each in said.items()]
+
+
 class Alerts:
     def __init__(self, rules: Iterable[AlertRule], discrete: bool = True) -> None:
         self.rules = {rule.query: rule for rule in rules}
@@ -98,7 +118,22 @@ class Alerts:
     # -- what happens -----------------------------------------------------------------------------
 
     def take(self, answers: Iterable[Answer], now: Number) -> Iterator[dict[str, Any]]:
-        """The alerts that change by the answers of a step, and by the time that has passed."""
+        """The alerts that change by the answers of a step, and by the time that has passed until then."""
+        # What was over before these answers is over, and does not go on with them, however long nobody has looked.
+        yield from self.passed(now)
+        yield from self._step(answers, now)
+
+    def passed(self, now: Number) -> Iterator[dict[str, Any]]:
+        """The alerts that time alone changes before a time."""
+        at: Number | None = None
+        while (due := self.due()) is not None and due < now:
+            # What ends may let something be told that was due before, and silent: it is told when it may.
+            at = due if at is None else max(at, due)
+            yield from self._step([], at)
+            if self.due() == due:
+                return
+
+    def _step(self, answers: Iterable[Answer], now: Number) -> Iterator[dict[str, Any]]:
         looked_at = set(self._timed)
         for answer in sorted(answers, key=_when):
             rule = self.rules.get(shown_name(answer.predicate))
@@ -157,12 +192,13 @@ class Alerts:
                 yield from self._tell(rule, key, group, RESOLVED, now, rule.resolved)
                 group.state, group.since, group.until, group.count = "", None, None, 0
         elif group.since is not None:
-            if self._fires_at(group, rule, now):
-                yield from self._tell(rule, key, group, FIRING, now, True)
-                group.state, group.fired = FIRING, show_number(now)
-            elif (ends := self._ends(group, rule)) is not None and now >= ends:
+            ends = self._ends(group, rule)
+            if ends is not None and now >= ends and group.heard != show_number(now):
                 # It was over before it had been so for long enough, or while everybody had enough of it.
                 group.since, group.until, group.count = None, None, 0
+            elif self._fires_at(group, rule, now):
+                yield from self._tell(rule, key, group, FIRING, now, True)
+                group.state, group.fired = FIRING, show_number(now)
         if group.state == "" and group.possible and rule.pending and self._may_speak(group, rule, now):
             yield from self._tell(rule, key, group, PENDING, now, True)
             group.state = PENDING
@@ -198,8 +234,12 @@ class Alerts:
             ends = self._ends(group, rule)
             if since is not None and ends is not None:
                 found.append(ends)
-            if group.state != FIRING and since is not None and group.lasting:
-                found.append(max(since + rule.least, since if fired is None else fired + rule.cooldown))
+            if group.state != FIRING and since is not None:
+                until, speaks = _time(group.until), since if fired is None else fired + rule.cooldown
+                if group.lasting:
+                    found.append(max(since + rule.least, speaks))
+                elif until is not None and until - since >= rule.least:
+                    found.append(speaks)
             if group.state == "" and group.possible and rule.pending and fired is not None:
                 found.append(fired + rule.cooldown)
         return min(found, default=None)

@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 from presage.io.facts import exact
 from presage.io.moments import in_order
 from presage.pipeline.reading import Part
+from presage.receivers.alerts import PENDING, RESOLVED
+from presage.receivers.delivering import Refused, TakenNever
+from presage.receivers.told_lines import ToldLine
+from presage.receivers.webhook import Post
 from presage.rewrite.units import Units
-from presage.serve.alerts import PENDING, RESOLVED
-from presage.serve.reasoning import ToldLine
-from presage.serve.sinks import Refused, TakenNever
-from presage.serve.webhook import Post
 
 AGAIN = 30.0
 """Seconds after which what stands is sent again."""
