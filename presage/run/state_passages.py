@@ -11,7 +11,7 @@ import numpy as np
 
 from presage.answers import Answers, shown_name
 from presage.engine.many_steps import Additions
-from presage.engine.relation import Symbols32
+from presage.engine.relation import Delta, Symbols32
 from presage.kernels import going_on
 from presage.kernels.fields import FAR
 from presage.model.statements import Query
@@ -21,7 +21,7 @@ from presage.run.confirmed_rows import ConfirmedRows, Entailed
 from presage.run.passages import Passage
 from presage.run.passing import are_countable, in_time
 from presage.run.reasoner import Reasoner
-from presage.run.state_rows import GoingOn, KnownPieces, StateRows, followed
+from presage.run.state_rows import GoingOn, KnownPieces, StateRows, followed, whole
 from presage.run.states import States
 from presage.run.stratified import StratifiedEngine
 from presage.time.stretches import Stretch
@@ -54,8 +54,11 @@ def states_through(reasoner: Reasoner, passage: Passage) -> Answers | None:
     told = []
     for query in queries:
         before = states.packed.get(query) or GoingOn.nothing(query)
-        pieces = parts.get(query.atom.predicate) or _none_of(before, query)
+        apart, pieces = parts.get(query.atom.predicate, (None, None))
+        pieces = pieces or _none_of(before, query)
         states.packed[query], lines, now = followed(before, pieces, int(lags[query]), passage.until)
+        if apart:
+            lines, now = whole(apart, lines, now)
         if len(lines):
             told.append((lines, now))
     engine.now = passage.until
@@ -77,7 +80,11 @@ def _none_of(before: GoingOn, query: Query) -> KnownPieces:
     return KnownPieces(query, before.rows[:0], nothing, nothing, nothing)
 
 
-def _at_once(confirming: Confirming, passage: Passage) -> dict[str, KnownPieces]:
+Known = tuple[KnownPieces | None, KnownPieces | None]
+"""What is new of a query: pieces that are over and lie apart from all others, and the rest."""
+
+
+def _at_once(confirming: Confirming, passage: Passage) -> dict[str, Known]:
     """All that is new by the end of a passage, known at its times."""
     tables = [columns for columns, _ in passage.parts if len(columns)]
     # Before the first step nothing is told, whatever it is about.
@@ -87,21 +94,30 @@ def _at_once(confirming: Confirming, passage: Passage) -> dict[str, KnownPieces]
     for query in confirming.subject.queries:
         delta = new.get(query.atom.predicate)
         if delta is not None:
-            part = confirming.asked(query, Additions(np.zeros(len(delta), np.int32), delta), None)
-            if part is not None:
-                known = np.maximum(part.low, begin)
-                found[query.atom.predicate] = KnownPieces(query, part.rows, part.low, part.high, known)
+            parts = delta.between(0, delta.apart), delta.between(delta.apart, len(delta))
+            apart, rest = (_pieces(confirming, query, part, begin) for part in parts)
+            found[query.atom.predicate] = apart, rest
     return found
 
 
-def _step_by_step(confirming: Confirming, passage: Passage) -> dict[str, KnownPieces]:
+def _pieces(confirming: Confirming, query: Query, delta: Delta, begin: int) -> KnownPieces | None:
+    if not len(delta):
+        return None
+    part = confirming.asked(query, Additions(np.zeros(len(delta), np.int32), delta), None)
+    if part is None:
+        return None
+    return KnownPieces(query, part.rows, part.low, part.high, np.maximum(part.low, begin))
+
+
+def _step_by_step(confirming: Confirming, passage: Passage) -> dict[str, Known]:
     """What is new at each step, known then."""
     told = confirming.through(passage, None).columns
-    found: dict[str, KnownPieces] = {}
+    found: dict[str, Known] = {}
     if isinstance(told, ConfirmedRows):
         steps = np.array(told.steps, np.int64)
         for part in told.parts:
-            found[part.query.atom.predicate] = KnownPieces(part.query, part.rows, part.low, part.high, steps[part.step])
+            pieces = KnownPieces(part.query, part.rows, part.low, part.high, steps[part.step])
+            found[part.query.atom.predicate] = None, pieces
     return found
 
 

@@ -15,6 +15,8 @@ from presage.run import passages, schedule
 
 RULES = [
     "q(K, N, S) :- N = count { V, T : window(w) e(K, V)@T }, S = sum { V, T : window(w) e(K, V)@T }.",
+    "q(K, S) :- S = sum { V : window(w) e(K, V)@T }.",
+    "q(K, M, N) :- M = avg { V, T : window(w) e(K, V)@T }, N = count { V, T : window(w) e(K, V)@T }.",
     "q(K) :- count { V, T : window(w) e(K, V)@T } >= 2.",
     "q(K, M) :- M = max { V, T : window(w) e(K, V)@T }.",
     "q(K, M) :- M = min { V : window(w) e(K, V)@T }.",
