@@ -317,8 +317,9 @@ def _asked_for(comparison: Comparison, value: Any, known: Mapping[str, Value]) -
         return None, None
     aggregate, operator, _ = found
     missing: Number | None = None
-    if operator in (">=", ">") and aggregate.function in ("count", "sum") and not isinstance(wanted, str):
-        missing = number(Fraction(wanted) - value) if isinstance(value, (int, Fraction)) else None
+    if operator in (">=", ">") and aggregate.function in ("count", "sum"):
+        if isinstance(wanted, (int, Fraction)) and isinstance(value, (int, Fraction)):
+            missing = number(Fraction(wanted) - value)
         if missing is not None and aggregate.function == "count":
             missing = math.ceil(missing) if operator == ">=" else math.floor(missing) + 1
     return f"{operator} {_text(wanted)}", missing
