@@ -27,26 +27,40 @@ from presage.run.stratified import StratifiedEngine
 from presage.time.stretches import Stretch
 
 
+def takes_states(engine: StratifiedEngine) -> bool:
+    """Whether a passage need not be taken one step after the other, as the engine stands."""
+    confirming = engine._confirming
+    if confirming is None or engine.supposing is not None or engine._beside or not engine.subject.discrete:
+        return False
+    queries = engine.subject.queries
+    names = {query.atom.predicate for query in queries}
+    if len(names) < len(queries) or not all(isinstance(engine.lag(name), int) for name in names):
+        return False
+    if any(confirming.plan.sources[name].kind not in ("input", "derived") for name in names):
+        return False  # what holds before the stream, too
+    return not confirming.engine.inventor.is_needed and (_is_known_at_once(engine) or confirming.takes_passages)
+
+
+def _is_known_at_once(engine: StratifiedEngine) -> bool:
+    """Whether everything that is so at a time is known at that time."""
+    assert engine._confirming is not None
+    lags = (engine.lag(query.atom.predicate) for query in engine.subject.queries)
+    return not any(lags) and not engine._confirming.engine.counting
+
+
 def states_through(reasoner: Reasoner, passage: Passage) -> Answers | None:
     """The lines of the steps of a passage. Nothing, and nothing has changed, where one step after the other must be
     taken."""
     engine, states = reasoner.engine, reasoner._states
     if states is None or not isinstance(engine, StratifiedEngine) or not isinstance(passage.until, int):
         return None
+    if not takes_states(engine) or not are_countable(engine, passage):
+        return None
     confirming = engine._confirming
-    if confirming is None or engine.supposing is not None or engine._beside or not engine.subject.discrete:
-        return None
-    queries = engine.subject.queries
+    assert confirming is not None
+    queries, inner = engine.subject.queries, confirming.engine
     lags = {query: engine.lag(query.atom.predicate) for query in queries}
-    names = {query.atom.predicate for query in queries}
-    if len(names) < len(queries) or not all(isinstance(lag, int) for lag in lags.values()):
-        return None
-    inner = confirming.engine
-    at_once = not any(lags.values()) and not inner.counting
-    if any(confirming.plan.sources[name].kind not in ("input", "derived") for name in names):
-        return None  # what holds before the stream, too
-    if inner.inventor.is_needed or not (at_once or confirming.takes_passages) or not are_countable(engine, passage):
-        return None
+    at_once = _is_known_at_once(engine)
     pack(states, confirming)
     assert states.packed is not None
     kept = in_time(engine, passage)
