@@ -3,7 +3,7 @@
 Turbines with possible answers. The pass-through packs, shuffles, writes state and gives a row for each fact, as the
 run does, but does not reason; a second one gives two rows for each, about as many as there are changes of answers.
 State per device is what one would write first: `transformWithStateInPandas`, keyed by device, with the last readings as
-state.
+state. A tumbling count per key is told beside Spark's own `groupBy(window)`, as a stream and in batch.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ FEW, MANY_BATCHES = 1_000, 24
 SOME = 20_000
 WARM = 2
 """Micro-batches that are not counted."""
+COUNTED = "input e(k, v: int).\nq(K, N) :- N = count { V, T : window(60, hop 60) e(K, V)@T }."
+"""Tumbling as [LARS] has it: what lies on the boundary of two windows is in both."""
+KEYS, PER_TIME = 10_000, 1_000
 
 
 def write_readings(folder: Path, rows: int, batches: int, files: int = FILES, devices: int = DEVICES) -> None:
@@ -207,6 +210,33 @@ def per_device(spark: Any, folder: Path) -> Any:
     )
 
 
+def write_events(folder: Path, rows: int, batches: int) -> None:
+    """Events of some keys, so many at each time."""
+    folder.mkdir(parents=True)
+    chance = np.random.default_rng(1)
+    for batch in range(batches):
+        numbers = np.arange(batch * rows, (batch + 1) * rows)
+        for file, part in enumerate(np.array_split(numbers, FILES)):
+            keys = pa.array([f"k{key}" for key in chance.integers(0, KEYS, len(part)).tolist()])
+            values = chance.integers(0, 1_000_000, len(part))
+            table = pa.table({"k": keys, "v": values, "time": part // PER_TIME})
+            parquet.write_table(table, folder / f"{batch:06d}-{file}.parquet")
+
+
+def counted(frame: Any) -> Any:
+    return presage.spark.answers(presage.parse(COUNTED), {"e": frame}, emit="states", shards=SHARDS)
+
+
+def counted_by_spark(frame: Any) -> Any:
+    """The same, but that a boundary is in the later window alone."""
+    from pyspark.sql import functions as F
+
+    timed = frame.withColumn("ts", F.timestamp_seconds("time"))
+    if frame.isStreaming:
+        timed = timed.withWatermark("ts", "1 second")
+    return timed.groupBy(F.window("ts", "60 seconds"), "k").count()
+
+
 def measure() -> Iterator[Row]:
     folder = Path(tempfile.mkdtemp(prefix="presage-bench-"))
     spark = presage.spark.local_session(CORES, SHARDS, folder / "home")
@@ -215,6 +245,7 @@ def measure() -> Iterator[Row]:
             warnings.simplefilter("ignore")
             yield from _streams(spark, folder)
             yield _state(spark, folder)
+            yield from _counts(spark, folder)
     finally:
         spark.stop()
         shutil.rmtree(folder, ignore_errors=True)
@@ -268,3 +299,33 @@ def _state(spark: Any, folder: Path) -> Row:
         f"state written, {10 * SOME:,} devices remembered", f"{many / 1e3:,.0f} kB a micro-batch",
         f"{SOME:,} devices {few / 1e3:,.0f} kB", many / few, f"{SOME // 4:,} facts each",
     )  # fmt: skip
+
+
+def _counts(spark: Any, folder: Path) -> Iterator[Row]:
+    inputs = folder / "events"
+    write_events(inputs, ROWS, BATCHES)
+    schema = "k string, v long, time long"
+    events = spark.readStream.schema(schema).option("maxFilesPerTrigger", FILES).parquet(str(inputs))
+    for name, make in (("counted", counted), ("by-spark", counted_by_spark)):
+        run(make(events), folder / f"warm-{name}")
+    mine, theirs = run(counted(events), folder / "counted"), run(counted_by_spark(events), folder / "by-spark")
+    yield Row(
+        f"a tumbling count per key, a stream, {ROWS:,} facts a micro-batch", f"{mine.rate:,.0f} facts/s",
+        f"groupBy(window), {theirs.rate:,.0f} facts/s", mine.share / theirs.share,
+        f"share of {CORES} cores: {mine.share:,.0f} facts/s beside {theirs.share:,.0f}",
+    )  # fmt: skip
+    table = spark.read.schema(schema).parquet(str(inputs))
+    shares = []
+    for make in (counted, counted_by_spark):
+        _to_nowhere(make(table))
+        before = cpu_seconds()
+        _to_nowhere(make(table))
+        shares.append(ROWS * BATCHES / (cpu_seconds() - before) * CORES)
+    yield Row(
+        f"a tumbling count per key, in batch, {ROWS * BATCHES:,} facts", f"{shares[0]:,.0f} facts/s",
+        f"groupBy(window), {shares[1]:,.0f} facts/s", shares[0] / shares[1], f"shares of {CORES} cores",
+    )  # fmt: skip
+
+
+def _to_nowhere(frame: Any) -> None:
+    frame.write.format("noop").mode("overwrite").save()

@@ -192,7 +192,8 @@ def check_aggregates(program: Program, predicates: Mapping[str, Predicate] | Non
         endless = [problem for _, aggregate in found for problem in _infinite(aggregate)]
         problems.extend(endless)
         if found and not endless:
-            for _, aggregate in found:
+            for comparison, aggregate in found:
+                problems.extend(_of_itself(comparison, aggregate))
                 problems.extend(_left_out(aggregate))
                 problems.extend(_of_texts(aggregate, texts))
             problems.extend(_at_every_time(rule))
@@ -282,6 +283,22 @@ def _left_out(aggregate: Aggregate) -> Iterator[Diagnostic]:
         more = ", ".join(shown(name) for name in left_out if shown(name) != "_") or "a name for each `_`"
         hint = f"add what tells them apart after the amount: `{aggregate.function} {{ …, {more} : … }}`"
         yield Diagnostic("S107", message, aggregate.span, hint, severity="warning")
+
+
+def _of_itself(comparison: Comparison, aggregate: Aggregate) -> Iterator[Diagnostic]:
+    """`V = last { V, T : … }`: what stands outside as well is shared, so that each value has a set of its own."""
+    found, first = alone(comparison), aggregate.terms[0]
+    if (
+        found is None
+        or not isinstance(first, Variable)
+        or found[2] != first
+        or first.name not in (aggregate.shared or ())
+    ):
+        return
+    name = shown(first.name)
+    message = f"`{name}` is the same inside the braces and outside: each value of it has a set of its own"
+    hint = f"give it another name inside: `{aggregate.function} {{ {name}1, … : … }}`"
+    yield Diagnostic("S107", message, aggregate.span, hint, severity="warning")
 
 
 def _of_texts(aggregate: Aggregate, texts: Mapping[tuple[str, int], Column]) -> Iterator[Diagnostic]:

@@ -13,7 +13,7 @@ from presage.analysis.aggregates import direction
 from presage.answer_streams.ordering import Ordering, unknown_of
 from presage.answer_streams.streams import FiniteStream
 from presage.answer_streams.values import Binding, Value, compares, solved, value_of
-from presage.core.formulas import All, Formula, Gathered, Measured
+from presage.core.formulas import All, Formula, Gathered, Measured, walk
 from presage.model.aggregating import worth
 from presage.model.formulas import Comparison
 from presage.model.values import NOW
@@ -96,7 +96,7 @@ def _at(
         tuples = [each for each, times in sets[name].items() if at in times]
         if not tuples and aggregate.binds:
             return False
-        if aggregate.function in ("min", "max") and unknown is None and _only_grows(measured):
+        if aggregate.function in ("min", "max") and unknown is None and only_grows(measured):
             # True as soon as one value is.
             return any(compares(plain, {**binding, name: each[0]}) for each in tuples)
         value = worth(aggregate.function, tuples)
@@ -110,9 +110,14 @@ def _at(
     return False if found is None else found
 
 
-def _only_grows(measured: Measured) -> bool:
+def only_grows(measured: Measured) -> bool:
     """Whether more facts can never make it false."""
     return isinstance(measured.written, Comparison) and direction(measured.written) == 1
+
+
+def not_between_bounds(formula: Formula) -> Iterator[Measured]:
+    """The comparisons in a formula that what holds at least and at most says nothing of."""
+    return (node for node in walk(formula) if isinstance(node, Measured) and not only_grows(node))
 
 
 def _pieces(when: Times, changing: list[Times]) -> Iterator[Times]:

@@ -82,6 +82,7 @@ class AskedQuestion:
     def common_replies(self, looks: Times, when: Times) -> list[Reply] | None:
         """The answers that hold in all answer streams; none if there is none."""
         around = bounds(self.world, looks)
+        around.unsettled.refuse_aggregates(self.formula)
         possible = self.world.stream(around.possible)
         compiler = BodyCompiler(self.evaluator(around.certain), possible, around.unsettled)
         asked, cases = asked_variables(self.question), dict[Reply, list[Expression]]()

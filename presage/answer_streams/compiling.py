@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from presage.answer_streams.aggregates import not_between_bounds
 from presage.answer_streams.expressions import FALSE, TRUE, Expression, GroundLiteral, all_of, negated, some_of
 from presage.answer_streams.formulas import Evaluator, arguments_of
 from presage.answer_streams.streams import FiniteStream, Row, matched
@@ -66,6 +67,17 @@ class Unsettled:
             return False
         return not window.by or any(pattern.predicate in self.uncertain for pattern in window.by)
 
+    def touches(self, formula: Formula) -> bool:
+        """Whether the truth of a formula may depend on such facts."""
+        windows = (node.window for node in walk(formula) if isinstance(node, Rows))
+        return any(atom.predicate in self.uncertain for atom in mentioned(formula)) or any(map(self, windows))
+
+    def refuse_aggregates(self, formula: Formula) -> None:
+        """What is looked for among the facts that may hold misses comparisons that fewer of them make true."""
+        for measured in not_between_bounds(formula):
+            if self.touches(measured):
+                raise _not_evaluated(measured)
+
 
 @dataclass
 class BodyCompiler:
@@ -86,9 +98,7 @@ class BodyCompiler:
     def is_open(self, formula: Formula) -> bool:
         """Whether the truth of a formula may depend on uncertain facts."""
         if id(formula) not in self._open:
-            names = {atom.predicate for atom in mentioned(formula)}
-            windows = (node.window for node in walk(formula) if isinstance(node, Rows))
-            self._open[id(formula)] = bool(names & self.unsettled.uncertain) or any(map(self.unsettled, windows))
+            self._open[id(formula)] = self.unsettled.touches(formula)
         return self._open[id(formula)]
 
     def _compile(self, formula: Formula, binding: Binding, view: StreamView, at: int) -> Expression:
@@ -105,7 +115,7 @@ class BodyCompiler:
     def _expression(self, formula: Formula, binding: Binding, view: StreamView, at: int) -> Expression:
         match formula:
             case Measured():
-                raise PresageError(f"an aggregate over {_names(formula)}, on which models may differ, is not evaluated")
+                raise _not_evaluated(formula)
             case Comparison():
                 return TRUE if compares(formula, binding) else FALSE
             case Atom():
@@ -235,8 +245,9 @@ Decision = tuple[Row, bool]
 """A row, and whether it is there."""
 
 
-def _names(formula: Formula) -> str:
-    return ", ".join(f"`{name}`" for name in sorted({atom.predicate for atom in atoms(formula)}))
+def _not_evaluated(formula: Formula) -> PresageError:
+    names = ", ".join(f"`{name}`" for name in sorted({atom.predicate for atom in atoms(formula)}))
+    return PresageError(f"an aggregate over {names}, on which models may differ, is not evaluated")
 
 
 def _decisions(window: RowsWindow, wanted: int, rows: list[Row], certain: set[Row]) -> Iterator[tuple[Decision, ...]]:

@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterable
 
 from presage.analysis.graph import components
 from presage.analysis.subject import Dependency
+from presage.answer_streams.aggregates import not_between_bounds
 from presage.answer_streams.formulas import Evaluator, Solution
 from presage.answer_streams.program_world import ProgramWorld
 from presage.answer_streams.rules import RuleView
 from presage.answer_streams.streams import Facts
+from presage.core.formulas import atoms
 from presage.errors import PresageError
 from presage.model.windows import RowsWindow
 from presage.time.points import MOST_POINTS, Times
@@ -97,6 +99,11 @@ def tell(
 
 
 def alternating(world: ProgramWorld, base: Facts, rules: list[RuleView], group: frozenset[str], looks: Times) -> Facts:
+    for view in rules:
+        for measured in not_between_bounds(view.body):
+            if any(atom.predicate in group for atom in atoms(measured)):
+                names = ", ".join(f"`{name}`" for name in sorted(group))
+                raise PresageError(f"an aggregate over what it hangs on at other times ({names}) is not evaluated here")
     surely = base.copy()
     while True:
         maybe = base.copy()

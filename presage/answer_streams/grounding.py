@@ -75,6 +75,7 @@ def ground_program(world: ProgramWorld, looks: Times, around: Bounds | None = No
     found: dict[GroundRule, None] = {}
     for view in world.rules:
         if not view.rule.conclusions or view.heads & unsettled.uncertain:
+            unsettled.refuse_aggregates(view.body)
             compiler = BodyCompiler(evaluator_of(world, view, certain), world.stream(possible), unsettled)
             evaluator = evaluator_of(world, view, possible, certain, unsettled)
             for binding, times in view.solutions(evaluator, looks):

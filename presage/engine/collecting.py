@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from presage.engine.enough import Enough
-from presage.engine.joining import BindingRows
+from presage.engine.joining import BindingRows, joined
 from presage.engine.points_in_windows import stamped
 from presage.engine.relation import Delta, Relation, Symbols32
 from presage.engine.symbols import Symbols
@@ -23,7 +23,7 @@ from presage.engine.tallying import NotByColumn, Tallies
 from presage.engine.worth import WORTH, Count
 from presage.kernels.fields import FAR
 from presage.model.terms import Number
-from presage.plan.nodes import AtLeast, Collect, Plan
+from presage.plan.nodes import AtLeast, Collect, Plan, reads
 from presage.time.cells import Grid
 
 Key = tuple[int, ...]
@@ -41,6 +41,8 @@ class StandingGroup:
 
 class Collector:
     """What one aggregate is worth, group by group, up to where its source is final."""
+
+    tells_changes = False
 
     def __init__(self, node: Collect, source: Relation, symbols: Symbols) -> None:
         self.node, self.source, self.symbols = node, source, symbols
@@ -171,9 +173,15 @@ class Collecting:
                 self.enough[id(node)] = Enough(node, relations[node.source].arity)
             elif isinstance(node, Collect):
                 self.collectors[node.head] = Tallies(node, relations[node.source], symbols)
+        read = {name for node in plan.nodes for name, _ in reads(node)}
+        self.unread = self.collectors.keys() - read
+        """Nothing else is in these relations, and nobody looks anything up there."""
+        self.over: dict[str, tuple[BindingRows, int]] = {}
+        """What a step told of them and they need not remember, and how many of the first pieces lie apart."""
 
-    def collect(self, head: str, upto: int) -> BindingRows | None:
-        """What is new of an aggregate, whose source is final up to a cell."""
+    def collect(self, head: str, upto: int, cutoff: int) -> BindingRows | None:
+        """What is new of an aggregate, whose source is final up to a cell, and is to be remembered: what has ended
+        before the cutoff need not be, where nobody looks it up."""
         collector = self.collectors[head]
         before = collector.upto
         try:
@@ -181,7 +189,27 @@ class Collecting:
             rows = collector.advance(upto)
         except NotByColumn:
             rows = self._one_by_one(head, before).advance(upto)
+        if head in self.unread:
+            is_over = rows.high < cutoff
+            if is_over.any():
+                apart = is_over & (rows.low > before + 1) & self.collectors[head].tells_changes
+                over = [rows.at(apart), rows.at(is_over & ~apart)]
+                self.over[head] = joined(over), len(over[0])
+                rows = rows.at(~is_over)
         return rows if len(rows) else None
+
+    def news(self, name: str) -> Delta | None:
+        """What a step added to a relation, and to what it need not remember. Asked once."""
+        found, over = self.relations[name].news(), self.over.pop(name, None)
+        if over is None:
+            return found
+        told, apart = over
+        # No rows of its own have these numbers.
+        row = np.arange(len(told), dtype=np.int32) + len(self.relations[name].arrays["records"])
+        if found is not None:
+            row = np.concatenate([row, found.row])
+            told = joined([told, BindingRows(found.tuples, found.low, found.high)])
+        return Delta(row, told.bindings, told.low, told.high, apart)
 
     def _one_by_one(self, head: str, upto: int) -> Collector:
         """Goes on with values that columns of numbers do not have."""

@@ -5,7 +5,7 @@ The kernels find the bindings of its literals (`engine/compiling.py`); here they
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,12 @@ class BindingRows:
 
     def at(self, places: Any) -> BindingRows:
         return BindingRows(self.bindings[places], self.low[places], self.high[places])
+
+
+def joined(parts: Sequence[BindingRows]) -> BindingRows:
+    """One after the other."""
+    bindings, low, high = zip(*((each.bindings, each.low, each.high) for each in parts), strict=True)
+    return BindingRows(np.concatenate(bindings), np.concatenate(low), np.concatenate(high))
 
 
 Columns = list[tuple[bool, int]]

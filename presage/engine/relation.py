@@ -39,9 +39,15 @@ class Delta:
     tuples: Symbols32
     low: Ints
     high: Ints
+    apart: int = 0
+    """So many of the first pieces touch no other piece of their tuples, whatever was added or will be."""
 
     def __len__(self) -> int:
         return len(self.row)
+
+    def between(self, begin: int, end: int) -> Delta:
+        wanted = slice(begin, end)
+        return Delta(self.row[wanted], self.tuples[wanted], self.low[wanted], self.high[wanted])
 
 
 class Store:

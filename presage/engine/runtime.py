@@ -145,6 +145,10 @@ class IntervalEngine:
             return 0
         return math.ceil(Fraction(keep) * self.grid.per_unit) * self.grid.step
 
+    def _cutoff(self, name: str) -> int:
+        """What has ended before this cell is forgotten at the end of the step."""
+        return self.cells(self.now or 0) - int(self.keeps[self.relations[name].number])
+
     def _bucket(self, keep: Bound) -> int:
         if keep in (INF, NEVER):
             return self.grid.step * 64
@@ -201,7 +205,7 @@ class IntervalEngine:
                 self._work(first)
             else:
                 self._settle(first, last)
-        new = {name: found for name in self.watched if (found := self.relations[name].news()) is not None}
+        new = {name: found for name in self.watched if (found := self.collecting.news(name)) is not None}
         self.collect()
         self.forget_news()
         if self.counting:
@@ -275,7 +279,7 @@ class IntervalEngine:
             if name in self.counting.followers:
                 self.counting.follow(name, self.final_cap(name))
             elif name in self.collecting.collectors:
-                told = self.collecting.collect(name, self.final_cap(name))
+                told = self.collecting.collect(name, self.final_cap(name), self._cutoff(name))
                 if told is not None:
                     self.insert(name, told.bindings, told.low, told.high)
         for join in joins:

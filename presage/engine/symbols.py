@@ -9,6 +9,7 @@ number of its own that nothing else ever gets.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -158,8 +159,7 @@ class Symbols:
             self.wholes.make_room(len(part), self.floats)
             found, fresh, again = self.wholes.find(part, self.floats, self.unused, len(self.values))
             new: list[int] = fresh.tolist()
-            for number, value in zip(again, new, strict=False):
-                self.values[number] = value
+            deque(map(self.values.__setitem__, again, new), maxlen=0)  # a loop takes twice as long
             self.values.extend(new[len(again) :])
             parts.append(found)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -185,8 +185,7 @@ class Symbols:
             numbers = self.unused[: -again - 1 : -1]
             del self.unused[-again:]
             known = self.values
-            for number, value in zip(numbers, values, strict=False):
-                known[number] = value
+            deque(map(known.__setitem__, numbers, values), maxlen=0)
             self.numbers.update(zip(values[:again], numbers, strict=True))
             found[:again] = numbers
             self.floats[found[:again]] = _exact_floats(values[:again])

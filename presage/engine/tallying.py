@@ -91,6 +91,8 @@ class Tallies:
         self.kind = tallies.STAIRS if node.functions[0] in ORDERS else tallies.SUMMED
         self.is_timed = node.functions[0] in ("first", "last")
         self.millionths = Millionths(symbols)
+        self.tells_changes = "count" in node.functions or node.functions[0] in ("min", "max")
+        """Whether what it tells of a group between two advances is never the same twice in a row."""
         self.clear()
 
     def clear(self) -> None:

@@ -46,9 +46,10 @@ def explain_counted(subject: Subject, record: Record, atom: Atom, time: Number) 
     from presage.patterns.of_queries import Entangled, label, ranges_of
     from presage.patterns.unfold import Unfolder
 
-    place = next((at for at, query in enumerate(subject.queries) if query.atom.predicate == atom.predicate), None)
-    if place is None:
+    query = next((each for each in subject.queries if each.atom.predicate == atom.predicate), None)
+    if query is None:
         return None
+    subject = subject.narrowed((query,))  # another query may have no premises
     try:
         engine = range_engine(subject, ranges_of(subject, Unfolder(subject, stretches=True)))
     except (NoPatterns, Entangled):
@@ -56,7 +57,7 @@ def explain_counted(subject: Subject, record: Record, atom: Atom, time: Number) 
     for name, row in record.statics:
         engine.statics.add(name, row)
     arguments = tuple(each.value for each in atom.arguments if isinstance(each, Constant))
-    return _Course(engine, record, (label(place), arguments), time).told(atom)
+    return _Course(engine, record, (label(0), arguments), time).told(atom)
 
 
 class _Course:

@@ -18,7 +18,7 @@ from presage.evidence.prove import prove_during
 from presage.evidence.solve import NotExplained
 from presage.evidence.supported import refuse_unknown
 from presage.evidence.tabling import SeenStream, Worlds
-from presage.explanations.gathered import explain_gathered
+from presage.explanations.gathered import explain_gathered, with_what_was_counted
 from presage.explanations.outline import outline_of
 from presage.explanations.own import explain_by_run
 from presage.explanations.question import read_question
@@ -131,6 +131,8 @@ class Explainer:
             if gathered is None:
                 raise
             found = gathered
+        if found.status in ("refuted", "impossible") and "decisive" in found.line:
+            found = with_what_was_counted(found, self.report, record, atom, span)
         return replace(found, tone=tone, late=late)
 
 

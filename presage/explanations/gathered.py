@@ -6,11 +6,13 @@ Whether the answer is settled is what a run says.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from presage.analysis.aggregates import in_braces, in_rule, timed_atoms
+from presage.analysis.aggregates import alone, in_braces, in_rule, timed_atoms
 from presage.answer_streams.evaluation import Evaluation
 from presage.answers import json_value, show_answer_atom
 from presage.evidence.tabling import SeenStream
@@ -18,12 +20,12 @@ from presage.explanations.outline import Outline, Sign, point
 from presage.explanations.result import Explanation
 from presage.io.facts import Fact
 from presage.model.aggregating import worth
-from presage.model.formulas import Atom, Formula, Pinned
+from presage.model.formulas import Atom, Comparison, Formula, Pinned
 from presage.model.printer import show_formula, show_number
 from presage.model.statements import Rule
-from presage.model.terms import Constant, Number, Variable
+from presage.model.terms import Constant, Number, Variable, number
 from presage.model.time import Pin, TimeSpan
-from presage.model.values import Value, value_of
+from presage.model.values import Value, is_true, value_of
 from presage.run.reasoner import Reasoner
 from presage.run.schedule import steps
 
@@ -40,25 +42,71 @@ Values = dict[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class _Set:
-    """What was counted: the aggregate as written, its tuples with the facts that they are of, and what it is worth."""
+    """What was counted: the aggregate as written, its tuples with the facts that they are of, and what it is worth.
+    Where a comparison asks for something else, what that is, and how much is missing."""
 
     written: str
     tuples: dict[tuple[Any, ...], tuple[str, ...]]
     value: Any
+    wanted: str | None
+    missing: Number | None
 
     def __str__(self) -> str:
         size = len(self.tuples)
         said = "has no value" if self.value is None else f"is {_text(self.value)}"
-        return f"{self.written} {said}, of {size} tuple{'' if size == 1 else 's'}"
+        said = f"{self.written} {said}, of {size} tuple{'' if size == 1 else 's'}"
+        if self.wanted is not None:
+            said += f", where {self.wanted} is asked for"
+        return said if self.missing is None else f"{said}: {show_number(self.missing)} missing"
+
+
+_Judged = list[tuple[Rule, bool, list[_Set]]]
+"""Rules, whether each gives the answer, and what was counted for it."""
 
 
 def explain_gathered(report: Report, record: Record, atom: Atom, span: TimeSpan) -> Explanation | None:
     """`None` where nothing was counted for it, and on dense time, where the facts cannot be asked."""
+    telling, rules = _telling(report, record, atom, span)
+    return telling.of(rules) if telling and rules else None
+
+
+def with_what_was_counted(
+    found: Explanation, report: Report, record: Record, atom: Atom, span: TimeSpan
+) -> Explanation:
+    """What premises say of an answer that failed, and what was counted for it."""
+    telling, rules = _telling(report, record, atom, span)
+    judged = telling.judged(rules) if telling else []
+    sets = [each for _, _, parts in judged for each in parts]
+    if telling is None or not sets:
+        return found
+    says = f"{found.says}: {_said(sets)}"
+    outline = replace(found.outline, text=says, below=(*found.outline.below, *telling.outlines(judged)))
+    return replace(found, line={**found.line, "says": says, "counted": _in_json(sets)}, outline=outline)
+
+
+def _telling(report: Report, record: Record, atom: Atom, span: TimeSpan) -> tuple[_Telling | None, list[Rule]]:
     time = span.low
     if not record.discrete or not isinstance(time, int) or not span.is_point:
-        return None
+        return None, []
     rules = [rule for rule in record.program.rules if rule.body and _values_of(rule, atom, time) is not None]
-    return _Telling(report, record, atom, time).of(rules) if rules else None
+    return _Telling(report, record, atom, time), rules
+
+
+def _said(sets: list[_Set]) -> str:
+    return "; ".join(map(str, sets[:MOST_SHOWN]))
+
+
+def _in_json(sets: list[_Set]) -> list[dict[str, Any]]:
+    return [
+        {
+            "aggregate": each.written,
+            "value": None if each.value is None else json_value(each.value),
+            "tuples": [list(map(json_value, key)) for key in each.tuples],
+            "wanted": each.wanted,
+            "missing": None if each.missing is None else json_value(each.missing),
+        }
+        for each in sets
+    ]
 
 
 class _Telling:
@@ -66,6 +114,8 @@ class _Telling:
         assert report.findings is not None
         self.report, self.subject = report, report.findings.subject
         self.record, self.atom, self.time = record, atom, time
+        self.besides: list[str] = []
+        """What a rule that gives the answer rests on beside what is counted."""
         self.seen = [fact for facts in SeenStream(record).by_name.values() for fact in facts]
         self.arrived = {
             f"{show_answer_atom(fact.predicate, fact.arguments)}@{show_number(at)}": fact.arrives
@@ -73,16 +123,19 @@ class _Telling:
             if (at := fact.span.low) is not None
         }
 
-    def of(self, rules: Iterable[Rule]) -> Explanation | None:
-        found: list[tuple[Rule, bool, list[_Set]]] = []
-        besides: list[str] = []
+    def judged(self, rules: Iterable[Rule]) -> _Judged:
+        """Rules that give the answer come first."""
+        found: _Judged = []
         for rule in rules:
             head = _values_of(rule, self.atom, self.time) or {}
             replies = self._asked(rule.body, head)
             found.append((rule, bool(replies), list(self._sets(rule, replies[0] if replies else head))))
-            if replies and not besides:
-                besides += self._facts(rule.body, replies[0])
-        found.sort(key=lambda each: not each[1])
+            if replies and not self.besides:
+                self.besides += self._facts(rule.body, replies[0])
+        return sorted(found, key=lambda each: not each[1])
+
+    def of(self, rules: Iterable[Rule]) -> Explanation | None:
+        found = self.judged(rules)
         holds = found[0][1]
         is_settled = holds and self._is_confirmed()
         answer, at = show_formula(Pinned(self.atom, Pin(None, self.time))), show_number(self.record.at)
@@ -95,9 +148,9 @@ class _Telling:
         sets = [each for _, _, parts in shown_rules for each in parts]
         if not sets:
             return None
-        says += ": " + "; ".join(map(str, sets[:MOST_SHOWN]))
+        says += ": " + _said(sets)
         counted = (fact for each in sets for facts in each.tuples.values() for fact in facts)
-        because = sorted({*counted, *besides}, key=lambda each: (self.arrived[each], each)) if holds else []
+        because = sorted({*counted, *self.besides}, key=lambda each: (self.arrived[each], each)) if holds else []
         decisive = because[-1] if is_settled and because else None
         if decisive is not None:
             says += f"; {decisive} came last, at {self._when(decisive)}"
@@ -113,22 +166,19 @@ class _Telling:
             "rules": [{"line": self._line(rule)} for rule, _, _ in shown_rules],
             "proof": None,
             "decisive": decisive,
-            "counted": [
-                {
-                    "aggregate": each.written,
-                    "value": None if each.value is None else json_value(each.value),
-                    "tuples": [list(map(json_value, key)) for key in each.tuples],
-                }
-                for each in sets
-            ],
+            "counted": _in_json(sets),
         }
-        below = tuple(
-            Outline(f"line {self._line(rule)}", "" if fires else "not so", below=tuple(map(self._outline, parts)))
-            for rule, fires, parts in shown_rules
-        )
         sign = Sign.CONFIRMED if is_settled else Sign.UNSUPPORTED
         return Explanation(
-            line, Outline(says, "", sign, show_formula(self.atom), point(self.time), None, below), self.record.at
+            line,
+            Outline(says, "", sign, show_formula(self.atom), point(self.time), None, self.outlines(shown_rules)),
+            self.record.at,
+        )
+
+    def outlines(self, judged: _Judged) -> tuple[Outline, ...]:
+        return tuple(
+            Outline(f"line {self._line(rule)}", "" if fires else "not so", below=tuple(map(self._outline, parts)))
+            for rule, fires, parts in judged
         )
 
     def _line(self, rule: Rule) -> int:
@@ -155,7 +205,7 @@ class _Telling:
         """The aggregates of a rule whose shared variables are known, each with its set; then those of what it asks
         for, so deep."""
         text = self.record.program.source.text if self.record.program.file_of(rule) is None else ""
-        for _, aggregate in in_rule(rule):
+        for comparison, aggregate in in_rule(rule):
             shared = {name: known[name] for name in aggregate.shared or () if name in known}
             if {*(aggregate.shared or ())} - {*shared}:
                 continue
@@ -168,7 +218,9 @@ class _Telling:
                 " ".join(text[aggregate.span.start : aggregate.span.end].split()) or f"{aggregate.function} {{ … }}"
             )
             ordered = dict(sorted(tuples.items(), key=lambda each: _order(each[0])))
-            yield _Set(written or aggregate.function, ordered, worth(aggregate.function, tuples))
+            value = worth(aggregate.function, tuples)
+            asked = _asked_for(comparison, value, known) if comparison in rule.body else (None, None)
+            yield _Set(written or aggregate.function, ordered, value, *asked)
         for literal in rule.body if deeper else ():
             if isinstance(literal, Atom) and self.subject.predicates[literal.predicate].kind == "derived":
                 yield from self._below(literal, known, deeper - 1)
@@ -255,6 +307,22 @@ def _values_of(rule: Rule, atom: Atom, time: Number) -> Values | None:
         else:
             return found
     return None
+
+
+def _asked_for(comparison: Comparison, value: Any, known: Mapping[str, Value]) -> tuple[str | None, Number | None]:
+    """What a comparison asks an aggregate to be, if that is known and it is not, and how much is missing."""
+    found = alone(comparison)
+    wanted = None if found is None else value_of(found[2], known.get)
+    if found is None or wanted is None or is_true(found[1], value, wanted):
+        return None, None
+    aggregate, operator, _ = found
+    missing: Number | None = None
+    if operator in (">=", ">") and aggregate.function in ("count", "sum"):
+        if isinstance(wanted, (int, Fraction)) and isinstance(value, (int, Fraction)):
+            missing = number(Fraction(wanted) - value)
+        if missing is not None and aggregate.function == "count":
+            missing = math.ceil(missing) if operator == ">=" else math.floor(missing) + 1
+    return f"{operator} {_text(wanted)}", missing
 
 
 def _covers(fact: InputFact, at: int) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
-from presage.analysis.predicates import Predicate
+from presage.analysis.predicates import Predicate, is_within
 from presage.answers import Value
 
 TEXT_KINDS = {"any", "text"}
@@ -37,6 +37,17 @@ def columns_alike(known: Predicate, rows: Sequence[Any]) -> list[list[Value]] | 
             return None
         columns.append(values)
     return columns
+
+
+def takes_wholes(known: Predicate, place: int, numbers: Any) -> bool:
+    """Whether whole numbers, as an array, are values of a column as they stand."""
+    if place >= len(known.columns):
+        return True
+    column = known.columns[place]
+    if column.type not in WHOLE_KINDS or column.bound is None or not len(numbers):
+        return column.type in WHOLE_KINDS
+    # What lies between two numbers that are within a bound is so, too.
+    return is_within(int(numbers.min()), column) and is_within(int(numbers.max()), column)
 
 
 def _are_whole_texts(texts: Iterable[str]) -> bool:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from presage.analysis.predicates import Predicate
 from presage.answers import Value
-from presage.io.alike import WHOLE_KINDS, columns_alike
+from presage.io.alike import columns_alike, takes_wholes
 from presage.io.facts import Checker, Fact, FactError, exact
 from presage.io.rows import TableRows, check_header, column_names, when_names
 from presage.model.delays import delay_of
@@ -353,20 +353,15 @@ class TableReader:
             if texts:
                 found.append(Texts(array))
                 continue
-            if pyarrow().types.is_integer(array.type) and _kind(shape.known, index) in WHOLE_KINDS:
+            if pyarrow().types.is_integer(array.type):
                 whole = integers(array)
-                if whole.dtype != np.uint64:
+                if whole.dtype != np.uint64 and takes_wholes(shape.known, index, whole):
                     found.append(Wholes(whole.astype(np.int64, copy=False)))
                     continue
             values, places = _encoded(array, where)
-            if not (pyarrow().types.is_integer(array.type) and _kind(shape.known, index) in WHOLE_KINDS):
-                values = [self.checker.value(each, shape.known, index, f"table {name}") for each in values]
+            values = [self.checker.value(each, shape.known, index, f"table {name}") for each in values]
             found.append(Coded(values, places))
         return Columns(name, found, moments)
-
-
-def _kind(known: Predicate, place: int) -> str:
-    return known.columns[place].type if place < len(known.columns) else "any"
 
 
 def _encoded(array: Any, where: str) -> tuple[list[Value], Ints]:

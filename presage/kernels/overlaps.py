@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from presage.kernels.compiling import inlined, kernel
+from presage.kernels.compiling import inlined, uncounted
 from presage.kernels.hashing import EMPTY, scatter
 
 SIZE, GROUPS, FOUND, AT_WORK = range(4)
@@ -25,7 +25,7 @@ def _place_of(keys, row):  # type: ignore[no-untyped-def]
     return np.int64(code & np.uint64(0x7FFFFFFF))
 
 
-@kernel
+@uncounted
 def enter_groups(slots, group_keys, groups):  # type: ignore[no-untyped-def]
     """Fills the hash of keys, which is empty."""
     mask = len(slots) - 1
@@ -36,7 +36,7 @@ def enter_groups(slots, group_keys, groups):  # type: ignore[no-untyped-def]
         slots[at] = group
 
 
-@kernel
+@uncounted
 def add_pieces(  # type: ignore[no-untyped-def]
     keys, low, high, first, least, slots, group_keys, last, in_order, told, lows, highs, before, groups, counts,
     of_group, begins, ends,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from presage.kernels.compiling import inlined, kernel
+from presage.kernels.compiling import inlined, uncounted
 
 # What there is of a group: how many tuples, their sum, since when it is as it is, and the ends of its staircase.
 SIZE, TOTAL, SINCE, TOP, LAST, TOUCHED, PLACE_FIELDS = range(7)
@@ -25,7 +25,7 @@ SUMMED, STAIRS = range(2)
 WORSE, SAME, BETTER, UNKNOWN = range(4)
 
 
-@kernel
+@uncounted
 def tally(kind, events, places, nodes, free, found, touched, floats):  # type: ignore[no-untyped-def]
     """Takes events in the order of their cells. `free` is the first free node, `floats` are the constants as numbers.
     Gives how many stretches were found, the first free node then, and whether of two constants nobody here knows which
@@ -92,7 +92,7 @@ def _compared(key, constant, other_key, other, floats):  # type: ignore[no-untyp
     return BETTER if floats[constant] < floats[other] else WORSE
 
 
-@kernel
+@uncounted
 def _climb(places, nodes, free, place, events, at, floats):  # type: ignore[no-untyped-def]
     """Puts a tuple where it belongs; gives the first free node, and whether it is unknown if another is better."""
     key, end, constant = events[at, WORTH], events[at, UNTIL], events[at, SYMBOL]
@@ -135,7 +135,7 @@ def _climb(places, nodes, free, place, events, at, floats):  # type: ignore[no-u
     return free, False
 
 
-@kernel
+@uncounted
 def _step_off(places, nodes, free, place, cell):  # type: ignore[no-untyped-def]
     """Leaves the steps that ended before a cell; gives the first free node."""
     top = places[place, TOP]

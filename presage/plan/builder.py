@@ -62,7 +62,7 @@ def _plan(subject: Subject, core: Core) -> Plan:
     builder.plan.at_points = frozenset(name for name, each in subject.predicates.items() if each.at_points)
     builder.collect(found)
     plan = builder.build()
-    fuse(plan)
+    fuse(plan, frozenset(mixed))
     delays = {name: each.delay or 0 for name, each in subject.predicates.items() if each.is_input}
     # A fixed time holds relations up until it is past, not for ever.
     lags = compute(plan, delays, 0).moving

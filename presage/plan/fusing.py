@@ -15,9 +15,9 @@ from presage.model.terms import Variable
 from presage.plan.nodes import AtLeast, Collect, Dilate, Join, Node, Plan, Stamp, reads
 
 
-def fuse(plan: Plan) -> None:
-    """Leaves out relations that need not be there."""
-    _leave_out_copies(plan)
+def fuse(plan: Plan, given: frozenset[str]) -> None:
+    """Leaves out relations that need not be there. Of some that rules derive, facts may be `given` as well."""
+    _leave_out_copies(plan, given)
     if plan.discrete:
         _let_sets_slide(plan)
 
@@ -52,14 +52,18 @@ def _let_sets_slide(plan: Plan) -> None:
         del plan.sources[dilate.head], plan.sources[dilate.source]
 
 
-def _leave_out_copies(plan: Plan) -> None:
+def _leave_out_copies(plan: Plan, given: frozenset[str]) -> None:
     """Relations that one rule reads, which does no more than that."""
     readers = Counter(name for node in plan.nodes for name, _ in reads(node))
     heads = {
         node.literals[0].relation: node.head
         for node in plan.nodes
-        if isinstance(node, Join) and _copies(node, plan) and readers[node.literals[0].relation] == 1
+        if isinstance(node, Join)
+        and _copies(node, plan)
+        and plan.sources[node.literals[0].relation].kind == "made"
+        and readers[node.literals[0].relation] == 1
     }
+    heads.update(_of_collected(plan, readers, given))
     if not heads:
         return
 
@@ -76,8 +80,27 @@ def _leave_out_copies(plan: Plan) -> None:
         del plan.sources[name]
 
 
+def _of_collected(plan: Plan, readers: Counter[str], given: frozenset[str]) -> dict[str, str]:
+    """What is collected for one rule that passes it on, and is all there is of its head."""
+    makers = Counter(node.head for node in plan.nodes)
+    known = given.union(fact.relation for fact in plan.known)
+    collected = {node.head for node in plan.nodes if isinstance(node, Collect)}
+    return {
+        source: node.head
+        for node in plan.nodes
+        if isinstance(node, Join)
+        and len(node.literals) == 1
+        and (source := node.literals[0].relation) in collected
+        and _copies(node, plan)
+        and readers[source] == 1
+        and makers[node.head] == makers[source] == 1
+        and node.head not in known
+        and plan.sources[node.head].kind == "derived"
+    }
+
+
 def _copies(node: Join, plan: Plan) -> bool:
-    """Whether a rule's head is what its only literal is, and that is no predicate of the program."""
+    """Whether a rule's head is what its only literal is."""
     if len(node.literals) != 1 or node.negated or node.comparisons:
         return False
     # Predicates hold from the start of the stream on, whatever is made for them.
@@ -87,8 +110,7 @@ def _copies(node: Join, plan: Plan) -> bool:
     (literal,) = node.literals
     variables = {each for each in literal.arguments if isinstance(each, Variable)}
     return (
-        plan.sources[literal.relation].kind == "made"
-        and literal.relation != node.head
+        literal.relation != node.head
         and literal.offset == 0
         and literal.at is None
         and node.head_reach == HERE

@@ -137,11 +137,12 @@ class ConfirmedRows:
         return in_order([keys[:, width + 1], predicate, *arguments, times[keys[:, width]]])
 
     def _ranks(self, place: int) -> Any:
-        found = [
-            self._names.ranks(part.rows[:, place]) if place < part.rows.shape[1] else np.zeros(len(part), np.int64)
-            for part in self.parts
-        ]
-        return np.concatenate(found)
+        # Of all at once: who is asked for more names later may put those of before in other places.
+        found = np.zeros(len(self), np.int64)
+        has = np.repeat([place < part.rows.shape[1] for part in self.parts], [len(part) for part in self.parts])
+        own = [part.rows[:, place] for part in self.parts if place < part.rows.shape[1]]
+        found[has] = self._names.ranks(np.concatenate(own))
+        return found
 
     def tables(self) -> list[Any]:
         return [self.table()]

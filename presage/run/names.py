@@ -73,6 +73,15 @@ class ConstantNames:
         if bare.all():
             return
         missing, given = missing[~bare], [each for each, is_bare in zip(given, bare, strict=True) if not is_bare]
+        whole = np.fromiter((type(each) is int for each in given), bool, len(given))
+        if whole.any():
+            self._add_whole(missing[whole], [each for each, is_whole in zip(given, whole, strict=True) if is_whole])
+            missing, given = (
+                missing[~whole],
+                [each for each, is_whole in zip(given, whole, strict=True) if not is_whole],
+            )
+        if not given:
+            return
         shown = [show_term(Constant(value)) for value in given]
         self.texts.update(zip(missing.tolist(), self._add(SHOWN, missing, shown), strict=True))
         self._add(PLAIN, missing, [value if isinstance(value, str) else show_number(value) for value in given])
@@ -86,6 +95,13 @@ class ConstantNames:
         for kind in (SHOWN, PLAIN, QUOTED):
             self.at[kind - lines.NAMES, numbers] = self.at[IN_JSON - lines.NAMES, numbers] + (1, -1)
         self.texts.update(zip(numbers.tolist(), (each[1:-1] for each in coded), strict=True))
+
+    def _add_whole(self, numbers: Ints, values: list[int]) -> None:
+        """Numbers that are written alike everywhere."""
+        coded = self._add(IN_JSON, numbers, list(map(str, values)))
+        for kind in (SHOWN, PLAIN, QUOTED):
+            self.at[kind - lines.NAMES, numbers] = self.at[IN_JSON - lines.NAMES, numbers]
+        self.texts.update(zip(numbers.tolist(), coded, strict=True))
 
     def _add(self, kind: int, numbers: Ints, texts: list[str]) -> list[bytes]:
         coded = [text.encode("utf-8", "surrogatepass") for text in texts]

@@ -23,7 +23,7 @@ from presage.model.terms import Number, number
 from presage.run.passages import FACTS_AT_ONCE, Passage, cut
 from presage.run.passing import joined, of_last_step, takes_passages, through
 from presage.run.reasoner import Reasoner
-from presage.run.state_passages import states_through, told_at
+from presage.run.state_passages import states_through, takes_states, told_at
 from presage.run.states import HOLDS
 from presage.run.stratified import StratifiedEngine
 
@@ -89,7 +89,7 @@ def strides(
     if _takes_passages(reasoner):
         due = takewhile(lambda each: each.time < end or (each.time == end and (closed or through)), coming)
         for some in _some_at_once(due):
-            passage = _passage_of(reasoner, some) if len(some) > 1 else None
+            passage = _passage_of(reasoner, some) if len(some) > 1 or reasoner._states is not None else None
             found = None
             if passage is not None:
                 found = _through(reasoner, passage, None if reasoner.looks_ahead or not closed else end)
@@ -99,6 +99,16 @@ def strides(
             for answers in walk(reasoner, some, some[-1].time, closed=False, through=True):
                 yield _clipped(reasoner, answers, end) if closed else answers
         coming = ()
+        if reasoner._states is not None and reasoner.now is not None:
+            # What goes on may change at each time, without facts.
+            until = end if closed or through else end - 1
+            rest = None
+            if reasoner.now < until:
+                rest = _through(reasoner, Passage(np.array([until], np.int64), [], until))
+            if rest is not None:
+                yield rest
+            if reasoner.now >= until:
+                return
     yield from walk(reasoner, coming, end, closed=closed, through=through)
 
 
@@ -114,7 +124,9 @@ def told_late(reasoner: Reasoner) -> list[tuple[Fact, Number]]:
 
 def _takes_passages(reasoner: Reasoner) -> bool:
     engine = reasoner.engine
-    return reasoner._states is None and isinstance(engine, StratifiedEngine) and takes_passages(engine)
+    if not isinstance(engine, StratifiedEngine):
+        return False
+    return takes_passages(engine) if reasoner._states is None else takes_states(engine)
 
 
 def _some_at_once(arrivals: Iterable[Arrival]) -> Iterator[list[Arrival]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from presage.answers import Answers, shown_name
 from presage.engine.many_steps import Additions
-from presage.engine.relation import Symbols32
+from presage.engine.relation import Delta, Symbols32
 from presage.kernels import going_on
 from presage.kernels.fields import FAR
 from presage.model.statements import Query
@@ -21,10 +21,31 @@ from presage.run.confirmed_rows import ConfirmedRows, Entailed
 from presage.run.passages import Passage
 from presage.run.passing import are_countable, in_time
 from presage.run.reasoner import Reasoner
-from presage.run.state_rows import GoingOn, KnownPieces, StateRows, followed
+from presage.run.state_rows import GoingOn, KnownPieces, StateRows, followed, whole
 from presage.run.states import States
 from presage.run.stratified import StratifiedEngine
 from presage.time.stretches import Stretch
+
+
+def takes_states(engine: StratifiedEngine) -> bool:
+    """Whether a passage need not be taken one step after the other, as the engine stands."""
+    confirming = engine._confirming
+    if confirming is None or engine.supposing is not None or engine._beside or not engine.subject.discrete:
+        return False
+    queries = engine.subject.queries
+    names = {query.atom.predicate for query in queries}
+    if len(names) < len(queries) or not all(isinstance(engine.lag(name), int) for name in names):
+        return False
+    if any(confirming.plan.sources[name].kind not in ("input", "derived") for name in names):
+        return False  # what holds before the stream, too
+    return not confirming.engine.inventor.is_needed and (_is_known_at_once(engine) or confirming.takes_passages)
+
+
+def _is_known_at_once(engine: StratifiedEngine) -> bool:
+    """Whether everything that is so at a time is known at that time."""
+    assert engine._confirming is not None
+    lags = (engine.lag(query.atom.predicate) for query in engine.subject.queries)
+    return not any(lags) and not engine._confirming.engine.counting
 
 
 def states_through(reasoner: Reasoner, passage: Passage) -> Answers | None:
@@ -33,20 +54,13 @@ def states_through(reasoner: Reasoner, passage: Passage) -> Answers | None:
     engine, states = reasoner.engine, reasoner._states
     if states is None or not isinstance(engine, StratifiedEngine) or not isinstance(passage.until, int):
         return None
+    if not takes_states(engine) or not are_countable(engine, passage):
+        return None
     confirming = engine._confirming
-    if confirming is None or engine.supposing is not None or engine._beside or not engine.subject.discrete:
-        return None
-    queries = engine.subject.queries
+    assert confirming is not None
+    queries, inner = engine.subject.queries, confirming.engine
     lags = {query: engine.lag(query.atom.predicate) for query in queries}
-    names = {query.atom.predicate for query in queries}
-    if len(names) < len(queries) or not all(isinstance(lag, int) for lag in lags.values()):
-        return None
-    inner = confirming.engine
-    at_once = not any(lags.values()) and not inner.counting
-    if any(confirming.plan.sources[name].kind not in ("input", "derived") for name in names):
-        return None  # what holds before the stream, too
-    if inner.inventor.is_needed or not (at_once or confirming.takes_passages) or not are_countable(engine, passage):
-        return None
+    at_once = _is_known_at_once(engine)
     pack(states, confirming)
     assert states.packed is not None
     kept = in_time(engine, passage)
@@ -54,8 +68,11 @@ def states_through(reasoner: Reasoner, passage: Passage) -> Answers | None:
     told = []
     for query in queries:
         before = states.packed.get(query) or GoingOn.nothing(query)
-        pieces = parts.get(query.atom.predicate) or _none_of(before, query)
+        apart, pieces = parts.get(query.atom.predicate, (None, None))
+        pieces = pieces or _none_of(before, query)
         states.packed[query], lines, now = followed(before, pieces, int(lags[query]), passage.until)
+        if apart:
+            lines, now = whole(apart, lines, now)
         if len(lines):
             told.append((lines, now))
     engine.now = passage.until
@@ -77,7 +94,11 @@ def _none_of(before: GoingOn, query: Query) -> KnownPieces:
     return KnownPieces(query, before.rows[:0], nothing, nothing, nothing)
 
 
-def _at_once(confirming: Confirming, passage: Passage) -> dict[str, KnownPieces]:
+Known = tuple[KnownPieces | None, KnownPieces | None]
+"""What is new of a query: pieces that are over and lie apart from all others, and the rest."""
+
+
+def _at_once(confirming: Confirming, passage: Passage) -> dict[str, Known]:
     """All that is new by the end of a passage, known at its times."""
     tables = [columns for columns, _ in passage.parts if len(columns)]
     # Before the first step nothing is told, whatever it is about.
@@ -87,21 +108,30 @@ def _at_once(confirming: Confirming, passage: Passage) -> dict[str, KnownPieces]
     for query in confirming.subject.queries:
         delta = new.get(query.atom.predicate)
         if delta is not None:
-            part = confirming.asked(query, Additions(np.zeros(len(delta), np.int32), delta), None)
-            if part is not None:
-                known = np.maximum(part.low, begin)
-                found[query.atom.predicate] = KnownPieces(query, part.rows, part.low, part.high, known)
+            parts = delta.between(0, delta.apart), delta.between(delta.apart, len(delta))
+            apart, rest = (_pieces(confirming, query, part, begin) for part in parts)
+            found[query.atom.predicate] = apart, rest
     return found
 
 
-def _step_by_step(confirming: Confirming, passage: Passage) -> dict[str, KnownPieces]:
+def _pieces(confirming: Confirming, query: Query, delta: Delta, begin: int) -> KnownPieces | None:
+    if not len(delta):
+        return None
+    part = confirming.asked(query, Additions(np.zeros(len(delta), np.int32), delta), None)
+    if part is None:
+        return None
+    return KnownPieces(query, part.rows, part.low, part.high, np.maximum(part.low, begin))
+
+
+def _step_by_step(confirming: Confirming, passage: Passage) -> dict[str, Known]:
     """What is new at each step, known then."""
     told = confirming.through(passage, None).columns
-    found: dict[str, KnownPieces] = {}
+    found: dict[str, Known] = {}
     if isinstance(told, ConfirmedRows):
         steps = np.array(told.steps, np.int64)
         for part in told.parts:
-            found[part.query.atom.predicate] = KnownPieces(part.query, part.rows, part.low, part.high, steps[part.step])
+            pieces = KnownPieces(part.query, part.rows, part.low, part.high, steps[part.step])
+            found[part.query.atom.predicate] = None, pieces
     return found
 
 

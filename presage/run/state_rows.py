@@ -69,6 +69,19 @@ def followed(before: GoingOn, pieces: KnownPieces, lag: int, until: int) -> tupl
     return GoingOn(rows[kept[:, going_on.ABOUT]], kept), entailed, now
 
 
+def whole(pieces: KnownPieces, lines: Entailed, times: Ints) -> tuple[Entailed, Ints]:
+    """Lines with when they are told, and those about pieces that are over and touch no others, of answers that need not
+    be settled."""
+    after = pieces.high + 1
+    # Each is over with a line of its own, which is its only one where it became known no sooner.
+    lasted = np.flatnonzero(pieces.known < after)
+    rows = np.concatenate([lines.rows, pieces.rows[lasted], pieces.rows])
+    low = np.concatenate([lines.low, pieces.low[lasted], pieces.low])
+    high = np.concatenate([lines.high, np.full(len(lasted), HOLDS_ON), pieces.high])
+    now = np.concatenate([times, pieces.known[lasted], np.maximum(pieces.known, after)])
+    return Entailed(pieces.query, rows, low, high, np.zeros(len(now), np.int32)), now
+
+
 def _together(rows: Symbols32, known: Ints, first: Ints) -> tuple[Ints, Ints]:
     """An order in which rows of one tuple come together, by when they are known and then by their first times; and a
     number for each tuple. Sorting by the columns takes longer than all the rest."""
@@ -93,13 +106,15 @@ class StateRows(ConfirmedRows):
     @staticmethod
     def of(parts: Sequence[tuple[Entailed, Ints]], names: Any, grid: Grid) -> StateRows:
         """Lines of several queries, each told at a time of its own."""
-        steps, which = np.unique(np.concatenate([now for _, now in parts]), return_inverse=True)
+        times = np.concatenate([now for _, now in parts])
+        first = int(times.min())
+        steps, which = numbering.distinct(times - first)
         begin, told = 0, []
         for part, now in parts:
-            step = which.reshape(-1)[begin : begin + len(now)].astype(np.int32)
+            step = which[begin : begin + len(now)].astype(np.int32)
             told.append(Entailed(part.query, part.rows, part.low, part.high, step))
             begin += len(now)
-        return StateRows(told, steps.tolist(), names, grid)
+        return StateRows(told, (steps + first).tolist(), names, grid)
 
     def _made(self, name: str, arguments: Any, bindings: Any, low: int, high: int, now: Any) -> Answer:
         if high == HOLDS_ON:

@@ -21,8 +21,9 @@ import pyarrow as pa
 
 from presage.analysis.predicates import Predicate
 from presage.answers import Value
+from presage.io.alike import takes_wholes
 from presage.io.facts import Checker, Fact, FactError, exact
-from presage.io.tables import Coded, Column, Columns, Ints, Texts, cells_of, is_text
+from presage.io.tables import Coded, Column, Columns, Ints, Texts, Wholes, cells_of, is_text
 from presage.kernels.texts import hashes
 from presage.model.printer import show_number
 from presage.model.terms import Number
@@ -256,6 +257,8 @@ def columns_of(table: Any, source: FrameSource, checker: Checker) -> Columns:
         column = table.column(place)
         if _is_plain_text(column, known, place):
             arguments.append(Texts(whole(column)))
+        elif (numbers := _plain_wholes(column)) is not None and takes_wholes(known, place, numbers):
+            arguments.append(Wholes(numbers))
         else:
             arguments.append(Coded(*values_of(column, source, place, checker)))
     return Columns(source.predicate, arguments, table.column("low").to_numpy())
@@ -265,6 +268,14 @@ def _is_plain_text(column: Any, known: Predicate, place: int) -> bool:
     """Whether a column's texts are values as they are."""
     kind = known.columns[place].type if place < len(known.columns) else "any"
     return kind in ("any", "text") and is_text(column.type)
+
+
+def _plain_wholes(column: Any) -> Ints | None:
+    """A column's whole numbers, if it has them in each row and none is too large."""
+    if not pa.types.is_integer(column.type) or pa.types.is_uint64(column.type) or column.null_count:
+        return None
+    found: Ints = column.to_numpy().astype(np.int64, copy=False)
+    return found
 
 
 def whole(column: Any) -> Any:

@@ -446,3 +446,17 @@ def test_times_counted_from_far_away_begin_with_the_first_fact(tmp_path: Path) -
     status, lines, said = run(tmp_path, program, [beat], "--emit", "confirmed")
     assert status == 0 and [line["answer"] for line in lines] == ["down(a)@[0,1699999999]"]
     assert "steps begin there" in said
+
+
+@pytest.mark.parametrize("kind", [pyarrow.int64(), pyarrow.int16(), pyarrow.uint64(), pyarrow.float64()])
+def test_tables_keep_within_bounds(kind: Any) -> None:
+    """However the numbers are held: sums of what is declared not to be negative are confirmed early."""
+    program = presage.parse("input pay(c, v: float <= 7).\nq(C) :- sum { V, T : window(3) pay(C, V)@T } >= 5.")
+    for amount in (7, 8):
+        table = pyarrow.table({"c": ["a", "a"], "v": pyarrow.array([1, amount], kind), "time": [0, 0]})
+        reasoner = presage.Reasoner(program, emit="confirmed")
+        if amount == 7:
+            assert [each.answer for each in reasoner.push({"pay": table}, now=0)] == ["q(a)@0"]
+        else:
+            with pytest.raises(presage.PresageError, match="8 is not a value of the column `v: float <= 7`"):
+                reasoner.push({"pay": table}, now=0)

@@ -15,6 +15,8 @@ from presage.run import passages, schedule
 
 RULES = [
     "q(K, N, S) :- N = count { V, T : window(w) e(K, V)@T }, S = sum { V, T : window(w) e(K, V)@T }.",
+    "q(K, S) :- S = sum { V : window(w) e(K, V)@T }.",
+    "q(K, M, N) :- M = avg { V, T : window(w) e(K, V)@T }, N = count { V, T : window(w) e(K, V)@T }.",
     "q(K) :- count { V, T : window(w) e(K, V)@T } >= 2.",
     "q(K, M) :- M = max { V, T : window(w) e(K, V)@T }.",
     "q(K, M) :- M = min { V : window(w) e(K, V)@T }.",
@@ -100,3 +102,34 @@ def test_pieces_that_join_what_was_told_end_what_lies_before() -> None:
         told += reasoner.push([("e", ("a",), time) for time in times], now=now)
     confirmed = [each.answer for each in told if each.status == "confirmed"]
     assert confirmed == ["q(a)@[1,2]", "q(a)@3"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("rule", RULES)
+def test_shards_tell_what_steps_tell(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What arrives, time after time: to the end, and cut at times, with what is remembered in between."""
+    taken = 0
+    for seed in range(6):
+        chance = random.Random(seed)
+        delay = chance.choice([0, 0, 1, 3])
+        written = rule.replace("(w)", f"({chance.randint(0, 6)})").replace(",w]", f",{chance.randint(0, 6)}]")
+        text = f"timeline discrete.\ninput e(k, v) delay {delay}.\n{written}\nquery {written.split(' :-')[0]}."
+        program = presage.parse(text)
+        monkeypatch.setattr(schedule, "FACTS_AT_ONCE", chance.choice([1 << 15, 3, 7]))
+        facts = presage.Reasoner(program).given.arriving({"e": rows(chance, delay)})
+        steps = presage.Reasoner(program, emit="states")
+        expected = [each for told in schedule.walk(steps, schedule.arrivals_of(facts), 26) for each in told]
+
+        shard = presage.Reasoner(program, emit="states")
+        told = [each for some in schedule.strides(shard, schedule.arrivals_of(facts), 26) for each in some]
+        taken += shard._states is not None and shard._states.packed is not None
+        assert said(told + list(shard.end())) == said(expected + list(steps.end())), (written, delay, seed)
+
+        # A stream that may go on tells no end.
+        again, told, before = presage.Reasoner(program, emit="states"), [], -1
+        for clock in sorted({*chance.sample(range(1, 27), 4), 27}):
+            coming = [each for each in schedule.arrivals_of(facts) if before <= each.time < clock]
+            told += [each for some in schedule.strides(again, coming, clock, closed=False) for each in some]
+            again, before = presage.Reasoner.restore(program, again.save()), clock
+        assert said(told) == said(expected), (written, delay, seed)
+    assert taken

@@ -373,7 +373,15 @@ def test_explanations_say_what_counts_and_what_made_the_difference() -> None:
     after = presage.explain(program, facts, "locked(u)@5", at=6).to_json()
     assert (after["status"], after["decisive"]) == ("confirmed", "failed(u)@5")
     assert after["because"] == ["failed(u)@0", "failed(u)@2", "failed(u)@5"]
-    assert presage.explain(program, facts, "locked(u)@4", at=9).to_json()["status"] == "refuted"
+    never = presage.explain(program, facts, "locked(u)@4", at=9).to_json()
+    assert (never["status"], [each["missing"] for each in never["counted"]]) == ("refuted", [1])
+    assert "is 2, of 2 tuples, where >= 3 is asked for: 1 missing" in never["says"]
+
+
+def test_answers_without_premises_take_none_from_others() -> None:
+    text = LOCKED + "\nn(U, N) :- N = count { T : window(5) failed(U)@T }.\nquery n(U, N)."
+    found = presage.explain(text, [("failed", ("u",), 0), ("failed", ("u",), 2)], "locked(u)@5", at=3)
+    assert (found.status, found.ways[0]["needs"]) == ("possible", ["1 of failed(u)@T1"])
 
 
 def test_explanations_say_what_was_counted_where_there_are_no_premises() -> None:

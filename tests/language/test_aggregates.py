@@ -218,6 +218,14 @@ def test_what_no_relation_stands_for_is_left_to_the_models() -> None:
         plan_of(report.findings.watched)
 
 
+@pytest.mark.parametrize("comparison", ["count { K : a(K) } < 1", "1 > count { K : a(K) }", "max { K : a(K) } < 3"])
+def test_models_refuse_what_fewer_facts_make_true(comparison: str) -> None:
+    """What may hold in some model says nothing of it: of four models one has no `a`."""
+    program = presage.parse(f"input e(k).\na(K) | b(K) :- e(K).\n:- {comparison}.")
+    with pytest.raises(presage.PresageError, match="an aggregate over `a`, on which models may differ"):
+        presage.Reasoner(program).push([("e", (1,), 0), ("e", (2,), 0)], now=0)
+
+
 def test_where_pieces_lie_one_upon_another() -> None:
     """In order or not, of several groups at once; what ended before all that still comes is forgotten."""
     for seed in range(120):
