@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from presage.errors import PresageError
+from presage.hypothesis.courses.answer_templates import Template
 from presage.hypothesis.courses.chances import Chance
 from presage.hypothesis.courses.lessons import Lessons, Situation
 from presage.hypothesis.courses.shapes import ArrivingFact, CourseShape, Cut, Focus, Ref, Remembered, ToldOf
 from presage.hypothesis.courses.symbolic import Sum, SymbolCondition
-from presage.hypothesis.courses.templates import Template
 from presage.hypothesis.courses.tracing import Anchor, Spawn, TracedStep
 from presage.hypothesis.ranges.confidence import Factor
 from presage.sealed import opened, sealed

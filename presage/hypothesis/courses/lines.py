@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 from presage.answers import Answer, show_answer_atom
+from presage.hypothesis.courses.answer_templates import Template
 from presage.hypothesis.courses.chances import Chance, Chances
 from presage.hypothesis.courses.comparing_texts import arrange
 from presage.hypothesis.courses.shapes import Ref, ToldRows
 from presage.hypothesis.courses.symbolic import Sum
-from presage.hypothesis.courses.templates import Template
 from presage.model.printer import show_number
 from presage.model.terms import Number, Variable, number
 

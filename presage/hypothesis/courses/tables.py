@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from presage.answers import show_answer_atom
+from presage.hypothesis.courses.answer_templates import Template
 from presage.hypothesis.courses.chances import Chance, Chances
 from presage.hypothesis.courses.comparing_texts import LATER
 from presage.hypothesis.courses.shapes import Ref, ToldRows
 from presage.hypothesis.courses.symbolic import Sum
-from presage.hypothesis.courses.templates import Template
 from presage.model.printer import show_number
 from presage.model.terms import number
 

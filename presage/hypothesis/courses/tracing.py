@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from presage.answers import Answer
+from presage.hypothesis.courses.answer_templates import Template, Templates
 from presage.hypothesis.courses.comparing_texts import text_order
 from presage.hypothesis.courses.lessons import Lessons, Situation
 from presage.hypothesis.courses.shapes import (
@@ -36,7 +37,6 @@ from presage.hypothesis.courses.symbolic import (
     total,
     total_of,
 )
-from presage.hypothesis.courses.templates import Template, Templates
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.pieces import Evidence
 from presage.hypothesis.ranges.told import Change, Standing, Told
