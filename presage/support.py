@@ -46,7 +46,7 @@ NO_PATTERNS = MappingProxyType(
 NOT_EXPLAINED = MappingProxyType(
     {
         "alternatives": "alternatives in heads",
-        "invented": "`exists`",
+        "invented": "`exists` at fixed times and with `chase restricted`",
         "aggregate": "aggregates",
         "rows": "windows of rows",
         "filter": "windows with a filter",
@@ -214,8 +214,8 @@ CONSTRUCTS: tuple[Construct, ...] = (
     ),
     *_rows(
         "Invented values",
-        ("`exists`", "exists Y: mid(X, Y) :- p(X). out(X) :- mid(X, _).", "invented", "invented"),
-        ("`exists lasting`", "exists lasting Y: mid(X, Y) :- p(X). out(X) :- mid(X, _).", "invented", "invented"),
+        ("`exists`", "exists Y: mid(X, Y) :- p(X). out(X) :- mid(X, _).", "invented"),
+        ("`exists lasting`", "exists lasting Y: mid(X, Y) :- p(X). out(X) :- mid(X, _).", "invented"),
         (
             "`chase restricted`",
             "chase restricted. exists Y: mid(X, Y) :- p(X). out(X) :- mid(X, _).",

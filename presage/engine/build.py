@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -68,8 +68,10 @@ def make_engine(
     prepared: Planned | None = None,
     *,
     chase_limit: int | None = None,
+    besides: Iterable[str] = (),
 ) -> IntervalEngine:
-    """An engine on a grid that is as fine as the program needs."""
+    """An engine on a grid that is as fine as the program needs. Steps say what is new of the queries, and of relations
+    `besides`."""
     prepared = prepared or planned(subject)
     plan, horizon, lags = prepared.plan, prepared.horizon, prepared.lags
     grid, per_unit = Grid(True), 1
@@ -78,7 +80,7 @@ def make_engine(
         for time in (*numbers_of(plan), *asked):
             per_unit = math.lcm(per_unit, Fraction(time).denominator)
         grid = Grid(False, per_unit)
-    watched = {query.atom.predicate for query in subject.queries}
+    watched = {*besides, *(query.atom.predicate for query in subject.queries)}
     engine = IntervalEngine(plan, lags, Symbols(), grid, horizon, watched, chase_limit)
     engine.begin(plan.known)
     return engine

@@ -24,7 +24,7 @@ from presage.engine.worth import WORTH, Count
 from presage.kernels.fields import FAR
 from presage.model.terms import Number
 from presage.plan.nodes import AtLeast, Collect, Plan, reads
-from presage.time.cells import Grid
+from presage.time.cells import ENDLESS, Grid
 
 Key = tuple[int, ...]
 FEW = 64
@@ -49,7 +49,7 @@ class Collector:
         self.clear()
 
     def clear(self) -> None:
-        self.upto = -1
+        self.upto = -ENDLESS
         self.groups: dict[Key, StandingGroup] = {}
         self.events: dict[int, list[tuple[Key, Key, int]]] = {}
         self.cells: list[int] = []

@@ -24,6 +24,7 @@ from presage.kernels.fields import FAR
 from presage.kernels.numbering import distinct
 from presage.model.terms import number
 from presage.plan.nodes import Collect
+from presage.time.cells import ENDLESS
 
 Places = npt.NDArray[np.int64]
 FEW = 64
@@ -96,7 +97,7 @@ class Tallies:
         self.clear()
 
     def clear(self) -> None:
-        self.upto = -1
+        self.upto = -ENDLESS
         self.events: dict[int, list[Places]] = {}
         """By cell, what enters and leaves there."""
         self.cells: list[int] = []

@@ -19,6 +19,7 @@ from presage.evidence.solve import NotExplained
 from presage.evidence.supported import refuse_unknown
 from presage.evidence.tabling import SeenStream, Worlds
 from presage.explanations.gathered import explain_gathered, with_what_was_counted
+from presage.explanations.invented import with_names
 from presage.explanations.outline import outline_of
 from presage.explanations.own import explain_by_run
 from presage.explanations.question import read_question
@@ -111,6 +112,10 @@ class Explainer:
         stream = [fact for fact in facts if fact.low is not None]
         if at is None:
             at = default_end(Reasoner(self.report.program, emit="confirmed", report=self.report), stream)
+        if self.report.program.meaning is None:
+            named = with_names(self.report, facts, at)
+            if named is not None:
+                return named.as_printed(Explainer(named.report).explain(answer, [*facts, *named.facts], at))
         asked = self.ask(answer)
         if asked is None:
             return explain_by_run(self.report, stream, statics, answer, at)

@@ -196,8 +196,9 @@ class _Expand:
             formula,
             positive,
             lambda formulas: self.all(formulas, place, True),
-            frozenset(each for each in times if each is not None),
             self.non_negative,
+            frozenset(each for each in times if each is not None),
+            next(self.numbers),
         )
 
     def hopping(

@@ -25,12 +25,28 @@ def bodies(
     measured: Measured,
     positive: bool,
     expand: Expand,
+    non_negative: frozenset[tuple[str, int]],
+    times: frozenset[str],
+    number: int,
+) -> list[ClauseBody]:
+    """The alternatives for a comparison of an aggregate to hold, or not to; raises `NoClauses`. `times` are those that
+    the rule has outside of the braces. What only the braces name gets the number: below an operator an aggregate is
+    asked for several times, each with tuples of its own."""
+    gathered, operator, bound = _alone(measured)
+    outside = times | {*gathered.shared} | {each.name for each in subterms(bound) if isinstance(each, Variable)}
+    found = _bodies(gathered, operator, bound, positive, expand, times, non_negative)
+    return [renamed(each, lambda name: name if name in outside else f"{name}#{number}") for each in found]
+
+
+def _bodies(
+    gathered: Gathered,
+    operator: str,
+    bound: Term,
+    positive: bool,
+    expand: Expand,
     times: frozenset[str],
     non_negative: frozenset[tuple[str, int]],
 ) -> list[ClauseBody]:
-    """The alternatives for a comparison of an aggregate to hold, or not to; raises `NoClauses`. `times` are those that
-    the rule has outside of the braces."""
-    gathered, operator, bound = _alone(measured)
     if any(isinstance(each, Seen) and each.hop is not None for part in gathered.body for each in walk(part)):
         raise NoClauses(NOT_ONE)
     shared = times | frozenset(gathered.shared)

@@ -57,7 +57,7 @@ def _plan(subject: Subject, core: Core) -> Plan:
         found = lowered(core)
     except NotLowered as refused:
         raise Unsupported(refused.what, refused.span, subject.program) from None
-    kinds.update({name: (arity, "derived") for name, arity in found.arities.items()})
+    kinds.update({name: (arity, "made") for name, arity in found.arities.items()})
     builder = Builder(found.core, kinds, bool(mixed))
     builder.plan.at_points = frozenset(name for name, each in subject.predicates.items() if each.at_points)
     builder.collect(found)
@@ -202,7 +202,7 @@ class Builder(BodiesInTime):
 
     def _head(self, rule: CoreRule, conclusion: Conclusion, base: str | None, body: Body) -> None:
         reach, at, least = conclusion.reach, None, body.least
-        if base is None:
+        if base is None and not self._looks_before(rule):
             least = max(least or 0, 0)
         if conclusion.base is None:
             reach, at = HERE, reach.step

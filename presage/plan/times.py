@@ -51,6 +51,10 @@ class BodiesInTime(PartsInRows):
         except Never:
             return Body.never()
 
+    def _looks_before(self, rule: CoreRule) -> bool:
+        """Whether a rule is looked at before the stream too, where operators ask for what is counted."""
+        return any(self.plan.sources[each.atom.predicate].kind == "made" for each in rule.conclusions)
+
 
 class _InTime:
     """One body on its way from its times to the one of the head."""
@@ -75,7 +79,8 @@ class _InTime:
 
     def _say_how_far(self, found: RuleMoments) -> None:
         limits, placed = self.limits, {*self.places, NOW}
-        limits.at_most(START, NOW, 0)
+        if not self.plan._looks_before(self.rule):
+            limits.at_most(START, NOW, 0)
         for pin in self.rule.pins:
             # Where a pinned time is before the start the rule has no instance, in alternatives too.
             if pin.base is not None:

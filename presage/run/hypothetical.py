@@ -42,8 +42,8 @@ Point = tuple[str, tuple[Value, ...], Number]
 class Supposing:
     """The hypothetical side of a reasoner."""
 
-    def __init__(self, subject: Any, unfolder: Unfolder, choice: Choice = ALL) -> None:
-        self.subject, self._unfolder = subject, unfolder
+    def __init__(self, subject: Any, unfolder: Unfolder, choice: Choice = ALL, why_by_points: str = "") -> None:
+        self.subject, self._unfolder, self._why_by_points = subject, unfolder, why_by_points
         self._asked = [query.atom for query in subject.queries]
         try:
             self.engine = Hypotheses(subject, self._asked, unfolder)
@@ -135,8 +135,8 @@ class Supposing:
                 points.append((fact.predicate, fact.arguments, fact.low))
             elif not self.subject.discrete:
                 raise FactError(
-                    "on dense time, facts over an interval have hypothetical answers only where no rule uses `not`, no "
-                    "delay depends on values and all open answers are told: use `--emit confirmed`"
+                    "on dense time, what may come true of facts over an interval is not known here: "
+                    f"{self._why_by_points}; use `--emit confirmed`"
                 )
             else:
                 later.append((fact.predicate, fact.arguments, fact.low, fact.high))

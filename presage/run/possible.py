@@ -25,11 +25,11 @@ def suppose(subject: Any, unfolded: Unfolded, choice: Choice = ALL) -> Supposing
     distance from the answer's, or answers hang on the facts of one individual each, many are worked off at once."""
     try:
         patterns = ranges_of(subject, unfolded.with_open_times, choice.everybody)
-    except Entangled:
-        return Supposing(subject, unfolded.by_points, choice)
+    except Entangled as found:
+        return Supposing(subject, unfolded.by_points, choice, str(found))
     except NoPatterns as found:
         try:
-            return Supposing(subject, unfolded.by_points, choice)
+            return Supposing(subject, unfolded.by_points, choice, found.reason)
         except NoHypotheses:
             raise no_patterns(subject, found) from None
     if subject.discrete and len(patterns) > len(subject.queries) and Confidence(Delays(subject.predicates)).given:

@@ -58,6 +58,13 @@ CASES = {
     "one": Case("q(D) :- count { T : window(2) p(D, V)@T } >= 1.", one(5), 1),
     "with a trigger": Case("q(D) :- p(D, W), count { T : window(3) p(D, V)@T } >= 3.", one(5)),
     "with a late trigger": Case("q(D) :- p(D, W), count { T : window(3) p(D, V)@T } >= 2.", one(5), 1),
+    "at times beside each other": Case(
+        "q(D) :- dev(D), historically[0,1] (count { V : p(D, V) } >= 2).", one(4, 1, 2), 1
+    ),
+    "one at each time": Case("q(D) :- dev(D), historically[0,1] (count { E : p(E, V) } >= 1).", many(3), 1),
+    "in windows beside each other": Case(
+        "q(D) :- dev(D), historically[0,1] (count { T : window(1) p(D, V)@T } >= 2).", one(5), 1
+    ),
     "with a stretch": Case("q(D) :- historically[1,2] p(D, 1), count { T : window(2) p(D, V)@T } >= 2.", one(5), 2),
     "exactly, with a stretch": Case(
         "q(D) :- window(1, ahead 1) all p(D, 1), count { T : window(1) p(D, V)@T } = 1.", one(5), 1, grows=False

@@ -14,6 +14,7 @@ import pytest
 
 import presage
 from presage.checking import check_text
+from presage.errors import PresageError
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.pieces import ZonePiece, canonical
 from presage.patterns.literals import Open
@@ -212,6 +213,15 @@ def test_stretches_in_lines() -> None:
         "unless T1 > T by 9",
         "9: unsupported alarm(a)@T",
     ]
+
+
+def test_why_intervals_are_refused_is_said() -> None:
+    """What is negated is judged time by time where the same facts matter to what stands beside it."""
+    program = presage.parse("timeline dense.\nq0(X) :- r(X).\nq1(X) :- r(X), not q0(a).\nquery q1(X).")
+    with pytest.raises(PresageError, match="`r` matters to a negated atom and to what stands beside it; use `--emit"):
+        presage.Reasoner(program).push([("r", ("b",), (1, 3, "[]"))], now=1)
+    confirmed = presage.Reasoner(program, emit="confirmed").push([("r", ("b",), (1, 3, "[]"))], now=1)
+    assert [each.answer for each in confirmed] == ["q1(b)@1"]
 
 
 def test_pins_and_interval_facts() -> None:
