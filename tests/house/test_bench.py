@@ -9,7 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import aggregates, breadth, by_hand, closure, existential, hypothetical, memory, network, shortstop, windows
+from bench import (
+    aggregates,
+    breadth,
+    by_hand,
+    closure,
+    existential,
+    growth,
+    hypothetical,
+    memory,
+    network,
+    shortstop,
+    windows,
+)
 from bench.meteor import spans_of_answers
 
 
@@ -112,3 +124,13 @@ def test_belts_and_their_rewriting() -> None:
     asked = ["bOpr", "brkG", "incId", "assign", "block"]
     assert counts[-1] == existential.by_nemo(nemo, stream, [11], asked)[1]
     assert set(counts[-1]) == set(asked)
+
+
+def test_growth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growth, "KEYS", 400)
+    assert growth.hot_keys(1)[0] == growth.hot_keys(3)[0] > 0
+    for formula in growth.FORMULAS:
+        for timeline in ("discrete", "dense"):
+            assert len({growth.with_range(formula, span, timeline)[0] for span in growth.SPANS}) == 1
+    monkeypatch.setattr(growth, "MANY", 2_000)
+    assert growth.step_among(2_000) > 0
