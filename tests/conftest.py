@@ -36,7 +36,7 @@ os.environ.setdefault("PRESAGE_NOTICES", "off")
 os.environ.setdefault("PRESAGE_LESSONS", "off")
 
 
-MOST_SKIPPED = 0.85
+MOST_SKIPPED = 0.6
 """Of a random test's cases, so many may be none for what it compares: were there more, it would be about nothing."""
 FEW = 20
 """Tests of fewer cases than these say nothing of shares."""

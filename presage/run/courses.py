@@ -74,7 +74,7 @@ class ToldByCourses:
         """The lines of those who take courses: those of one template together, with predicate, steps and times."""
         schema, names = answer_schema(self.whole), ConstantTexts(self.values)
         for rows in self.rows:
-            for outcome in np.unique(rows.outcomes).tolist():
+            for outcome in np.flatnonzero(np.bincount(rows.outcomes)).tolist():
                 here = rows.chosen(rows.outcomes == outcome)
                 told = Told(here, names, self.chances)
                 for template in rows.steps[outcome].told:

@@ -178,7 +178,6 @@ def test_dense(batch: int) -> None:
         assert not differences(restored, right), f"restored, seed {seed}\n{case.text}"
 
 
-@pytest.mark.skipif(not LONG, reason="`make agreement`")
 @pytest.mark.parametrize("batch", BATCHES)
 def test_changes(batch: int) -> None:
     """What is confirmed does not hang on whether what is possible is told too."""

@@ -69,7 +69,7 @@ class Kinds:
             width = max((len(each.payload) for each in self.all), default=0)
             given = np.zeros((len(times), max(1, width)), np.int32)
             if width:
-                for kind in np.unique(kinds[wanted]).tolist():
+                for kind in np.flatnonzero(np.bincount(kinds[wanted])).tolist():
                     here = kinds == kind
                     for index, place in enumerate(self.all[kind].payload):
                         given[here, index] = columns[place][here]

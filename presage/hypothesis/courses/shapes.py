@@ -121,8 +121,8 @@ class ToldRows:
 
 
 def count_lines(steps: Sequence[Any], outcomes: Any) -> int:
-    found, often = np.unique(outcomes, return_counts=True)
-    return sum(count * len(steps[each].told) for each, count in zip(found.tolist(), often.tolist(), strict=True))
+    often = np.bincount(outcomes)
+    return sum(int(often[each]) * len(steps[each].told) for each in np.flatnonzero(often).tolist())
 
 
 def together(
