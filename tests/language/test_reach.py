@@ -72,12 +72,17 @@ def test_nothing_outside_delay_and_window_matters(seed: int) -> None:
         pytest.skip("no query with a delay")
 
 
+LATER = 10_000
+"""So much later are the seeds of other programs."""
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_shards_give_what_the_whole_stream_gives(seed: int) -> None:
-    case = make_case(seed, dense=False)
-    found = findings_of(case)
-    key = found.partition.columns
-    if key is None:
+    # Where one program has no key, another is taken.
+    tried = (make_case(seed + more, dense=False) for more in range(0, 4 * LATER, LATER))
+    keyed = ((case, found) for case in tried if (found := findings_of(case)).partition.columns is not None)
+    case, found = next(keyed, (None, None))
+    if case is None or found is None:
         pytest.skip("no key")
     program = found.subject.program
 
