@@ -34,7 +34,6 @@ def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(CourseSupposing, "few", 4)
     monkeypatch.setattr(CourseSupposing, "patience", math.inf)
     monkeypatch.setattr(lessons, "_of_programs", type(lessons._of_programs)())
-    monkeypatch.setattr(keeping, "_at_the_end", {})
     monkeypatch.setattr(keeping, "WORTH", 1)
     monkeypatch.setenv("PRESAGE_LESSONS", "on")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -12,7 +12,6 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
@@ -23,7 +22,7 @@ from typing import Any
 from presage.errors import PresageError
 from presage.hypothesis.courses.answer_templates import Template
 from presage.hypothesis.courses.chances import Chance
-from presage.hypothesis.courses.lessons import Lessons, Situation
+from presage.hypothesis.courses.lessons import Lessons, Situation, all_lessons
 from presage.hypothesis.courses.shapes import ArrivingFact, CourseShape, Cut, Focus, Ref, Remembered, ToldOf
 from presage.hypothesis.courses.symbolic import Sum, SymbolCondition
 from presage.hypothesis.courses.tracing import Anchor, Spawn, TracedStep
@@ -43,8 +42,7 @@ PARTS: tuple[type[Any], ...] = (
 _place_of = {part: place for place, part in enumerate(PARTS)}
 
 
-_at_the_end: dict[str, Lessons] = {}
-"""What is written down when the process ends, by the marks of programs."""
+_registered: list[bool] = []
 
 
 def keep(lessons: Lessons, mark: str) -> None:
@@ -52,16 +50,16 @@ def keep(lessons: Lessons, mark: str) -> None:
     new = lessons.size - lessons.kept
     if new < WORTH:
         return
-    if not _at_the_end:
+    if not _registered:
+        _registered.append(True)
         atexit.register(_keep_the_rest)
-    _at_the_end[mark] = lessons
     if 4 * new >= lessons.size:
         _write(lessons, mark)
 
 
 def _keep_the_rest() -> None:
-    for mark, lessons in _at_the_end.items():
-        if lessons.size > lessons.kept:
+    for mark, lessons in all_lessons():
+        if lessons.size - lessons.kept >= WORTH:
             _write(lessons, mark)
 
 
@@ -74,9 +72,13 @@ def _write(lessons: Lessons, mark: str) -> None:
     content = json.dumps([said, [_written(each) for each in list(lessons.hopeless)]], separators=(",", ":"))
     with contextlib.suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
-            file.write(sealed(KIND, FORMAT, content.encode("utf-8", "surrogatepass")))
-        Path(file.name).replace(place)  # whole under its name: others may write or read at the same time
+        # Whole under its name, and beside it until then: others may write or read at the same time.
+        beside = place.with_name(f"{place.name}.{os.getpid()}")
+        try:
+            beside.write_bytes(sealed(KIND, FORMAT, content.encode("utf-8", "surrogatepass")))
+            beside.replace(place)
+        finally:
+            beside.unlink(missing_ok=True)
         _forget_oldest(place.parent)
 
 

@@ -72,6 +72,12 @@ def lessons_of(mark: str) -> Lessons:
     return found
 
 
+def all_lessons() -> list[tuple[str, Lessons]]:
+    """What this process knows, by the marks of programs."""
+    with _lock:
+        return list(_of_programs.items())
+
+
 def _holds(condition: SymbolCondition, numbers: Sequence[Any]) -> bool:
     total = sum((factor * numbers[place] for place, factor in condition.terms), condition.constant)
     if condition.kind == AT_MOST:

@@ -218,32 +218,31 @@ class Receivers:
                 delivering.sink.close()
 
 
-class _Screen:
-    linger = 0.0
+class _Unasked:
+    """A sink that does not know what it was told, and keeps nothing open."""
 
-    def __init__(self, part: Part, show: Show) -> None:
-        self.part, self.show = part, show
+    linger = 0.0
 
     def told(self) -> int | None:
         return None
-
-    def write(self, lines: Sequence[ToldLine]) -> None:
-        self.show(self.part, [line.fields for line in lines])
 
     def close(self) -> None:
         """Nothing is open."""
 
 
-class _Topic:
-    """A topic of Kafka, by Spark's own writer."""
+class _Screen(_Unasked):
+    def __init__(self, part: Part, show: Show) -> None:
+        self.part, self.show = part, show
 
-    linger = 0.0
+    def write(self, lines: Sequence[ToldLine]) -> None:
+        self.show(self.part, [line.fields for line in lines])
+
+
+class _Topic(_Unasked):
+    """A topic of Kafka, by Spark's own writer."""
 
     def __init__(self, spark: Any, part: Part) -> None:
         self.spark, self.part = spark, part
-
-    def told(self) -> int | None:
-        return None
 
     def write(self, lines: Sequence[ToldLine]) -> None:
         rows = self.spark.createDataFrame([(line.key, line.text) for line in lines], "key string, value string")
@@ -255,6 +254,3 @@ class _Topic:
             if not is_sparks(found):
                 raise
             raise Refused(reason(found)) from None
-
-    def close(self) -> None:
-        """Nothing is open."""
