@@ -19,6 +19,8 @@ UNKNOWN_TRANSITION, NO_OUTCOME = -1, -2
 # Columns of `outcomes`.
 NEXT, SHAPE, CONDITIONS, TIMES, VALUES, WAKE, TELLS, FORGET, ANCHORS, BEGINS, COLUMNS = range(11)
 NEVER = np.iinfo(np.int64).max
+LEAST_NAME, NAMES_END = -(1 << 62), -(1 << 61)
+"""Between them lie names as numbers, where their order matters; otherwise they are `NEVER`."""
 FRESH_KEY = 1 << 20
 """Codes of values that are a part of the key begin here."""
 
@@ -168,7 +170,8 @@ def outcome_of(  # type: ignore[no-untyped-def]
                 vector[fresh + known - own] = given_numbers[index, column]
                 known += 1
                 # Of each new value it matters whether it is a number.
-                code = code * 2 + (1 if given_numbers[index, column] != NEVER else 0)
+                as_number = given_numbers[index, column]
+                code = code * 2 + (1 if as_number != NEVER and as_number >= NAMES_END else 0)
                 code = -code - 2
             sequence[length] = code
             length += 1

@@ -199,24 +199,41 @@ def _whole(bound: Bound) -> Bound:
 
 
 def _tighten(upper: list[Bound | None], size: int, x: int, y: int, bound: Bound) -> None:
-    """Adds a bound that leaves something, and closes the table again."""
-    ahead: list[tuple[int, Bound]] = [(x, (0, 0))]
+    """Adds a bound that leaves something, and closes the table again. What is no nearer to y by way of x is no nearer
+    to anything else by way of both, as the table was closed; nor is what x is no nearer to by way of y."""
+    limit, strict = bound
+    ahead: list[tuple[int, Bound]] = [(x, bound)]
     behind: list[tuple[int, Bound]] = [(y, (0, 0))]
     for each in range(size):
         known = upper[each * size + x]
-        if known is not None and each != x:
-            ahead.append((each, known))
+        if known is not None and each != x and each != y:
+            total = known[0] + limit, min(known[1], strict)
+            old = upper[each * size + y]
+            if old is None or precedes(total, old):
+                ahead.append((each, total))
         known = upper[y * size + each]
-        if known is not None and each != y:
-            behind.append((each, known))
-    limit, strict = bound
-    for first, (away, also) in ahead:
-        for last, (further, third) in behind:
+        if known is not None and each != y and each != x:
+            total = limit + known[0], min(strict, known[1])
+            old = upper[x * size + each]
+            if old is None or precedes(total, old):
+                behind.append((each, known))
+                upper[x * size + each] = _normal(total)
+    for first, total in ahead:
+        upper[first * size + y] = _normal(total)
+        if first == x:
+            continue
+        away, also = total
+        for last, (further, third) in behind[1:]:
             if first != last:
-                total = (number(away + limit + further), min(strict, also, third))
+                found = away + further, min(also, third)
                 old = upper[first * size + last]
-                if old is None or precedes(total, old):
-                    upper[first * size + last] = total
+                if old is None or precedes(found, old):
+                    upper[first * size + last] = _normal(found)
+
+
+def _normal(bound: Bound) -> Bound:
+    limit, strict = bound
+    return bound if type(limit) is int else (number(limit), strict)
 
 
 def joined(zones: Iterable[Zone]) -> list[Zone]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from presage.hypothesis.courses.engine import Courses, Given
 from presage.hypothesis.courses.entering import enter
 from presage.hypothesis.courses.splitting import hears, split
 from presage.hypothesis.ranges.told import Told
 from presage.model.terms import Number
 from presage.model.values import Value
+
+if TYPE_CHECKING:
+    from presage.hypothesis.courses.engine import Courses, Given
 
 
 def adopt(courses: Courses, now: Number | None, facts: Iterable[Given], told: dict[Any, Told]) -> None:

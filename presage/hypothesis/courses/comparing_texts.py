@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cmp_to_key
 from typing import Any
 
-from presage.hypothesis.courses.symbolic import Terms, Trace, Untraceable, made
+from presage.hypothesis.courses.symbolic import Terms, Trace, Untraceable, code_of, made
 
 HOLES = re.compile("\x01(\\d+)\x02|q__([kv])(\\d+)__q")
 """Where a text has a time, a part of the key, or a value."""
+A_VALUE = "q__v"
 LATER = "\x03"
 """Before texts of a list that are put in their order when they have their values."""
 
@@ -23,7 +24,7 @@ def arrange(texts: Iterable[str]) -> list[str]:
 
 
 def text_order(
-    trace: Trace,
+    trace: Trace, names: Sequence[Any]
 ) -> tuple[Callable[[str, str], bool], Callable[[str, str], bool], Callable[[list[str]], tuple[str, ...]]]:
     def parts(text: str) -> list[tuple[bool, str]]:
         found: list[tuple[bool, str]] = []
@@ -73,11 +74,17 @@ def text_order(
         if found is None:
             return False
         left, right = found
+        if left[0] and right[0] and left[1].startswith(A_VALUE) and right[1].startswith(A_VALUE):
+            # The same follows either of them, a comma or a bracket: those come before all that may go on a name.
+            return bool(names[_index(left[1])] < names[_index(right[1])])
         if left[0] or right[0]:
             raise Untraceable("the order of texts")
         return left[1] < right[1]
 
     def order(one: str, other: str) -> int:
+        found = difference(one, other)
+        if found is not None and (found[0][0] or found[1][0]):
+            raise Untraceable("the order of texts")
         return -1 if before(one, other) else 1
 
     def arranged(texts: list[str]) -> tuple[str, ...]:
@@ -93,7 +100,11 @@ def text_order(
     return same, before, arranged
 
 
+def _index(hole: str) -> int:
+    return int(hole.removeprefix(A_VALUE).removesuffix("__q"))
+
+
 def made_of(trace: Trace, known: tuple[Terms, Any]) -> Any:
     """A sum that was shown, as a number again."""
     terms, constant = known
-    return made(terms, constant, trace.value(terms, constant), trace)
+    return made(code_of(terms), constant, trace.value(terms, constant), trace)

@@ -76,7 +76,7 @@ def described(
                 refs.append(Ref(VALUE, values.index(value)))
                 sequence.append(values.index(value))
             else:
-                is_number = as_number != kernel.NEVER
+                is_number = as_number != kernel.NEVER and as_number >= kernel.NAMES_END
                 sequence.append(-(2 * len(values) + is_number) - 2)
                 refs.append(Ref(VALUE, len(values)))
                 values.append(value)

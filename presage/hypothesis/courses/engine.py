@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import lcm
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from presage.engine.symbols import Symbols
+from presage.hypothesis.courses.adopting import adopt
 from presage.hypothesis.courses.automaton import Automaton
 from presage.hypothesis.courses.describing import Arriving, described
 from presage.hypothesis.courses.entering import MOST_TIMES, MOST_VALUES, merged, written_out
@@ -26,7 +27,7 @@ from presage.hypothesis.courses.newcomers import Newcomers
 from presage.hypothesis.courses.rooms import Rooms
 from presage.hypothesis.courses.shapes import ToldRows, together
 from presage.hypothesis.courses.static_facts import StaticFacts
-from presage.hypothesis.courses.symbolic import Untraceable
+from presage.hypothesis.courses.symbolic import NamesWanted, Untraceable
 from presage.hypothesis.courses.tracing import Tracer, Vector
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.told import Change, Told
@@ -45,6 +46,13 @@ MOST_OUTCOMES = 4_000
 LEARNING = 10
 """So many steps of one individual cost as much as to learn one for all that are alike."""
 FEW_SYMBOLS = 10_000
+
+
+class Away(NamedTuple):
+    """When to look again whether an individual can come back: in so many steps, and twice as many each time."""
+
+    left: int
+    wait: int
 
 
 class Courses:
@@ -69,6 +77,8 @@ class Courses:
         self.spent = 0
         """What was spent on learning so far, beyond what it was good for, in steps of one individual."""
         self.most_symbols = FEW_SYMBOLS
+        self.away: dict[int, Away] = {}
+        """Who went to the engine over zones for one step, and comes back as soon as symbols can tell again."""
 
     # -- facts ------------------------------------------------------------------------------------
 
@@ -132,16 +142,18 @@ class Courses:
         stands, people, rooms = self.stands, self.people, self.rooms
         stands[[arrays.STEP, arrays.TOLD, arrays.TAKEN, arrays.LINES]] = 0
         stands[arrays.THEN] = int((-1 if self.now is None else self.now) * self.per_unit)
+        per_unit = self.per_unit
         while True:
             wake = self.direct.next_wake()
             if wake is not None and not self.whole and (wake * self.per_unit) % 1:
                 told.append(self._told())
-                before = self.per_unit
                 self.refine_to([wake])
-                factor = self.per_unit // before
+            if self.per_unit > per_unit:
+                factor, per_unit = self.per_unit // per_unit, self.per_unit
                 coming = coming._replace(steps=coming.steps * factor, times=coming.times * factor)
                 stands[arrays.THEN] *= factor
                 last *= factor
+            self._settle_names(coming)
             rooms.fit(coming.given.shape[1])
             stands[arrays.FREE] = people.free_count
             ended = steps.walk(
@@ -159,6 +171,9 @@ class Courses:
                 facts = [*self._beside(coming), *(stretches or ())]
                 assert self.now is not None
                 changes.append((self.now, self._direct_step(facts, int(stands[arrays.BEFORE]), self.now)))
+                if self.away:
+                    told.append(self._told())
+                    self._come_back()
             else:
                 self._mend(ended, coming)
         self.spent -= int(stands[arrays.TAKEN])
@@ -243,6 +258,9 @@ class Courses:
             if any(each.times > MOST_TIMES or len(each.values) > MOST_VALUES for each in left) or step.flows:
                 raise Untraceable("too much is known")
             known.add(what.sequence, step, Vector(shape, len(what.arrivals)), len(what.kinds), self.per_unit)
+        except NamesWanted:
+            self.kinds.order_names()
+            return True
         except Untraceable:
             known.hopeless.add(what.sequence)
             return False
@@ -263,6 +281,31 @@ class Courses:
         self.people.shapes[row] = 0
         self.people.wakes[row] = self.people.forgets[row] = kernel.NEVER
         self.people.is_direct[row] = True
+        self.away[row] = Away(1, 1)
+
+    def _come_back(self) -> None:
+        """Takes those back of whom symbols may tell again."""
+        due = {row: away.wait for row, away in self.away.items() if away.left == 1}
+        self.away = {row: Away(away.left - 1, away.wait) for row, away in self.away.items() if away.left > 1}
+        if not due:
+            return
+        value = self.symbols.value
+        keys = {tuple(value(each) for each in self.people.keys[row].tolist()) for row in due}
+        known = self.direct.give_away(lambda name, row: self.key_of(name, row) in keys)
+        self.people.is_direct[list(due)] = False
+        adopt(self, self.now, *known)
+        for row, wait in due.items():
+            if self.people.is_direct[row]:
+                self.away[row] = Away(2 * wait, 2 * wait)
+
+    def _settle_names(self, coming: arrays.ComingFacts | None = None) -> None:
+        """Everybody has the numbers that names have now."""
+        while self.kinds.names_moved:
+            self.kinds.names_moved = False
+            self.kinds.moved(self.people.values, self.people.numbers)
+            self.kinds.moved(self.people.static_values, self.people.static_numbers)
+            if coming is not None:
+                self.kinds.moved(coming.given, coming.numbers)
 
     def _beside(self, coming: arrays.ComingFacts) -> Iterator[Given]:
         """The facts of the last step for those who go by themselves."""
@@ -337,6 +380,7 @@ class Courses:
 
     def standing(self, now: Number) -> tuple[ToldRows, list[Change]]:
         """What is possible, as of the last step; of those whom symbols cannot tell, one by one."""
+        self._settle_names()
         who = np.flatnonzero(self.automaton.open_answers[self.people.shapes[: self.people.size]] > 0)
         found = []
         others: list[Change] = []
@@ -346,6 +390,9 @@ class Courses:
             for alike in groups(self.people, self.kinds, self.automaton.shapes[shape], rows, at):
                 try:
                     seen = list(self.looks.of(alike, self.per_unit))
+                except NamesWanted:
+                    self.kinds.order_names()
+                    return self.standing(now)
                 except Untraceable:
                     self.looks.known.pop(alike.kind, None)
                     others += [change for row in alike.rows.tolist() for change in self._standing_of(row, now)]

@@ -13,6 +13,7 @@ import numpy as np
 from presage.engine.symbols import Symbols
 from presage.hypothesis.courses.conditions import PARTS
 from presage.hypothesis.courses.fitting import Grouping
+from presage.hypothesis.courses.name_order import NameOrder
 from presage.hypothesis.courses.shapes import CONSTANT, KEY, VALUE, Ref
 from presage.hypothesis.courses.symbolic import Untraceable
 from presage.kernels import courses as kernel
@@ -50,6 +51,10 @@ class Kinds:
         self.all: list[Kind] = []
         self.payloads = np.zeros(16, np.int64)
         self.known_numbers = np.full(16, kernel.NEVER - 1, np.int64)
+        self.names: NameOrder | None = None
+        """Where their order matters."""
+        self.names_moved = False
+        """Whether names have other numbers than before."""
         self.static: dict[tuple[str, tuple[Ref, ...]], int] = {}
         self.listening = {name: self._listening(name) for name in grouping.literals}
 
@@ -158,7 +163,8 @@ class Kinds:
         return self.constant_codes[column]
 
     def numbers_of(self, given: Ints) -> Ints:
-        """What values are as numbers, in millionths; those that are none, or too fine, are not."""
+        """What values are as numbers, in millionths; those that are none, or too fine, are not. Where the order of
+        names matters they are numbers in this order."""
         if not given.shape[1] or not len(given):
             return np.zeros(given.shape, np.int64)
         if len(self.known_numbers) < len(self.symbols.values):
@@ -168,11 +174,13 @@ class Kinds:
         found = self.known_numbers[given]
         new = np.unique(given[found == kernel.NEVER - 1])
         if len(new):
+            if self._number_names(new):
+                new = np.unique(given)
             for each in new.tolist():
                 value = self.symbols.values[each]
                 scaled: Any = value * PARTS if isinstance(value, (int, Fraction)) else None
                 if scaled is None:
-                    self.known_numbers[each] = kernel.NEVER
+                    self.known_numbers[each] = self._name_number(value)
                 elif scaled == int(scaled) and abs(scaled) < 1 << 60:
                     self.known_numbers[each] = int(scaled)
                 else:
@@ -180,6 +188,33 @@ class Kinds:
             found = self.known_numbers[given]
         return found
 
+    def order_names(self) -> None:
+        """From now on names have numbers, in their order."""
+        self.names, self.names_moved = NameOrder(), True
+        self.forget_numbers()
+
+    def _number_names(self, new: Ints) -> bool:
+        """Whether names that had numbers have got others."""
+        if self.names is None:
+            return False
+        found = self.names.add(
+            each for each in map(self.symbols.values.__getitem__, new.tolist()) if isinstance(each, str)
+        )
+        if found:
+            self.known_numbers[:] = kernel.NEVER - 1
+            self.names_moved = True
+        return found
+
+    def _name_number(self, value: Any) -> int:
+        return kernel.NEVER if self.names is None or not isinstance(value, str) else self.names.numbers[value]
+
+    def moved(self, values: Ints, numbers: Ints) -> None:
+        """Puts the numbers that names have now in the place of those they had."""
+        are_names = (numbers == kernel.NEVER) | (numbers < kernel.NAMES_END)
+        numbers[are_names] = self.numbers_of(values[are_names].reshape(-1, 1)).ravel()
+
     def forget_numbers(self) -> None:
         """Numbers of constants have become others'."""
         self.known_numbers[:] = kernel.NEVER - 1
+        if self.names is not None:
+            self.names, self.names_moved = NameOrder(), True

@@ -7,6 +7,7 @@ noted: whatever follows holds for all values that would have answered alike. Wha
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 Terms = tuple[tuple[int, int], ...]
@@ -15,6 +16,10 @@ Terms = tuple[tuple[int, int], ...]
 
 class Untraceable(Exception):
     """Something was asked of symbols whose answer holds for these values alone."""
+
+
+class NamesWanted(Untraceable):
+    """It can be traced where names have numbers in their order."""
 
 
 class Sum(NamedTuple):
@@ -36,115 +41,136 @@ class SymbolCondition(NamedTuple):
 
 
 class Trace:
-    """The conditions under which what was worked out holds."""
+    """The conditions under which what was worked out holds.
+
+    Most of what is done with symbols is to add up their factors. So these are the digits of one integer, its `code`: the
+    sum of two codes has the sums of their factors, and what no symbol is left of is 0.
+    """
 
     def __init__(self, whole: bool) -> None:
         self.whole = whole
-        self.conditions: dict[SymbolCondition, None] = {}
+        self.noted: dict[tuple[int, Any, str], None] = {}
+        """Codes, constants and kinds of conditions."""
         self.sums: list[tuple[Terms, Any]] = []
         """The sums that texts show, by the number of their place."""
-        self.places: dict[tuple[Terms, Any], int] = {}
+        self.places: dict[tuple[int, Any], int] = {}
         self.values: dict[int, Any] = {}
         self.fine: frozenset[int] = frozenset()
         """Symbols of values, which need not be whole numbers where times are."""
 
     def symbol(self, index: int, value: Any) -> Any:
         self.values[index] = value
-        return made(((index, 1),), 0, value, self)
+        return made(1 << DIGIT * index, 0, value, self)
 
     def value(self, terms: Terms, constant: Any) -> Any:
         return sum((factor * self.values[index] for index, factor in terms), constant)
 
-    def at_most(self, terms: Terms, constant: Any) -> None:
-        self.conditions[SymbolCondition(terms, constant, AT_MOST)] = None
+    @property
+    def conditions(self) -> list[SymbolCondition]:
+        return [SymbolCondition(decoded(code), constant, kind) for code, constant, kind in self.noted]
 
-    def less(self, terms: Terms, constant: Any) -> None:
-        if self.whole and not (self.fine and any(index in self.fine for index, _ in terms)):
-            self.conditions[SymbolCondition(terms, constant + 1, AT_MOST)] = None
+    def at_most(self, code: int, constant: Any) -> None:
+        self.noted[code, constant, AT_MOST] = None
+
+    def less(self, code: int, constant: Any) -> None:
+        if self.whole and not (self.fine and any(index in self.fine for index, _ in decoded(code))):
+            self.noted[code, constant + 1, AT_MOST] = None
         else:
-            self.conditions[SymbolCondition(terms, constant, LESS)] = None
+            self.noted[code, constant, LESS] = None
 
-    def differs(self, terms: Terms, constant: Any) -> None:
-        if terms[0][1] < 0:
-            terms, constant = tuple((index, -factor) for index, factor in terms), -constant
-        self.conditions[SymbolCondition(terms, constant, DIFFERS)] = None
+    def differs(self, code: int, constant: Any) -> None:
+        if decoded(code)[0][1] < 0:
+            code, constant = -code, -constant
+        self.noted[code, constant, DIFFERS] = None
 
-    def place(self, terms: Terms, constant: Any) -> int:
-        known = self.places.get((terms, constant))
+    def names_before(self, one: int, other: int) -> None:
+        """The name at one place comes before the one at another."""
+        self.noted[(1 << DIGIT * one) - (1 << DIGIT * other), 0, LESS] = None
+
+    def place(self, code: int, constant: Any) -> int:
+        known = self.places.get((code, constant))
         if known is None:
-            known = self.places[terms, constant] = len(self.sums)
-            self.sums.append((terms, constant))
+            known = self.places[code, constant] = len(self.sums)
+            self.sums.append((decoded(code), constant))
         return known
 
 
-def made(terms: Terms, constant: Any, value: Any, trace: Trace) -> Any:
-    if not terms:
+DIGIT = 32
+"""Bits of a factor in a code."""
+MOST_TIMES_AS_MUCH = 1 << 20
+_HALF, _MASK = 1 << DIGIT - 1, (1 << DIGIT) - 1
+
+
+@lru_cache(maxsize=4096)
+def decoded(code: int) -> Terms:
+    """The symbols of a code with their factors, in order."""
+    found = []
+    index = 0
+    while code:
+        factor = ((code + _HALF) & _MASK) - _HALF
+        if factor:
+            found.append((index, factor))
+        code = (code - factor) >> DIGIT
+        index += 1
+    return tuple(found)
+
+
+def code_of(terms: Terms) -> int:
+    return sum(factor << DIGIT * index if factor > 0 else -(-factor << DIGIT * index) for index, factor in terms)
+
+
+def made(code: int, constant: Any, value: Any, trace: Trace) -> Any:
+    if not code:
         return constant
     kind = SymbolSum if type(value) is int or not isinstance(value, Fraction) else SumOfFractions
-    return kind.of(terms, constant, value, trace)
-
-
-def _added(one: Terms, other: Terms, sign: int) -> Terms:
-    if not other:
-        return one
-    if one == other and sign < 0:
-        return ()
-    if len(one) == len(other) == 1 and one[0][0] != other[0][0]:
-        index, factor = other[0]
-        more = (index, sign * factor)
-        return (one[0], more) if one[0][0] < index else (more, one[0])
-    found = dict(one)
-    for index, factor in other:
-        total = found.get(index, 0) + sign * factor
-        if total:
-            found[index] = total
-        else:
-            del found[index]
-    return tuple(sorted(found.items()))
+    return kind.of(code, constant, value, trace)
 
 
 class _Symbolic:
     """What both kinds of sums have in common."""
 
-    terms: Terms
+    code: int
     constant: Any
     trace: Trace
 
     plain: Any
     """The value at hand."""
 
+    @property
+    def terms(self) -> Terms:
+        return decoded(self.code)
+
     def _with(self, other: Any, sign: int, first: int = 1) -> Any:
         """first · self + sign · other."""
         kind = type(other)
-        if kind is int and first == 1:
-            if not other:
-                return self
-            if sign < 0:
-                other = -other
-            return made(self.terms, self.constant + other, self.plain + other, self.trace)
         if kind is SymbolSum or kind is SumOfFractions:
-            terms, constant, value = other.terms, other.constant, other.plain
+            code, constant, value = other.code, other.constant, other.plain
         elif kind is int or kind is Fraction or (isinstance(other, (int, Fraction)) and kind is not bool):
-            terms, constant, value = (), other, other
+            if first == 1:
+                if not other:
+                    return self
+                if sign < 0:
+                    other = -other
+                return made(self.code, self.constant + other, self.plain + other, self.trace)
+            code, constant, value = 0, other, other
         else:
             return NotImplemented
+        if first == 1 and sign > 0:
+            return made(self.code + code, self.constant + constant, self.plain + value, self.trace)
         if first == 1:
-            total = self.constant + constant if sign > 0 else self.constant - constant
-            value = self.plain + value if sign > 0 else self.plain - value
-            return made(_added(self.terms, terms, sign), total, value, self.trace)
-        mine = tuple((index, -factor) for index, factor in self.terms)
-        return made(_added(mine, terms, sign), sign * constant - self.constant, sign * value - self.plain, self.trace)
+            return made(self.code - code, self.constant - constant, self.plain - value, self.trace)
+        return made(sign * code - self.code, sign * constant - self.constant, sign * value - self.plain, self.trace)
 
-    def _difference(self, other: Any) -> tuple[Terms, Any, Any] | None:
-        """How far it is from another number: symbols, a constant and the value at hand. Without symbols it is the same
+    def _difference(self, other: Any) -> tuple[int, Any, Any] | None:
+        """How far it is from another number: a code, a constant and the value at hand. Without symbols it is the same
         for all values."""
         kind = type(other)
         if kind is SymbolSum or kind is SumOfFractions:
-            return _added(self.terms, other.terms, -1), self.constant - other.constant, self.plain - other.plain
+            return self.code - other.code, self.constant - other.constant, self.plain - other.plain
         if kind is float:
-            return (), -other, -other  # it is without end, which no symbol is
+            return 0, -other, -other  # it is without end, which no symbol is
         if kind is int or kind is Fraction or (isinstance(other, (int, Fraction)) and kind is not bool):
-            return self.terms, self.constant - other, self.plain - other
+            return self.code, self.constant - other, self.plain - other
         return None
 
     def __add__(self, other: Any) -> Any:
@@ -169,8 +195,9 @@ class _Symbolic:
             raise Untraceable("a product")
         if other == 0:
             return 0
-        terms = tuple((index, factor * other) for index, factor in self.terms)
-        return made(terms, self.constant * other, self.plain * other, self.trace)
+        if abs(other) > MOST_TIMES_AS_MUCH:
+            raise Untraceable("a great factor")
+        return made(self.code * other, self.constant * other, self.plain * other, self.trace)
 
     __rmul__ = __mul__
 
@@ -185,26 +212,26 @@ class _Symbolic:
         found = self._difference(other)
         if found is None:
             return NotImplemented
-        terms, constant, value = found
-        if not terms:
+        code, constant, value = found
+        if not code:
             return constant < 0
         if value < 0:
-            self.trace.less(terms, constant)
+            self.trace.less(code, constant)
             return True
-        self.trace.at_most(_opposite(terms), -constant)
+        self.trace.at_most(-code, -constant)
         return False
 
     def __le__(self, other: Any) -> Any:
         found = self._difference(other)
         if found is None:
             return NotImplemented
-        terms, constant, value = found
-        if not terms:
+        code, constant, value = found
+        if not code:
             return constant <= 0
         if value <= 0:
-            self.trace.at_most(terms, constant)
+            self.trace.at_most(code, constant)
             return True
-        self.trace.less(_opposite(terms), -constant)
+        self.trace.less(-code, -constant)
         return False
 
     def __gt__(self, other: Any) -> Any:
@@ -219,14 +246,14 @@ class _Symbolic:
         found = self._difference(other)
         if found is None or type(other) is float:
             return False  # ends of time, texts and nothing at all are no numbers
-        terms, constant, value = found
-        if not terms:
+        code, constant, value = found
+        if not code:
             return constant == 0
         if value == 0:
-            self.trace.at_most(terms, constant)
-            self.trace.at_most(_opposite(terms), -constant)
+            self.trace.at_most(code, constant)
+            self.trace.at_most(-code, -constant)
             return True
-        self.trace.differs(terms, constant)
+        self.trace.differs(code, constant)
         return False
 
     def __ne__(self, other: object) -> bool:
@@ -242,8 +269,8 @@ class _Symbolic:
         """The value itself is asked for: what follows holds for it alone."""
         if self.plain != int(self.plain):
             raise Untraceable("a part of a number")
-        self.trace.at_most(self.terms, self.constant - self.plain)
-        self.trace.at_most(_opposite(self.terms), self.plain - self.constant)
+        self.trace.at_most(self.code, self.constant - self.plain)
+        self.trace.at_most(-self.code, self.plain - self.constant)
         return int(self.plain)
 
     def __index__(self) -> int:
@@ -265,7 +292,7 @@ class _Symbolic:
         return 1
 
     def __str__(self) -> str:
-        return f"\x01{self.trace.place(self.terms, self.constant)}\x02"
+        return f"\x01{self.trace.place(self.code, self.constant)}\x02"
 
     def __repr__(self) -> str:
         raise Untraceable("how a number is written")
@@ -293,17 +320,13 @@ def total_of(number: Any) -> Sum | None:
     return None if number is None else total(number)
 
 
-def _opposite(terms: Terms) -> Terms:
-    return tuple([(index, -factor) for index, factor in terms])
-
-
 class SymbolSum(_Symbolic, int):  # type: ignore[misc]
     """A whole number."""
 
     @staticmethod
-    def of(terms: Terms, constant: Any, value: int, trace: Trace) -> SymbolSum:
+    def of(code: int, constant: Any, value: int, trace: Trace) -> SymbolSum:
         found = int.__new__(SymbolSum, value)
-        found.terms, found.constant, found.plain, found.trace = terms, constant, value, trace
+        found.code, found.constant, found.plain, found.trace = code, constant, value, trace
         return found
 
 
@@ -311,28 +334,51 @@ class SumOfFractions(_Symbolic, Fraction):  # type: ignore[misc]
     """A rational number. Its parts are not to be looked at."""
 
     @staticmethod
-    def of(terms: Terms, constant: Any, value: Fraction, trace: Trace) -> SumOfFractions:
+    def of(code: int, constant: Any, value: Fraction, trace: Trace) -> SumOfFractions:
         found = object.__new__(SumOfFractions)
-        found.terms, found.constant, found.plain, found.trace = terms, constant, value, trace
+        found.code, found.constant, found.plain, found.trace = code, constant, value, trace
         return found
 
 
 class SymbolName(str):
     """A constant that is nobody's: equal to itself, and in no order with others."""
 
-    def _refused(self, other: object) -> bool:
-        if isinstance(other, SymbolName) and str.__eq__(self, other):
+    trace: Trace | None = None
+    place: int
+    """In the vector, where it is one of an individual's values."""
+    number: int | None
+    """What stands for it there in the order of names, where names have one."""
+
+    @staticmethod
+    def of_value(text: str, trace: Trace, place: int, number: int | None) -> SymbolName:
+        found = SymbolName(text)
+        found.trace, found.place, found.number = trace, place, number
+        return found
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, SymbolName):
+            raise Untraceable("the order of a name and a text")
+        if str.__eq__(self, other):
             return False
-        raise Untraceable("the order of names")
+        if self.trace is None or other.trace is None:
+            raise Untraceable("the order of names")
+        if self.number is None or other.number is None:
+            raise NamesWanted("the order of names")
+        first, second = (self, other) if self.number < other.number else (other, self)
+        self.trace.names_before(first.place, second.place)
+        return first is self
 
-    __lt__ = __gt__ = _refused
+    def __gt__(self, other: object) -> bool:
+        return not self.__le__(other)
 
-    def _same(self, other: object) -> bool:
-        if isinstance(other, SymbolName) and str.__eq__(self, other):
-            return True
-        raise Untraceable("the order of names")
+    def __le__(self, other: object) -> bool:
+        if not isinstance(other, SymbolName):
+            raise Untraceable("the order of a name and a text")
+        return str.__eq__(self, other) is True or self.__lt__(other)
 
-    __le__ = __ge__ = _same
+    def __ge__(self, other: object) -> bool:
+        return not self.__lt__(other)
+
     __hash__ = str.__hash__
 
     def __eq__(self, other: object) -> bool:

@@ -28,6 +28,7 @@ from presage.hypothesis.courses.shapes import (
 from presage.hypothesis.courses.splitting import hears, settled_at, split
 from presage.hypothesis.courses.superfluous import forget_superfluous
 from presage.hypothesis.courses.symbolic import (
+    NamesWanted,
     Sum,
     SymbolCondition,
     SymbolName,
@@ -146,6 +147,8 @@ class Tracer:
             self.worked_out += 1
             try:
                 step = self._traced(situation, numbers)
+            except NamesWanted:
+                raise
             except Untraceable:
                 self.lessons.hopeless.add(situation)
                 raise
@@ -158,9 +161,9 @@ class Tracer:
         given = numbers if self.whole else [Fraction(each) for each in numbers]
         symbols = [trace.symbol(place, value) for place, value in enumerate(given)]
         place = Vector(shape, len(arrivals))
-        names = _Names(symbols, place, len(shape.values), values)
+        names = _Names(symbols, place, len(shape.values), values, trace)
         trace.fine = frozenset(names.numbers)
-        sameness.compare_texts_by(*text_order(trace))
+        sameness.compare_texts_by(*text_order(trace, names.given))
         sameness.tracing(True)
         try:
             engine = self.make(StaticRows())
@@ -184,7 +187,7 @@ class Tracer:
             lines = [(change, answer) for change in changes for answer in self.answers(change, now)]
             told = tuple(texts.template(answer) for _, answer in lines)
             if is_look:
-                return TracedStep(list(trace.conditions), NOTHING, (), (), None, False, None, told)
+                return TracedStep(trace.conditions, NOTHING, (), (), None, False, None, told)
             spawns: list[Spawn] = []
             repeated: list[Evidence] = []
             if self.splits and shape.focus is None:
@@ -209,7 +212,7 @@ class Tracer:
         if len(anchors) > MOST_ANCHORS:
             raise Untraceable("very many answers")
         return TracedStep(
-            list(trace.conditions), after, times, kept, wake, bool(engine.flowing), forget,
+            trace.conditions, after, times, kept, wake, bool(engine.flowing), forget,
             told, tuple(spawns), anchors, spoken,
         )  # fmt: skip
 
@@ -244,14 +247,17 @@ class Tracer:
 class _Names:
     """What stands for the key and for values."""
 
-    def __init__(self, symbols: list[Any], place: Vector, before: int, values: Sequence[bool]) -> None:
+    def __init__(self, symbols: list[Any], place: Vector, before: int, values: Sequence[bool], trace: Trace) -> None:
         self.numbers: dict[int, int] = {}
         """Places of the vector that are values."""
         self.given: list[Any] = []
         for index, is_number in enumerate(values):
             at = place.values + index if index < before else place.fresh + index - before
             self.numbers[at] = index
-            self.given.append(symbols[at] if is_number else SymbolName(f"q__v{index}__q"))
+            if is_number:
+                self.given.append(symbols[at])
+            else:
+                self.given.append(SymbolName.of_value(f"q__v{index}__q", trace, at, trace.values[at] or None))
         self.refs = {each: Ref(VALUE, index) for index, each in enumerate(self.given) if isinstance(each, SymbolName)}
 
     def row(self, row: Iterable[Ref]) -> tuple[Any, ...]:

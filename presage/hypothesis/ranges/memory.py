@@ -101,6 +101,12 @@ class Memory:
                 self._keep(name, row, kept)
         self.left = sum(map(len, self.facts.values()))
 
+    def drop(self, name: str, row: Values) -> Times:
+        """Forgets a row; when it held."""
+        known = self.facts[name][row]
+        self._keep(name, row, [])
+        return known
+
     def keep(self, name: str, wanted: Callable[[Values, Stretch], bool]) -> None:
         """Forgets the facts of a predicate that nobody wants."""
         for row, known in list(self.facts[name].items()):
