@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -26,9 +27,11 @@ def make_case(
     tables: bool = False,
     rates: bool = False,
     repeated: bool = False,
+    texts: bool = False,
 ) -> Case:
     """With `tables`, static facts are asked for; with `rates`, it is known how likely facts are; with `repeated` one
-    input is asked for several times."""
+    input is asked for several times; with `texts` values are texts and beside them stand others that nobody asks
+    for."""
     dice = random.Random(seed)
     delays = {name: dice.choice((0, 0, 1, 2)) for name in ("p", "r", "s")}
     lines = [f"timeline {'dense' if dense else 'discrete'}."]
@@ -116,11 +119,29 @@ def make_case(
     case = Case("\n".join(lines), steps)
     if tables:
         _with_tables(case, dice, individuals)
+    if texts:
+        _with_texts(case, dice)
     if rates:
         for wait in delays.values():
             how = "{0: 0.5, 1: 0.3, 2: 0.1}" if wait == 2 and dice.random() < 0.5 else wait
             case.text = case.text.replace(f") delay {wait}.", f") delay {how} rate 0.{dice.randint(1, 9)}.", 1)
     return case
+
+
+def _with_texts(case: Case, dice: random.Random) -> None:
+    names = {1: "ab", 2: "a", 3: "b c", Fraction(5, 2): "ä"}
+    case.text = case.text.replace("input s(x, v)", "input s(x, v, n)").replace("V > 2", "V != a").replace("2)", "a)")
+    case.text = re.sub(
+        r"([VAB]) (?:<=|<|>) ([VAB]|\d)", r"\1 != \2", re.sub(r"s\(X, (\w)\)", r"s(X, \1, _)", case.text)
+    )
+    case.text = re.sub(r"(V (?:!=|=)) \d", r"\1 a", case.text)
+    case.steps = [
+        (
+            now,
+            [(name, (row[0], names[row[1]], dice.choice("xyz")) if name == "s" else row, at) for name, row, at in some],
+        )
+        for now, some in case.steps
+    ]
 
 
 def _with_tables(case: Case, dice: random.Random, individuals: int) -> None:

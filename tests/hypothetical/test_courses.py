@@ -20,6 +20,7 @@ import presage
 from presage.answers.schema import answers_table
 from presage.checking import check_program
 from presage.hypothesis.courses import engine as courses_engine
+from presage.hypothesis.courses import name_order
 from presage.hypothesis.courses.fitting import grouping
 from presage.hypothesis.courses.splitting import FEW, may_split
 from presage.hypothesis.courses.symbolic import SymbolName, Trace, Untraceable
@@ -159,6 +160,55 @@ def test_answers_go_on_by_themselves_on_dense_time(seed: int) -> None:
 @pytest.mark.parametrize("kind", [Many, Apart])
 def test_one_input_asked_for_several_times(seed: int, kind: type[CourseSupposing]) -> None:
     compare(make_case(seed, individuals=3, repeated=True), 22, random.Random(seed), kind)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kind", [Many, Apart])
+def test_names_in_their_order(seed: int, kind: type[CourseSupposing], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of evidence that is alike the least is told, by its name if need be."""
+    monkeypatch.setattr(name_order, "ROOM", 2 if seed % 2 else 1 << 24)
+    case = make_case(seed, individuals=2 + seed % 2, repeated=seed % 4 != 3, texts=True)
+    compare(case, 22, random.Random(seed) if seed % 3 else None, kind)
+
+
+class Balking(Many):
+    """Symbols often cannot tell what comes of a step."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        dice, traced = random.Random(5), self.tracer._traced
+
+        def balking(situation: Any, numbers: Any) -> Any:
+            if dice.random() < 0.3:
+                raise Untraceable("today it cannot")
+            return traced(situation, numbers)
+
+        self.lessons.known, self.lessons.hopeless = {}, set()
+        self.tracer._traced = balking  # type: ignore[method-assign]
+
+
+class BalkingApart(Balking, Apart):
+    pass
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kind", [Balking, BalkingApart])
+def test_who_goes_away_for_a_step_comes_back(seed: int, kind: type[CourseSupposing]) -> None:
+    dense = seed % 3 == 0
+    compare(make_case(seed, dense=dense, repeated=seed % 5 == 0), 22, None if dense else random.Random(seed), kind)
+
+
+def test_nobody_stays_away() -> None:
+    found = sides("input a(x). input b(x). q(X) :- a(X), eventually[1,60] b(X). query q(X).", Balking)
+    assert found is not None
+    alone, many = found
+    went_away = 0
+    for now in range(120):
+        facts = [Fact("b" if now % 7 == 6 else "a", (f"k{now % 11}",), now, now)]
+        assert lines(many.step(facts, now)) == lines(alone.step(facts, now))
+        went_away += len(many.courses.automaton.hopeless) > 0
+        assert not many.courses.people.is_direct.any()
+    assert went_away
 
 
 def test_a_key_may_have_any_number_of_answers() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from presage.hypothesis.courses.entering import enter
 from presage.hypothesis.courses.splitting import hears, split
+from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.told import Told
 from presage.model.terms import Number
 from presage.model.values import Value
@@ -76,3 +77,17 @@ def _fill(courses: Courses, row: int, entered: Any, now: Number) -> None:
     if people.shapes[row]:
         people.wakes[row] = courses.in_parts(now) + 1  # to find out when something changes by time alone
         people.wait_too(row)
+
+
+def give_away(engine: Ranges, is_theirs: Callable[[str, Sequence[Any]], bool]) -> tuple[list[Given], dict[Any, Told]]:
+    """Forgets what the engine over zones knows of some, and says what it was."""
+    engine.judged.clear()
+    rows = [(name, row) for name, known in engine.memory.facts.items() for row in known if is_theirs(name, row)]
+    facts = [(name, row, times) for name, row in rows for times in engine.memory.drop(name, row)]
+    told = {key: known for key, known in engine.told.items() if is_theirs(*key)}
+    for key in told:
+        del engine.told[key]
+        engine.schematic.get(key[0], {}).pop(key[1], None)
+        engine.wakes.pop(key, None)
+        engine.flowing.pop(key, None)
+    return facts, told

@@ -59,7 +59,7 @@ def described(
     sequence = [int(people.shapes[row])]
     fresh: list[int] = []
     found = Described(
-        (), [], list(shape.values), [_in_units(each) for each in people.numbers[row, : len(values)].tolist()], []
+        (), [], list(shape.values), [in_units(each) for each in people.numbers[row, : len(values)].tolist()], []
     )
     for place in places:
         number_of_kind = int(arriving.kinds[place])
@@ -86,10 +86,11 @@ def described(
         row_refs = tuple(refs[each.what] if each.kind == VALUE else each for each in kind.row)
         found.arrivals.append(ArrivingFact(kind.predicate, row_refs, kinds.is_static(number_of_kind)))
     found.sequence = tuple(sequence)
-    found.fresh = [_in_units(each) for each in fresh]
+    found.fresh = [in_units(each) for each in fresh]
     found.is_fine = kernel.NEVER - 2 not in fresh
     return found
 
 
-def _in_units(parts: int) -> Number:
+def in_units(parts: int) -> Number:
+    """A value as a number; 0 where it is none."""
     return 0 if parts >= kernel.NEVER - 2 else number(Fraction(parts, PARTS))

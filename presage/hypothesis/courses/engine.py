@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from presage.engine.symbols import Symbols
-from presage.hypothesis.courses.adopting import adopt
+from presage.hypothesis.courses.adopting import adopt, give_away
 from presage.hypothesis.courses.automaton import Automaton
 from presage.hypothesis.courses.describing import Arriving, described
 from presage.hypothesis.courses.entering import MOST_TIMES, MOST_VALUES, merged, written_out
@@ -291,7 +291,7 @@ class Courses:
             return
         value = self.symbols.value
         keys = {tuple(value(each) for each in self.people.keys[row].tolist()) for row in due}
-        known = self.direct.give_away(lambda name, row: self.key_of(name, row) in keys)
+        known = give_away(self.direct, lambda name, row: self.key_of(name, row) in keys)
         self.people.is_direct[list(due)] = False
         adopt(self, self.now, *known)
         for row, wait in due.items():

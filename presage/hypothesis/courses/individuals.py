@@ -49,7 +49,9 @@ class Individuals:
         self.free_count = 0
         """Rows that are nobody's."""
         self.size = 0
-        self.slots = np.full(256, -1, np.int64)
+        self.slots = np.full(256, -1, np.int32)
+        self.keys_known = 0
+        """How many keys there are in the hash."""
         self.waking, self.forgetting = _chains(16, 16), _chains(16, 16)
         """Who waits for which time."""
 
@@ -64,9 +66,12 @@ class Individuals:
         if missing > self.free_count:
             self.make_room(missing, found[found >= 0])
         if missing:
+            if 2 * (self.keys_known + missing) > len(self.slots):
+                self._hash_keys(self.keys_known + missing)
             rows = self.free[self.free_count - missing : self.free_count][::-1].astype(np.int64)
             given = kernel.add_rows(self.slots, self.keys, keys, found, rows)
             self.free_count -= given
+            self.keys_known += given
             taken = rows[:given]
             self._clear(taken)
             welcome(taken)
@@ -136,11 +141,17 @@ class Individuals:
     def _are_free(self, rows: Ints) -> None:
         self.free[: len(rows)] = rows
         self.free_count = len(rows)
+        self._hash_keys(0)
+
+    def _hash_keys(self, more: int) -> None:
+        """The hash of the keys, with room for so many more."""
+        of_keys = self.of_keys
+        self.keys_known = int(of_keys.sum())
         slots = 256
-        while slots < 3 * self.size:
+        while slots < 2 * (self.keys_known + more):
             slots *= 2
-        self.slots = np.full(slots, -1, np.int64)
-        kernel.rehash(self.slots, self.keys, self.of_keys, self.size)
+        self.slots = np.full(slots, -1, np.int32)
+        kernel.rehash(self.slots, self.keys, of_keys, self.size)
 
     def _grow(self, capacity: int) -> None:
         before = len(self.shapes)

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from presage.hypothesis.courses.conditions import PARTS, compiled
-from presage.hypothesis.courses.describing import Arriving, Described, described
+from presage.hypothesis.courses.conditions import compiled
+from presage.hypothesis.courses.describing import Arriving, Described, described, in_units
 from presage.hypothesis.courses.individuals import Individuals
 from presage.hypothesis.courses.kinds import Kinds
 from presage.hypothesis.courses.shapes import ArrivingFact, CourseShape
 from presage.hypothesis.courses.tracing import TracedStep, Tracer, Vector
-from presage.model.terms import Number, number
+from presage.model.terms import number
 
 
 class LookKind(NamedTuple):
@@ -98,15 +98,12 @@ class Looks:
         places = Vector(kind.shape, len(kind.static))
         values = frozenset([*range(places.values, places.then), *range(places.fresh, len(vector))])
         numbers = [
-            _as_number(int(each), PARTS if place in values else per_unit) for place, each in enumerate(vector.tolist())
+            in_units(each) if place in values else number(Fraction(each, per_unit))
+            for place, each in enumerate(vector.tolist())
         ]
         step = self.tracer.look(kind.shape, kind.static, numbers, kind.are_numbers)
         self.steps.append(step)
         return len(self.steps) - 1, compiled(step.conditions, values, per_unit)
-
-
-def _as_number(parts: int, per_unit: int) -> Number:
-    return number(Fraction(parts, per_unit))
 
 
 def _meets(conditions: list[int], vectors: Any) -> Any:

@@ -43,7 +43,7 @@ class SymbolCondition(NamedTuple):
 class Trace:
     """The conditions under which what was worked out holds.
 
-    Most of what is done with symbols is to add up their factors. So these are the digits of one integer, its `code`: the
+    Most of what is done with symbols is to add up factors. So these are the digits of one integer, its `code`: the
     sum of two codes has the sums of their factors, and what no symbol is left of is 0.
     """
 

@@ -8,7 +8,7 @@ itself; where not even evidence fixes the time, one answer with an open time sta
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -415,21 +415,6 @@ class Ranges:
             if known.open is not None and known.open.status == "possible":
                 known.open = Standing("possible", tuple(each for each in found.ways if not each.is_fixed))
             self.watch(key, known, pieces, found.ways)
-
-    def give_away(
-        self, is_theirs: Callable[[str, Values | Arguments], bool]
-    ) -> tuple[list[tuple[str, Values, Stretch]], dict[Key, Told]]:
-        """Forgets what is known and told of some, and says what it was."""
-        self.judged.clear()
-        rows = [(name, row) for name, known in self.memory.facts.items() for row in known if is_theirs(name, row)]
-        facts = [(name, row, times) for name, row in rows for times in self.memory.drop(name, row)]
-        told = {key: known for key, known in self.told.items() if is_theirs(*key)}
-        for key in told:
-            del self.told[key]
-            self.schematic.get(key[0], {}).pop(key[1], None)
-            self.wakes.pop(key, None)
-            self.flowing.pop(key, None)
-        return facts, told
 
     def shed(self, change: Change) -> None:
         """Forgets an open answer, as if it had never been told."""
