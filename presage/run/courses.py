@@ -34,6 +34,7 @@ from presage.hypothesis.statics import StaticRows
 from presage.io.facts import Fact
 from presage.io.tables import Columns
 from presage.model.terms import Number
+from presage.run.choice import ALL, Choice
 from presage.run.open_times import RangeSupposing, in_order
 from presage.run.passages import Passage, numbers_of
 
@@ -116,8 +117,8 @@ class CourseSupposing(RangeSupposing):
     patience: float = 500
     """So many steps of one individual may be lost to learning before it has been of use."""
 
-    def __init__(self, subject: Any, engine: Ranges, grouping: Grouping) -> None:
-        super().__init__(subject, engine)
+    def __init__(self, subject: Any, engine: Ranges, grouping: Grouping, choice: Choice = ALL) -> None:
+        super().__init__(subject, engine, choice)
         self.intake = Bulk(())
         self.intake.listens = set(grouping.literals)
         self.likely = Chances(self.confidence)
@@ -125,7 +126,7 @@ class CourseSupposing(RangeSupposing):
         self.is_many = self.few == 0
         self.grouping = grouping
         splits = self._splits(engine)
-        self.mark = _mark(subject, engine, splits)
+        self.mark = _mark(subject, engine, splits, choice)
         self.lessons = lessons_of(self.mark)
         self.tracer = Tracer(self._new_engine, self._of, self.line.whole, splits, self.lessons)
         self.courses = self._courses()
@@ -184,8 +185,7 @@ class CourseSupposing(RangeSupposing):
         return ((each.predicate, each.arguments, self.line.point(each.low)) for each in table.facts())  # type: ignore[arg-type]
 
     def _few(self, given: list[Any], now: Number) -> Answers:
-        answers = self._answers(self.engine.step(given, now), now)
-        return Answers(len(answers), lambda: answers)
+        return self._chosen(self._answers(self.engine.step(given, now), now))
 
     def _go_by_courses(self) -> None:
         facts, told = super()._known()
@@ -214,7 +214,7 @@ class CourseSupposing(RangeSupposing):
             numbers = [symbols.number_all([each]) for each in row]
             courses.take(name, numbers, np.array([int(times.first[0] * courses.per_unit)], np.int64))
         rows, changes = courses.step(now, stretches)
-        return self._told(rows, self._answers(changes, now), now).as_answers()
+        return self._chosen(self._told(rows, self._answers(changes, now), now))
 
     def _told(self, rows: Sequence[ToldRows], others: list[Answer], until: Number) -> ToldByCourses:
         keep(self.lessons, self.mark)
@@ -223,7 +223,7 @@ class CourseSupposing(RangeSupposing):
     @property
     def takes_passages(self) -> bool:
         """Whether many steps can be taken at once."""
-        return self.is_many
+        return self.is_many and not self.selects
 
     def through(self, passage: Passage) -> Answers:
         """The changes of many steps, by columns."""
@@ -239,7 +239,14 @@ class CourseSupposing(RangeSupposing):
         told = self._told(rows, [answer for now, some in changes for answer in self._answers(some, now)], until)
         if self._is_too_dear():
             self._go_one_by_one()
-        return told.as_answers()
+        return self._chosen(told)
+
+    def _chosen(self, told: ToldByCourses | list[Answer]) -> Answers:
+        """Of what is told, what was asked for."""
+        if not self.selects:
+            return told.as_answers() if isinstance(told, ToldByCourses) else Answers(len(told), lambda: told)
+        chosen = [each for each in (told.answers() if isinstance(told, ToldByCourses) else told) if self._is_told(each)]
+        return Answers(len(chosen), lambda: chosen)
 
     def _is_too_dear(self) -> bool:
         """Whether learning has cost more than it was good for."""
@@ -256,7 +263,10 @@ class CourseSupposing(RangeSupposing):
         self.engine.now = self.now  # it takes no step where nothing happens to those that go by themselves
         told = self._told([rows], self._answers([*changes, *self.engine.standing()], now), now)
         confirmed = self.confirmed(last, now)
-        return Answers(len(confirmed) + len(told), lambda: [*confirmed, *told.answers()])
+        if self.choice == ALL:
+            return Answers(len(confirmed) + len(told), lambda: [*confirmed, *told.answers()])
+        chosen = [*confirmed, *self._chosen_to_stand(told.answers())]
+        return Answers(len(chosen), lambda: chosen)
 
     @property
     def open_count(self) -> int:
@@ -289,10 +299,10 @@ class CourseSupposing(RangeSupposing):
         adopt(self.courses, now, facts, told)
 
 
-def _mark(subject: Any, engine: Ranges, splits: bool) -> str:
+def _mark(subject: Any, engine: Ranges, splits: bool, choice: Choice) -> str:
     """All that steps of individuals follow from, and what is told of them; the same in each process."""
     patterns = [
         (name, [replace(each, terms=dict(sorted(each.terms.items())), rules=()) for each in found])
         for name, found in sorted(engine.patterns.items())
     ]
-    return repr((subject.discrete, splits, subject.queries, sorted(subject.predicates.items()), patterns))
+    return repr((subject.discrete, splits, choice.ways, subject.queries, sorted(subject.predicates.items()), patterns))

@@ -98,10 +98,15 @@ class RangeSupposing:
 
     def stands(self, last: Answers, now: Number) -> Answers:
         """What stands now: what was confirmed by the last step, whose answers are given, and what is possible."""
-        possible = [each for each in self._answers(self.engine.standing(), now) if self._is_likely(each)]
+        possible = self._chosen_to_stand(self._answers(self.engine.standing(), now))
+        return _made([*self.confirmed(last, now), *possible])
+
+    def _chosen_to_stand(self, answers: Iterable[Answer]) -> list[Answer]:
+        """Of what is possible, what was asked for."""
+        possible = [each for each in answers if self._is_likely(each)]
         if self.choice.top is not None:
             possible = sorted(sorted(possible, key=likeliest)[: self.choice.top], key=in_order)
-        return _made([*self.confirmed(last, now), *possible])
+        return possible
 
     def confirmed(self, last: Answers, now: Number) -> Sequence[Answer]:
         """What was confirmed by the last step, whose answers are given."""

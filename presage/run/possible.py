@@ -45,8 +45,9 @@ def suppose(subject: Any, unfolded: Unfolded, choice: Choice = ALL) -> Supposing
 
     engine = range_engine(subject, patterns)
     learns = any(each.learned for known in subject.predicates.values() for each in known.inputs)
-    if choice == ALL and not learns and (alike := grouping(engine)) is not None:
+    looks_again = choice.max_open is not None or choice.confidence_step is not None
+    if not looks_again and not learns and (alike := grouping(engine)) is not None:
         from presage.run.courses import CourseSupposing
 
-        return CourseSupposing(subject, engine, alike)
+        return CourseSupposing(subject, engine, alike, choice)
     return RangeSupposing(subject, engine, choice)

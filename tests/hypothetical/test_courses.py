@@ -29,6 +29,7 @@ from presage.io.facts import Fact
 from presage.patterns.finish import NoPatterns
 from presage.patterns.of_queries import Entangled, ranges_of
 from presage.patterns.unfold import Unfolder
+from presage.run.choice import ALL, Choice
 from presage.run.courses import CourseSupposing
 from presage.run.open_times import RangeSupposing
 from tests.random_courses import Case, make_case, make_counted_case
@@ -45,7 +46,9 @@ class Many(CourseSupposing):
     patience = math.inf
 
 
-def sides(text: str, kind: type[CourseSupposing] = Many) -> tuple[RangeSupposing, CourseSupposing] | None:
+def sides(
+    text: str, kind: type[CourseSupposing] = Many, choice: Choice = ALL
+) -> tuple[RangeSupposing, CourseSupposing] | None:
     """The engine over zones, and the one that goes by courses; `None` where there are no individuals."""
     found = check_program(presage.parse(text)).findings
     if found is None or not all(each.hypothetical.possible for each in found.queries):
@@ -58,7 +61,7 @@ def sides(text: str, kind: type[CourseSupposing] = Many) -> tuple[RangeSupposing
     individuals = grouping(second)
     if individuals is None:
         return None
-    return RangeSupposing(found.watched, first), kind(found.watched, second, individuals)
+    return RangeSupposing(found.watched, first, choice), kind(found.watched, second, individuals, choice)
 
 
 def lines(answers: Any) -> list[Any]:
@@ -69,8 +72,10 @@ def rows(table: Any) -> list[Any]:
     return sorted((json.loads(json.dumps(row, default=str)) for row in table), key=str)
 
 
-def compare(case: Case, end: int, dice: random.Random | None, kind: type[CourseSupposing] = Many) -> bool:
-    found = sides(case.text, kind)
+def compare(
+    case: Case, end: int, dice: random.Random | None, kind: type[CourseSupposing] = Many, choice: Choice = ALL
+) -> bool:
+    found = sides(case.text, kind, choice)
     if found is None:
         return False
     alone, many = found
@@ -91,7 +96,7 @@ def compare(case: Case, end: int, dice: random.Random | None, kind: type[CourseS
             assert got.columns.table().to_pylist() == answers_table(got, alone.line.whole).to_pylist(), (now, case.text)
         if dice is not None and dice.random() < 0.15:
             content, arrays = many.saved()
-            again = sides(case.text, kind)
+            again = sides(case.text, kind, choice)
             assert again is not None
             many = again[1]
             many.load(json.loads(json.dumps(content)), arrays)
@@ -120,6 +125,14 @@ def test_with_static_facts(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_how_likely_answers_are(seed: int) -> None:
     compare(make_case(seed, individuals=4, tables=seed % 2 == 1, rates=True), 20, random.Random(seed))
+
+
+CHOICES = (Choice(min_confidence=0.3), Choice(top=2), Choice(ways=1), Choice(ways=None, min_confidence=0.1, top=1))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_which_answers_are_told(seed: int) -> None:
+    compare(make_case(seed, individuals=4, rates=True), 20, random.Random(seed), Many, CHOICES[seed % len(CHOICES)])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
