@@ -14,10 +14,11 @@ from presage.analysis.subject import Subject
 from presage.model.formulas import Atom
 from presage.model.statements import Query
 from presage.model.terms import Variable
+from presage.patterns.apart import FactKind
 from presage.patterns.listing import asked_by
 from presage.patterns.premises import Fixed
 from presage.patterns.unfold import Unfolder
-from presage.patterns.zoned import RangePattern
+from presage.patterns.zoned import Need, RangePattern
 
 
 class Entangled(Exception):
@@ -65,37 +66,37 @@ def patterns_below(unfolder: Unfolder, queries: Iterable[Query]) -> dict[str, li
 
 
 def _check_independent(patterns: dict[str, list[RangePattern]]) -> None:
-    inputs: dict[str, frozenset[str]] = {}
+    kinds: dict[str, frozenset[FactKind]] = {}
 
-    def below(name: str, above: tuple[str, ...]) -> frozenset[str]:
-        """The inputs that a derived predicate hangs on."""
+    def below(name: str, above: tuple[str, ...]) -> frozenset[FactKind]:
+        """The facts that a derived predicate hangs on."""
         if name in above:
             raise Entangled(f"`{name}` depends on its own absence")
-        if name not in inputs:
-            found: set[str] = set()
-            for pattern in patterns[name]:
-                for literal in pattern.literals:
-                    if not literal.positive and literal.predicate in patterns:
-                        found |= below(literal.predicate, (*above, name))
-                    else:
-                        found.add(literal.predicate)
-            inputs[name] = frozenset(found)
-        return inputs[name]
+        if name not in kinds:
+            kinds[name] = frozenset(
+                kind
+                for pattern in patterns[name]
+                for literal in pattern.literals
+                for kind in asked(literal, pattern, (*above, name))
+            )
+        return kinds[name]
+
+    def asked(literal: Need, pattern: RangePattern, above: tuple[str, ...]) -> frozenset[FactKind]:
+        if not literal.positive and literal.predicate in patterns:
+            return below(literal.predicate, above)
+        return frozenset({FactKind.of(literal, pattern)})
 
     for name, found in patterns.items():
         for pattern in found:
-            used = [
-                below(each.predicate, (name,))
-                if not each.positive and each.predicate in patterns
-                else frozenset({each.predicate})
-                for each in pattern.literals
-            ]
+            used = [asked(each, pattern, (name,)) for each in pattern.literals]
             derived = [not each.positive and each.predicate in patterns for each in pattern.literals]
             for place, first in enumerate(used):
                 for other in range(place):
-                    if (derived[place] or derived[other]) and first & used[other]:
-                        shared = ", ".join(sorted(first & used[other]))
-                        raise Entangled(f"`{shared}` matters to a negated atom and to what stands beside it")
+                    if derived[place] or derived[other]:
+                        shared = {one.predicate for one in first if any(map(one.may_meet, used[other]))}
+                        if shared:
+                            names = ", ".join(sorted(shared))
+                            raise Entangled(f"`{names}` matters to a negated atom and to what stands beside it")
             _check_bound(pattern, is_given=not name.startswith("?"))
 
 

@@ -48,19 +48,19 @@ def adopt(courses: Courses, now: Number | None, facts: Iterable[Given], told: di
 
 def _entered(courses: Courses, now: Number, key: Any, facts: list[Given], told: dict[Any, Told]) -> list[Any] | None:
     """An individual, and the answers that go on by themselves, as they are entered; `None` if it is too much."""
-    constants = courses.grouping.constants
+    known = courses.grouping.constants, courses.kinds.too_great
     if not courses.tracer.splits or not any(each.at for each in told.values()):
-        whole = enter(key, facts, told, constants)
+        whole = enter(key, facts, told, *known)
         return None if whole is None else [whole]
     engine = courses.tracer.make(None)
     engine.restore(now, now, facts, told)
     for each in told:
         engine.looked_at[each] = engine.pieces(each, engine.undecided(each[0]))
     answers = [
-        enter(key, list(own.memory.everything()), own.told, constants, (asked[0], at, hears(own, asked)))
+        enter(key, list(own.memory.everything()), own.told, *known, (asked[0], at, hears(own, asked)))
         for asked, at, own in split(engine, lambda: courses.tracer.make(None), now).answers
     ]
-    found = [enter(key, list(engine.memory.everything()), engine.told, constants), *answers]
+    found = [enter(key, list(engine.memory.everything()), engine.told, *known), *answers]
     return None if any(each is None for each in found) else found
 
 

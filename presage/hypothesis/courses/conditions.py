@@ -11,6 +11,8 @@ from presage.hypothesis.courses.symbolic import DIFFERS, LESS, SymbolCondition, 
 
 PARTS = 1_000_000
 """Values are compared in millionths."""
+MOST = 1 << 61
+"""What constants must be below: sums in comparisons have 64 bits."""
 
 
 def compiled(conditions: Iterable[SymbolCondition], values: frozenset[int], per_unit: int) -> list[int]:
@@ -23,7 +25,7 @@ def compiled(conditions: Iterable[SymbolCondition], values: frozenset[int], per_
         if any(about) and not all(about):
             raise Untraceable("times and values in one comparison")
         scaled = Fraction(condition.constant) * (PARTS if all(about) else per_unit)
-        if scaled.denominator != 1:
+        if scaled.denominator != 1 or abs(scaled) >= MOST:
             raise Untraceable("a number of too many places")
         constant = scaled.numerator + (condition.kind == LESS)
         difference = _difference(condition)

@@ -88,13 +88,19 @@ class Entering:
 
 
 def enter(
-    key: Sequence[Any], facts: list[Any], told: dict[Any, Told], constants: Iterable[Any], focus: Any = None
+    key: Sequence[Any],
+    facts: list[Any],
+    told: dict[Any, Told],
+    constants: Iterable[Any],
+    too_great: int,
+    focus: Any = None,
 ) -> Any:
     """What is known of an individual as a shape, its times and values; `None` if it is too much. Of who is one answer,
-    `focus` is the query, the time and what it hears of."""
+    `focus` is the query, the time and what it hears of. Values, in millionths, must not be `too_great`."""
     entering = Entering(key, set(constants))
     shape = entering.shape(facts, told, focus)
-    is_fine = all(isinstance(each, str) or (Fraction(each) * PARTS).denominator == 1 for each in entering.values)
+    parts = [Fraction(each) * PARTS for each in entering.values if not isinstance(each, str)]
+    is_fine = all(each.denominator == 1 and abs(each) < too_great for each in parts)
     if shape.times > MOST_TIMES or len(shape.values) > MOST_VALUES or not is_fine:
         return None
     return shape, entering.times, entering.values

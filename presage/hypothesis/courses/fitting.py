@@ -5,8 +5,9 @@ Then what is told of one choice of these values, the *key*, hangs on the facts t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from presage.hypothesis.ranges.engine import Ranges
@@ -29,6 +30,8 @@ class Grouping:
     """The literals that ask for facts, by their input."""
     tables: bool
     """Whether static facts are asked for."""
+    factors: int
+    """The most that the factors of the values in a comparison come to."""
 
     def places(self, predicate: str) -> tuple[int, ...]:
         return tuple(each[predicate] for each in self.columns)
@@ -47,7 +50,7 @@ def grouping(engine: Ranges) -> Grouping | None:
         places = _assigned(engine, first, slot)
         if places is not None and places not in columns:
             columns.append(places)
-    if not columns:
+    if not columns or not all(_comes_of_facts(name, each, columns) for name in engine.asked for each in patterns[name]):
         return None
     constants: dict[Value, None] = {}
     literals: dict[str, list[Need]] = {}
@@ -61,7 +64,7 @@ def grouping(engine: Ranges) -> Grouping | None:
                     literals.setdefault(literal.predicate, []).append(literal)
     asked = {name: tuple(each) for name, each in literals.items()}
     tables = any(pattern.lookups for found in patterns.values() for pattern in found)
-    return Grouping(tuple(columns), tuple(constants), asked, tables)
+    return Grouping(tuple(columns), tuple(constants), asked, tables, greatest_factors(engine))
 
 
 def _is_plain(pattern: RangePattern, engine: Ranges) -> bool:
@@ -69,9 +72,7 @@ def _is_plain(pattern: RangePattern, engine: Ranges) -> bool:
         return False
     if pattern.counted and not engine.line.whole:
         return False
-    if pattern.absences and any(each.positive for each in pattern.lookups):
-        return False  # static facts and what does not arrive bring answers about
-    if any(each.times or not _is_sum(each.left) or not _is_sum(each.right) for each in pattern.conditions):
+    if any(each.times or _factors(each.left, each.right) > MOST_FACTORS for each in pattern.conditions):
         return False
     return all(
         each.predicate in engine.delays.plain or (not each.positive and each.predicate in engine.matchings)
@@ -94,16 +95,46 @@ def _counts_facts(counted: Counted, pattern: RangePattern) -> bool:
     )
 
 
-def _is_sum(term: Term) -> bool:
+MOST_FACTORS = 1_000
+"""The factors of the values in a comparison, taken together: with more, sums of values would not fit into 64 bits."""
+
+
+def _factors(*terms: Term) -> float:
+    """Of the variables of some terms together; without end where they are no sums of whole multiples."""
+    return sum(map(_factor, terms))
+
+
+def _factor(term: Term) -> float:
     match term:
-        case Variable() | Constant():
-            return True
+        case Variable():
+            return 1
+        case Constant():
+            return 0
         case Negative(term=inner):
-            return _is_sum(inner)
-        case Arithmetic(operator=operator, left=left, right=right):
-            return operator in ("+", "-") and _is_sum(left) and _is_sum(right)
+            return _factor(inner)
+        case Arithmetic(operator="+" | "-", left=left, right=right):
+            return _factors(left, right)
+        case Arithmetic(operator="*", left=Constant(value=int(times)), right=inner):
+            return abs(times) * _factor(inner) if times else inf
+        case Arithmetic(operator="*", left=inner, right=Constant(value=int(times))):
+            return abs(times) * _factor(inner) if times else inf
         case _:
-            return False
+            return inf
+
+
+def _comes_of_facts(name: str, pattern: RangePattern, columns: Sequence[Places]) -> bool:
+    """Whether no answer comes of static facts and of what does not arrive alone: some of the key is known by facts."""
+    if not pattern.absences:
+        return True
+    static = _slots(each for lookup in pattern.lookups if lookup.positive for each in lookup.arguments)
+    key = _slots(pattern.arguments[places[name]] for places in columns)
+    return not static or bool(key - static)
+
+
+def greatest_factors(engine: Ranges) -> int:
+    """The most that the factors of the values in a comparison come to."""
+    conditions = (each for found in engine.patterns.values() for pattern in found for each in pattern.conditions)
+    return int(max((_factors(each.left, each.right) for each in conditions), default=0))
 
 
 def _slots(arguments: Iterable[Any]) -> set[int]:

@@ -51,6 +51,8 @@ class Kinds:
         self.all: list[Kind] = []
         self.payloads = np.zeros(16, np.int64)
         self.known_numbers = np.full(16, kernel.NEVER - 1, np.int64)
+        self.too_great = (1 << 62) // (grouping.factors + 2)
+        """What values, in millionths, must be below: sums in comparisons have 64 bits."""
         self.names: NameOrder | None = None
         """Where their order matters."""
         self.names_moved = False
@@ -181,7 +183,7 @@ class Kinds:
                 scaled: Any = value * PARTS if isinstance(value, (int, Fraction)) else None
                 if scaled is None:
                     self.known_numbers[each] = self._name_number(value)
-                elif scaled == int(scaled) and abs(scaled) < 1 << 60:
+                elif scaled == int(scaled) and abs(scaled) < self.too_great:
                     self.known_numbers[each] = int(scaled)
                 else:
                     self.known_numbers[each] = kernel.NEVER - 2

@@ -102,7 +102,7 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
             continue
         zones = [(piece.zone, piece.limits)]
         cut_by: list[Any] = []
-        partly: list[tuple[Zone, Clause, list[Clause]]] = []
+        partly: list[_Partly] = []
         for other_place in by_needs:
             other = ranked[other_place]
             if not zones:
@@ -115,13 +115,15 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
                 continue
             for region, same, beside in _beaten(whole[place], whole[other_place], other_place < place, kinship):
                 if beside:
-                    partly.append((region, same, beside))
+                    if not same:
+                        partly.append(_Partly(region, beside, mark((other.free, other.whole, other.limits))))
                     continue
                 left = [part for zone, limits in zones for part in apart(zone, limits, region, same)]
                 if left != zones:
                     cut_by.append(mark((other.free, other.whole, other.limits)))
                 zones = left
-        zones = [each for each in zones if not _are_all(*each, partly)]
+        if partly:
+            zones = [(part, limits) for zone, limits in zones for part in _beyond_all(zone, limits, partly, cut_by)]
         if not zones:
             beaten.add(place)
         for zone, limits in zones:
@@ -178,10 +180,39 @@ class _Kinship:
         return [have for have in haves if kin >> self._of(have) & 1]
 
 
-def _are_all(zone: Zone, limits: tuple[Clause, ...], partly: list[tuple[Zone, Clause, list[Clause]]]) -> bool:
-    """Whether pieces that need less for some values each do so for all together."""
-    some = [beside for region, same, beside in partly if not same and region.covers(zone)]
-    return bool(some) and not can_all_be(some, limits)
+MOST_CELLS = 64
+"""So finely a zone is looked at for what several pieces together need less for."""
+
+
+class _Partly(NamedTuple):
+    """Where another piece needs less, but not for some values."""
+
+    region: Zone
+    beside: list[Clause]
+    mark: Any
+
+
+def _beyond_all(zone: Zone, limits: tuple[Clause, ...], partly: list[_Partly], cut_by: list[Any]) -> list[Zone]:
+    """What is left where pieces that need less for some values each do so for all together."""
+    cells: list[tuple[Zone, list[_Partly]]] = [(zone, [])]
+    for each in partly:
+        if len(cells) > MOST_CELLS:
+            break
+        cells = [
+            found
+            for cell, known in cells
+            for found in [
+                (cell.meet(each.region), [*known, each]),
+                *((out, known) for out in cell.without(each.region)),
+            ]
+            if not found[0].empty
+        ]
+    gone = [(cell, known) for cell, known in cells if known and not can_all_be([each.beside for each in known], limits)]
+    rest = [zone]
+    for cell, known in gone:
+        rest = [part for each in rest for part in each.without(cell)]
+        cut_by += [each.mark for each in known]
+    return rest
 
 
 def _beaten(
