@@ -15,7 +15,18 @@ ENGINES = ("confirmed", "hypothetical", "explained", "Spark batch", "Spark strea
 NO_PATTERNS = MappingProxyType(
     {
         "alternatives": "a rule with alternatives in its head has several models",
-        "invented": "a rule that invents values has no premise patterns",
+        "invented where needed": (
+            "what `chase restricted` invents hangs on which instance of a rule comes first: it has no premise patterns"
+        ),
+        "invented over an interval": (
+            "a rule that invents values over an interval, or anew at each time of the dense timeline, has no premise "
+            "patterns"
+        ),
+        "invented in an answer": "an answer that shows an invented value has no premise patterns",
+        "invented and calculated with": (
+            "an invented value that is ordered, calculated with or shared with an aggregate has no premise patterns"
+        ),
+        "invented and absent": "the absence of what is said of invented values has no premise patterns",
         "rows": "a window of rows has no premise patterns: which times it covers depends on what arrives",
         "hop on dense time": "a hopping window has premise patterns on whole time points only",
         "hop below an operator": (
@@ -214,12 +225,12 @@ CONSTRUCTS: tuple[Construct, ...] = (
     ),
     *_rows(
         "Invented values",
-        ("`exists`", "exists Y: mid(X, Y) :- p(X). out(X) :- mid(X, _).", "invented"),
-        ("`exists lasting`", "exists lasting Y: mid(X, Y) :- p(X). out(X) :- mid(X, _).", "invented"),
+        ("`exists`", "exists Y: mid(X, Y) :- p(X). out(X) :- mid(X, _)."),
+        ("`exists lasting`", "exists lasting Y: mid(X, Y) :- p(X). out(X) :- mid(X, _)."),
         (
             "`chase restricted`",
             "chase restricted. exists Y: mid(X, Y) :- p(X). out(X) :- mid(X, _).",
-            "invented",
+            "invented where needed",
             "invented",
         ),
     ),

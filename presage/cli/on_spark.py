@@ -13,7 +13,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from presage.cli import FINE
-from presage.cli.options import checked_program, read_as_asked, shown_times, tell_what_was_passed_over
+from presage.cli.options import (
+    checked_program,
+    read_as_asked,
+    shown_times,
+    tell_what_was_late,
+    tell_what_was_passed_over,
+)
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -100,7 +106,7 @@ def run_on_spark(options: argparse.Namespace) -> int:
             out.write_line(line)
     late = sum(fact.low is not None and checker.is_late(fact, fact.arrival) for fact in facts)
     if late:
-        print(f"{late} facts arrived too late and were left out", file=sys.stderr)
+        tell_what_was_late(late)
     return FINE
 
 

@@ -167,6 +167,12 @@ def read_as_asked(options: argparse.Namespace, checker: Checker) -> None:
     checker.unknown = Unknown(getattr(options, "unknown", REFUSE) == IGNORE)
 
 
+def tell_what_was_late(count: int) -> None:
+    """Says how many facts took no part, since they came after they could."""
+    said = "1 fact arrived too late and was" if count == 1 else f"{count} facts arrived too late and were"
+    print(f"{said} left out", file=sys.stderr)
+
+
 def tell_what_was_passed_over(checker: Checker) -> None:
     if checker.unknown is None:
         return

@@ -18,6 +18,7 @@ from presage.cli.options import (
     program_argument,
     read_as_asked,
     shown_times,
+    tell_what_was_late,
     tell_what_was_passed_over,
     times_arguments,
     wrong_call,
@@ -380,7 +381,7 @@ def pull_asked(checker: Checker, discrete: bool, given: str | None) -> Number | 
 def _tell_what_was_left_out(reasoner: Reasoner) -> None:
     tell_what_was_passed_over(reasoner.checker)
     if reasoner.late:
-        print(f"{len(reasoner.late)} facts arrived too late and were left out", file=sys.stderr)
+        tell_what_was_late(len(reasoner.late))
     supposing = reasoner.supposing
     if supposing is not None and supposing.hidden:
         print(f"{supposing.hidden} possible answers were less likely than asked for", file=sys.stderr)

@@ -58,9 +58,9 @@ class Boundaries:
             self.begun = True
             fixed = np.array([grid.cell(each) for each in self.fixed if grid.fits(each)], np.int64)
             # A reasoner that goes on from its memory does not know what came before.
-            self.note(np.append(fixed, grid.cell(now) if grid.fits(now) else 0), fixed)
+            self.note(np.append(fixed, grid.around(now)), fixed)
         distances = np.array([grid.cell(each) for each in self.distances if grid.fits(each)], np.int64)
-        here = grid.cell(now)
+        here = grid.around(now)
         self.cells = self.cells[self.cells + (distances.max() if len(distances) else 0) + 2 * grid.step >= here]
         if len(distances) * len(self.cells) > MOST_PAIRS:
             return None

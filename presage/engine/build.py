@@ -77,7 +77,9 @@ def make_engine(
     grid, per_unit = Grid(True), 1
     if not subject.discrete:
         asked = (at for query in subject.queries if (at := fixed_time(query)) is not None)
-        for time in (*numbers_of(plan), *asked):
+        # What is settled a delay ago is settled up to a point, wherever facts lie.
+        delays = (each.delay for each in subject.predicates.values() if each.delay is not None)
+        for time in (*numbers_of(plan), *asked, *delays):
             per_unit = math.lcm(per_unit, Fraction(time).denominator)
         grid = Grid(False, per_unit)
     watched = {*besides, *(query.atom.predicate for query in subject.queries)}

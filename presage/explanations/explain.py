@@ -106,6 +106,18 @@ class Explainer:
         """What is asked for, or what is wrong with it; what is asked of another language is a line of its run."""
         return None if self.report.program.meaning is not None else read_question(answer, self.findings, self.checker)
 
+    def has_ways(self, answer: str) -> bool:
+        """Whether there are premise patterns of what is asked for, so that it need not be said of an answer that is
+        not confirmed what would have to be invented for it."""
+        from presage.patterns.finish import NoPatterns
+        from presage.patterns.finite import all_patterns
+
+        asked = self.ask(answer)
+        try:
+            return asked is not None and bool(all_patterns({asked[1].predicate}, self.findings.unfolded.by_points))
+        except NoPatterns:
+            return False
+
     def explain(self, answer: str, facts: Sequence[Fact], at: Number | None) -> Explanation:
         """Facts without a time are static; without a time of the look, everything is decided by then."""
         statics = [fact for fact in facts if fact.low is None]
@@ -115,7 +127,9 @@ class Explainer:
         if self.report.program.meaning is None:
             named = with_names(self.report, facts, at)
             if named is not None:
-                return named.as_printed(Explainer(named.report).explain(answer, [*facts, *named.facts], at))
+                proved = named.as_printed(Explainer(named.report).explain(answer, [*facts, *named.facts], at))
+                if proved.status == "confirmed" or not self.has_ways(answer):
+                    return proved
         asked = self.ask(answer)
         if asked is None:
             return explain_by_run(self.report, stream, statics, answer, at)

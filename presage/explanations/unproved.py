@@ -11,9 +11,9 @@ from presage.answers import json_value
 from presage.errors import PresageError
 from presage.explanations.assuming import proof_if
 from presage.explanations.counted import explain_counted
-from presage.explanations.dense import explain_dense
 from presage.explanations.lacking_outline import chain_outline, first_words, last_outline, last_words
 from presage.explanations.outline import Outline, Sign, near_outline, outline_of, point
+from presage.explanations.pinned_run import explain_by_pinned_run
 from presage.explanations.result import Explanation
 from presage.explanations.words import Printer, written
 from presage.model.formulas import Pinned
@@ -70,7 +70,7 @@ def explain_unproved(
                 return counted
         if unknown is not None or any(isinstance(each, Open) for each in arguments):
             raise unknown or _no_ways(subject, found) from None
-        stands = None if record.discrete else explain_dense(subject, record, atom, time)
+        stands = explain_by_pinned_run(subject, record, atom, time)
         if stands is None:
             return _explained_by_proof(subject, record, atom, time, found)
         return _with_what_failed(stands, record, atom, time) if stands.status == "refuted" else stands

@@ -25,6 +25,8 @@ from presage.model.terms import Number, number
 from presage.model.time import Timestamp
 from presage.rewrite.units import Units, duration_in
 
+FIELDS = frozenset({"pred", "args", "time", "from", "to", "bounds", "arrives"})
+"""What a fact says in JSON. Others are passed over, unless somebody meant one of these."""
 TICKS, ISO = "ticks", "iso"
 """How times are written and shown: as numbers, or as timestamps."""
 
@@ -110,6 +112,8 @@ class Checker:
         known = self.known(name, where)
         if len(arguments) != known.arity:
             raise FactError(f"{where}: `{name}` has {known.arity} arguments in the program and {len(arguments)} here")
+        if not FIELDS.issuperset(entry) and not known.is_static:
+            _check_fields(entry, where)
         values = tuple(self.value(each, known, place, where) for place, each in enumerate(arguments))
         low, high, closed_low, closed_high, arrives = self.when(entry, known, where)
         return Fact(name, values, low, high, closed_low, closed_high, arrives)
@@ -315,3 +319,12 @@ class Checker:
     def is_late(self, fact: Fact, now: Number) -> bool:
         assert fact.low is not None
         return now > fact.low + self.delay(fact)
+
+
+def _check_fields(entry: dict[str, Any], where: str) -> None:
+    """Refuses a field that is there for one that is not."""
+    other = {"time"} if "from" in entry else {"from", "to", "bounds"} if "time" in entry else set()
+    for name in sorted(map(str, entry.keys() - FIELDS)):
+        near = nearest(name, FIELDS - entry.keys() - other) if len(name) > 3 else None
+        if near is not None:
+            raise FactError(f"{where}: a fact has no `{name}`; did you mean `{near}`?")

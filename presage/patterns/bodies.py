@@ -78,28 +78,27 @@ def clauses(
     stretches: bool = False,
     unsteady: frozenset[str] = frozenset(),
     non_negative: frozenset[tuple[str, int]] = frozenset(),
+    heads: tuple[Atom, ...] = (),
 ) -> list[Clause]:
     """The clauses of a rule, given the predicates that belong to no stream and those that rules derive; raises
     `NoClauses`. With `stretches` what must hold at all times of a stretch is one literal on discrete time too, except
     below predicates that are `unsteady`, and a choice of times may have no end. `non_negative` are the columns whose
-    values are declared not to be negative."""
+    values are declared not to be negative. `heads` are the atoms of the head, with what the rule invents."""
     if not rule.conclusions:
         return []
     if rule.is_choice:
         raise NoClauses(NO_PATTERNS["alternatives"])
-    if rule.exists:
-        raise NoClauses(NO_PATTERNS["invented"])
     expand = _Expand(discrete, static, derived, stretches, unsteady, non_negative)
     bodies = expand.all(rule.body, FormulaPlace(When(RULE_TIME)), True)
     times = named_times(rule)
     found: list[Clause] = []
-    for conclusion in rule.conclusions:
+    for conclusion, atom in zip(rule.conclusions, heads or (each.atom for each in rule.conclusions), strict=True):
         when, reaches = expand.head(conclusion)
         for body in bodies:
             body = existing(times, when, body + ClauseBody(reaches=reaches))
             if may_begin_early(when, body, static):
                 body += ClauseBody(reaches=(TimeDistance(When(RULE_TIME), START, 0, None),))
-            found.append(Clause(conclusion.atom, when, body, rule.rule))
+            found.append(Clause(atom, when, body, rule.rule))
     return found
 
 

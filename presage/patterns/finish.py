@@ -17,9 +17,11 @@ from presage.patterns.clause import RULE_TIME, ClauseLiteral, Counting, TimeDist
 from presage.patterns.edges import Edge
 from presage.patterns.premises import (
     START,
+    AnswerShape,
     Argument,
     Fixed,
     HeldStretch,
+    InventedArgument,
     Lookup,
     Pattern,
     PatternCondition,
@@ -27,7 +29,7 @@ from presage.patterns.premises import (
     Tally,
     Time,
 )
-from presage.patterns.unifying import Substitution, resolve
+from presage.patterns.unifying import InventedValue, Substitution, inventions_in, resolve, resolve_whole, time_of
 from presage.support import NO_PATTERNS
 
 BOUND_OF_STREAM = NO_PATTERNS["aggregate compared with the stream"]
@@ -65,13 +67,10 @@ class Derivation:
     counted: tuple[Counting, ...] = ()
 
     def time(self, when: When) -> When:
-        while when.base is not None and when.base in self.times:
-            known = self.times[when.base]
-            when = When(known.base, known.offset + when.offset)
-        return when
+        return time_of(when, self.times)
 
     def literal(self, literal: ClauseLiteral) -> ClauseLiteral:
-        arguments = tuple(resolve(each, self.bindings) for each in literal.atom.arguments)
+        arguments = tuple(resolve_whole(each, self.bindings, self.times) for each in literal.atom.arguments)
         atom, stretch = Atom(literal.atom.predicate, arguments), literal.stretch
         if stretch is not None:
             stretch = replace(stretch, until=self.time(stretch.until))
@@ -102,17 +101,25 @@ class Finish:
         for reach in (*node.reaches, *(TimeDistance(when, When(None), None, -1) for _, when in vacuous)):
             if not self.reach(reach):
                 return None
-        relations = [(each, wanted) for each, wanted in node.comparisons if not self.about_times(each, wanted)]
+        relations = [
+            (each, wanted)
+            for each, wanted in node.comparisons
+            if not self.about_times(each, wanted) and not self.invents(each)
+        ]
         if not self.bounds.check():
             return None
         if any(map(self.is_time, node.bindings)):
             raise NoPatterns(TIME_AS_VALUE, node.rules)
-        arguments = tuple(self.argument(each) for each in atom.arguments)
         answered = self.time(when)
+        arguments, shape = self.answer(atom, answered)
         literals: dict[Premise, None] = {}
         for literal in sorted(node.leaves, key=lambda each: not each.positive):
             resolved = node.literal(literal)
             if (resolved.atom, resolved.when) in vacuous:
+                continue
+            if self.invents(resolved.atom):
+                if literal.positive:
+                    return None  # No fact that arrives has such a value.
                 continue
             literals.setdefault(
                 Premise(
@@ -129,9 +136,12 @@ class Finish:
         opposite = {(each.predicate, each.arguments, each.when, not each.positive) for each in single}
         if any((each.predicate, each.arguments, each.when, each.positive) in opposite for each in single):
             return None
+        if any(positive and self.invents(each) for each, positive in node.lookups):
+            return None
         lookups = dict.fromkeys(
             Lookup(each.predicate, tuple(self.argument(term) for term in each.arguments), positive)
             for each, positive in sorted(node.lookups, key=lambda pair: not pair[1])
+            if not self.invents(each)
         )
         conditions = [found for each, wanted in relations if (found := self.condition(each, wanted)) is not None]
         if any(not each.slots and not each.times and not self.constant_truth(each) for each in conditions):
@@ -173,7 +183,35 @@ class Finish:
             tuple(dict.fromkeys(node.rules)),
             terms,
             tallies,
+            shape,
         )
+
+    def answer(self, atom: Atom, answered: Time) -> tuple[tuple[Argument, ...], AnswerShape]:
+        """The arguments of the answer; for those that are invented, what they depend on."""
+        arguments: list[Argument] = []
+
+        def made(term: Any) -> InventedArgument | None:
+            resolved = resolve(term, self.node.bindings)
+            if not isinstance(resolved, InventedValue):
+                arguments.append(self.argument(resolved))
+                return None
+            values = tuple(map(made, resolved.frontier))
+            return InventedArgument(
+                resolved.rule, resolved.name, values, tuple(away(self.time(each)) for each in resolved.times)
+            )
+
+        def away(at: Time) -> tuple[bool, Number] | None:
+            if at.base == START:
+                return False, at.offset
+            return (True, number(at.offset - answered.offset)) if at.base == answered.base else None
+
+        shape = tuple(map(made, atom.arguments))
+        return tuple(arguments), shape if any(shape) else ()
+
+    def invents(self, spoken: Atom | Comparison) -> bool:
+        """Whether an atom or a comparison speaks of an invented value."""
+        terms = spoken.arguments if isinstance(spoken, Atom) else (spoken.left, spoken.right)
+        return any(True for term in terms for _ in inventions_in(term, self.node.bindings))
 
     def without_other_names(self, atom: Atom) -> Derivation:
         """The derivation without variables that no atom has and that `=` makes another name of one."""

@@ -16,6 +16,7 @@ from presage.model.formulas import Atom
 from presage.model.statements import Query, Rule
 from presage.model.terms import Number, Variable
 from presage.patterns.finish import NoPatterns
+from presage.patterns.inventing import check_absences, check_asked, without_inventions
 from presage.patterns.of_queries import Entangled, patterns_below
 from presage.patterns.premises import START, Pattern
 from presage.patterns.unfold import Unfolded, Unfolder
@@ -159,6 +160,11 @@ def all_patterns(
         patterns = known[name]
         if isinstance(patterns, NoPatterns):
             raise patterns
+        if name in queries:
+            check_asked(patterns)
+        else:
+            patterns = without_inventions(patterns)
+        check_absences(patterns, unfolder.places, name in queries)
         for each in patterns:
             if _joins(each) > MOST_JOINS:
                 raise NoPatterns(TOO_MANY_JOINS, each.rules)

@@ -85,6 +85,7 @@ class _Reader:
              else Moment(OWN, number(at.offset - own.get(at.base, 0))) for name, at in terms.items()},
             pattern.names,
             pattern.rules,
+            shape=pattern.shape,
         )  # fmt: skip
         for chosen in product(*(each.cases() for each in tallies)):
             zone = read.zone.within(constraint for _, case in chosen for constraint in case)

@@ -11,8 +11,12 @@ from dataclasses import replace
 
 from presage.core.formulas import All, At, Formula, Gathered, Measured, Seen, Shift, Some, children, walk
 from presage.model.formulas import MIRRORED, OPPOSITES, Atom, Comparison
+from presage.model.statements import Rule
 from presage.model.terms import Constant, Now, Term, Variable, map_term, subterms
 from presage.patterns.clause import ClauseBody, ClauseLiteral, Counting, NoClauses, TimeDistance, When
+from presage.patterns.finish import Derivation, NoPatterns
+from presage.patterns.inventing import told_apart_by
+from presage.patterns.unifying import resolve, with_terms
 from presage.support import NO_PATTERNS
 
 OTHERS = NO_PATTERNS["aggregate"]
@@ -198,3 +202,24 @@ def _literal(literal: ClauseLiteral, name: Renaming) -> ClauseLiteral:
 
 def _when(when: When, name: Renaming) -> When:
     return when if when.base is None else When(name(when.base), when.offset)
+
+
+def one_counted(counting: Counting, node: Derivation, blamed: tuple[Rule, ...]) -> Counting:
+    """What is counted, where what stands in the braces is derived from one input atom."""
+    leaf = node.literal(node.leaves[0])
+    is_bound = any(name in node.bindings or name in node.times for name in counting.shared)
+    if not leaf.positive or leaf.stretch is not None or is_bound:
+        raise NoPatterns(NOT_ONE, blamed)
+
+    def put(term: Term) -> Term:
+        return map_term(term, lambda part: resolve(part, node.bindings))
+
+    terms = told_apart_by(counting, node)
+    inside = ClauseBody(
+        (leaf, *(ClauseLiteral(with_terms(atom, put), When(None), positive) for atom, positive in node.lookups)),
+        tuple(
+            (Comparison(each.operator, put(each.left), put(each.right)), wanted) for each, wanted in node.comparisons
+        ),
+        tuple(TimeDistance(node.time(each.x), node.time(each.y), each.low, each.high) for each in node.reaches),
+    )
+    return replace(counting, body=inside, terms=tuple(dict.fromkeys(map(put, terms))))

@@ -41,7 +41,7 @@ def canonical(pattern: Pattern) -> Hashable:
     def moved(when: Time) -> Time:
         return Time(times.setdefault(when.base, len(times)), when.offset)
 
-    answer = (renamed(pattern.arguments), moved(pattern.when))
+    answer = (renamed(pattern.arguments), moved(pattern.when), pattern.shape)
     literals = [
         replace(
             each,
@@ -61,6 +61,8 @@ def canonical(pattern: Pattern) -> Hashable:
 def subsumed_by(special: Pattern, general: Pattern) -> bool:
     """Whether wherever `special` is met, so is `general`, for the same answer."""
     if not is_plain(general) or general.when.base != special.when.base:
+        return False
+    if general.shape != special.shape or not all(each is None or each.is_fixed for each in general.shape):
         return False
     # Both ways of writing the answer's time: T and T + offset.
     shift = special.when.offset - general.when.offset

@@ -15,6 +15,7 @@ from presage.model.formulas import Atom
 from presage.model.statements import Query
 from presage.model.terms import Variable
 from presage.patterns.apart import FactKind
+from presage.patterns.inventing import check_absences, check_asked, without_inventions
 from presage.patterns.listing import asked_by
 from presage.patterns.premises import Fixed
 from presage.patterns.unfold import Unfolder
@@ -52,14 +53,18 @@ def patterns_below(unfolder: Unfolder, queries: Iterable[Query]) -> dict[str, li
     found: dict[str, list[RangePattern]] = {}
     for place, query in enumerate(queries):
         goal = asked_by(query)
-        found[label(place)] = unfolder.zoned(goal.atom, goal.when)
+        patterns = unfolder.zoned(goal.atom, goal.when)
+        check_asked(patterns)
+        check_absences(patterns, unfolder.places, is_asked=True)
+        found[label(place)] = patterns
     todo = [pattern for patterns in found.values() for pattern in patterns]
     while todo:
         for absence in todo.pop().absences:
             name = absence.predicate
             if unfolder.subject.predicates[name].kind == "derived" and name not in found:
                 names = tuple(Variable(f"X{place + 1}") for place in range(len(absence.arguments)))
-                found[name] = unfolder.zoned(Atom(name, names))
+                found[name] = without_inventions(unfolder.zoned(Atom(name, names)))
+                check_absences(found[name], unfolder.places, is_asked=False)
                 todo += found[name]
     _check_independent(found)
     return found

@@ -33,6 +33,28 @@ Argument = int | Fixed
 
 
 @dataclass(frozen=True, slots=True)
+class InventedArgument:
+    """An argument that a rule invents. The values that it depends on stand among the arguments, in its place."""
+
+    rule: int
+    name: str
+    values: tuple[InventedArgument | None, ...]
+    """Which of the values that it depends on are invented themselves."""
+    times: tuple[tuple[bool, Number] | None, ...]
+    """How far after the answer's time, or after the start, the times lie that it depends on; `None` is a time of its
+    own."""
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it depends on no time of its own."""
+        return None not in self.times and all(each is None or each.is_fixed for each in self.values)
+
+
+AnswerShape = tuple[InventedArgument | None, ...]
+"""Which arguments of an answer are invented; without any there are none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Time:
     """A time variable, or `START`, and a distance from it."""
 
@@ -124,6 +146,7 @@ class Pattern:
     terms: dict[str, int | Time] = field(default_factory=dict)
     """What the names in conditions stand for: slots, and times."""
     tallies: tuple[Tally, ...] = ()
+    shape: AnswerShape = ()
 
     @property
     def literals(self) -> tuple[Premise, ...]:

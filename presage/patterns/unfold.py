@@ -19,12 +19,11 @@ from typing import Any
 from presage.analysis.subject import Subject
 from presage.model.formulas import Atom, Comparison
 from presage.model.statements import Rule
-from presage.model.terms import Now, Term, Variable, map_term, subterms
+from presage.model.terms import Now, Variable, subterms
 from presage.patterns.bodies import clauses
 from presage.patterns.clause import (
     RULE_TIME,
     Clause,
-    ClauseBody,
     ClauseLiteral,
     Counting,
     NoClauses,
@@ -34,10 +33,16 @@ from presage.patterns.clause import (
 )
 from presage.patterns.finish import MOST_PATTERNS, TOO_MANY, Derivation, Finish, Goal, NoPatterns
 from presage.patterns.into_zones import range_patterns
-from presage.patterns.measured import NOT_ONE, renamed_comparison, renamed_counting
+from presage.patterns.inventing import (
+    inventing_heads,
+    inventions_in_head,
+    places_of_inventions,
+    settled,
+)
+from presage.patterns.measured import NOT_ONE, one_counted, renamed_comparison, renamed_counting
 from presage.patterns.minimal import canonical, kinds, minimal, subsumed_by
 from presage.patterns.premises import START, Pattern
-from presage.patterns.unifying import renamed, resolve, unify, with_terms
+from presage.patterns.unifying import renamed, same_time, unify
 from presage.patterns.zoned import RangePattern
 from presage.rewrite import core_of
 from presage.rewrite.anonymous import told_apart
@@ -82,6 +87,7 @@ class Unfolder:
         self.spread = 0
         self.insides: dict[Counting, Counting] = {}
         self.entered: set[Counting] = set()
+        self.places = places_of_inventions(core_of(subject).rules)
         self.defining = self._define(frozenset())
         if stretches:
             unsteady: frozenset[str] = frozenset()
@@ -95,10 +101,12 @@ class Unfolder:
         subject = self.subject
         static = frozenset(name for name, known in subject.predicates.items() if known.is_static)
         derived = frozenset(name for name, known in subject.predicates.items() if known.kind == "derived")
-        for rule in core_of(subject).rules:
+        restricted = subject.program.chase == "restricted"
+        for number, rule in enumerate(core_of(subject).rules):
             try:
+                heads = inventing_heads(rule, number, subject.discrete, restricted)
                 for clause in clauses(
-                    rule, subject.discrete, static, derived, self.stretches, unsteady, subject.non_negative
+                    rule, subject.discrete, static, derived, self.stretches, unsteady, subject.non_negative, heads
                 ):
                     known = defining.setdefault(clause.head.predicate, [])
                     if not any(clause.says_the_same(each) for each in known):
@@ -215,7 +223,7 @@ class Unfolder:
             if steps + len(heap) > MOST_GOALS or effort > MOST_EFFORT or comparisons > MOST_COMPARISONS:
                 raise NoPatterns(TOO_MANY)
             if not node.goals:
-                for pattern in self._spread(atom, when, node):
+                for pattern in (each for case in settled(node, self.places) for each in self._spread(atom, when, case)):
                     found.setdefault(canonical(pattern), (pattern, kinds(pattern)))
                     if len(found) > MOST_PATTERNS:
                         raise NoPatterns(TOO_MANY)
@@ -310,7 +318,11 @@ class Unfolder:
         for clause in found:
             if isinstance(clause, NoPatterns):
                 raise clause
-            known = {each.name for each in clause.head.arguments if isinstance(each, Variable)}
+            invented = list(inventions_in_head(clause.head))
+            if any(each.times for each in invented):
+                raise NoPatterns(f"{where}: what is invented is another value at each time", rules)
+            given = (*clause.head.arguments, *(value for each in invented for value in each.frontier))
+            known = {each.name for each in given if isinstance(each, Variable)}
             used = {
                 each.name for part in clause.body.literals for each in part.atom.arguments if isinstance(each, Variable)
             }
@@ -332,12 +344,13 @@ class Unfolder:
         self, clause: Clause, goal: Goal, node: Derivation, rest: tuple[Goal, ...], reaches: tuple[TimeDistance, ...]
     ) -> Derivation | None:
         mark = f"'{next(self.marks)}"
-        bindings = unify(renamed(clause.head, mark).arguments, goal.literal.atom.arguments, node.bindings)
-        if bindings is None:
-            return None
-        times = _unify_times(node, _marked(clause.when, mark), goal.literal.when)
+        times = same_time(_marked(clause.when, mark), goal.literal.when, node.times)
         if times is None:
             return None
+        same = unify(renamed(clause.head, mark).arguments, goal.literal.atom.arguments, node.bindings, times)
+        if same is None:
+            return None
+        bindings, times = same
         ancestors = (*goal.ancestors, (goal.literal, clause.rule))
         body = clause.body
         goals = tuple(
@@ -393,23 +406,7 @@ class Unfolder:
         blamed = (rule, *(each for one in found for each in one.rules))
         if len(found) != 1 or len(found[0].leaves) != 1 or found[0].counted:
             raise NoPatterns(NOT_ONE, blamed)
-        node, leaf = found[0], found[0].literal(found[0].leaves[0])
-        is_bound = any(name in node.bindings or name in node.times for name in counting.shared)
-        if not leaf.positive or leaf.stretch is not None or is_bound:
-            raise NoPatterns(NOT_ONE, blamed)
-
-        def put(term: Term) -> Term:
-            return map_term(term, lambda part: resolve(part, node.bindings))
-
-        inside = ClauseBody(
-            (leaf, *(ClauseLiteral(with_terms(atom, put), When(None), positive) for atom, positive in node.lookups)),
-            tuple(
-                (Comparison(each.operator, put(each.left), put(each.right)), wanted)
-                for each, wanted in node.comparisons
-            ),
-            tuple(TimeDistance(node.time(each.x), node.time(each.y), each.low, each.high) for each in node.reaches),
-        )
-        return replace(counting, body=inside, terms=tuple(map(put, counting.terms)))
+        return one_counted(counting, found[0], blamed)
 
 
 def _marked(when: When, mark: str) -> When:
@@ -436,14 +433,3 @@ def _times_in(comparison: Comparison, clause: Clause) -> Iterator[str]:
         for term in subterms(side):
             if isinstance(term, Now) or (isinstance(term, Variable) and term.name in times):
                 yield str(term)
-
-
-def _unify_times(node: Derivation, head: When, goal: When) -> dict[str, When] | None:
-    """The head's time made equal to the goal's."""
-    first, second = node.time(head), node.time(goal)
-    if first.base == second.base:
-        return node.times if first.offset == second.offset else None
-    if first.base is not None:
-        return {**node.times, first.base: When(second.base, second.offset - first.offset)}
-    assert second.base is not None
-    return {**node.times, second.base: When(None, first.offset - second.offset)}

@@ -18,7 +18,7 @@ from presage.model.formulas import OPPOSITES
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Number, Term, Variable, number, term_variables
 from presage.patterns.finish import NoPatterns
-from presage.patterns.premises import Argument, Fixed, Lookup, PatternCondition
+from presage.patterns.premises import AnswerShape, Argument, Fixed, Lookup, PatternCondition
 from presage.patterns.ranking import ranks
 from presage.time.zones import ANSWER, START, Bound, Constraint, Zone
 
@@ -140,6 +140,8 @@ class RangePattern:
     """Of the slots, as in the rules."""
     rules: tuple[Rule, ...]
     counted: tuple[Counted, ...] = ()
+    shape: AnswerShape = ()
+    """Which arguments of the answer are invented, and what they depend on."""
 
     @property
     def literals(self) -> tuple[Need, ...]:
@@ -253,10 +255,15 @@ def factors(pattern: RangePattern) -> list[RangePattern]:
 
 
 def _factored(pattern: RangePattern) -> Iterator[tuple[RangePattern, bool]]:
-    """What a pattern becomes where one fact meets two premises, and whether it does wherever the pattern is met: then
-    the one premise asks for nothing that the other does not."""
-    for place, premise in enumerate(pattern.premises):
-        for other_place, other in enumerate(pattern.premises):
+    """What a pattern becomes where one fact meets two premises, or one absence does, and whether it does wherever the
+    pattern is met: then the one asks for nothing that the other does not."""
+    for literals in (pattern.premises, pattern.absences):
+        yield from _among(pattern, literals)
+
+
+def _among(pattern: RangePattern, literals: tuple[Need, ...]) -> Iterator[tuple[RangePattern, bool]]:
+    for place, premise in enumerate(literals):
+        for other_place, other in enumerate(literals):
             if other.predicate != premise.predicate or place == other_place:
                 continue
             values = unified(premise.arguments, other.arguments)
@@ -276,7 +283,7 @@ def _factored(pattern: RangePattern) -> Iterator[tuple[RangePattern, bool]]:
             zone = pattern.zone.within(within)
             if zone.empty or (premise.throughout and other_place > place and zone == pattern.zone):
                 continue
-            factor = _without(replace(pattern, zone=zone), place, values)
+            factor = _without(replace(pattern, zone=zone), premise, place, values)
             if not any(_is_hopeless(each, factor.terms) for each in factor.conditions):
                 yield (
                     factor,
@@ -338,8 +345,8 @@ def unified(first: Iterable[Argument], second: Iterable[Argument]) -> dict[int, 
     return {slot: known(slot) for slot in values}
 
 
-def _without(pattern: RangePattern, place: int, values: dict[int, Argument]) -> RangePattern:
-    """The pattern without a premise, and with values for slots."""
+def _without(pattern: RangePattern, literal: Need, at: int, values: dict[int, Argument]) -> RangePattern:
+    """The pattern without a literal, which is the one at a place of its kind, and with values for slots."""
 
     def put(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
         return tuple(each if isinstance(each, Fixed) else values.get(each, each) for each in arguments)
@@ -365,8 +372,8 @@ def _without(pattern: RangePattern, place: int, values: dict[int, Argument]) -> 
             conditions.append(PatternCondition("=", Variable(f"#{old}"), known, True, frozenset({old}), frozenset()))
     return RangePattern(
         put(pattern.arguments),
-        placed(each for index, each in enumerate(pattern.premises) if index != place),
-        placed(pattern.absences),
+        placed(each for index, each in enumerate(pattern.premises) if index != at or not literal.positive),
+        placed(each for index, each in enumerate(pattern.absences) if index != at or literal.positive),
         pattern.zone,
         tuple(replace(each, arguments=put(each.arguments)) for each in pattern.lookups),
         tuple(conditions),
@@ -382,4 +389,5 @@ def _without(pattern: RangePattern, place: int, values: dict[int, Argument]) -> 
             )
             for each in pattern.counted
         ),
+        pattern.shape,
     )

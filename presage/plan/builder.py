@@ -9,6 +9,7 @@ from dataclasses import replace
 from presage.analysis.differences import INF
 from presage.analysis.subject import Subject
 from presage.core.binding import binds
+from presage.core.existential import frontier, is_timed, obstacle
 from presage.core.formulas import Any, Formula, Not, conjuncts, names, times_named, variables
 from presage.core.reach import HERE
 from presage.core.rules import Conclusion, Core, CoreRule
@@ -17,7 +18,6 @@ from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Variable
 from presage.plan.aggregates import Lowered, NotLowered, lowered
 from presage.plan.body import Body
-from presage.plan.existential import frontier, is_timed, obstacle
 from presage.plan.formulas import positive
 from presage.plan.fusing import fuse
 from presage.plan.lags import compute

@@ -41,6 +41,12 @@ class Grid:
             scaled = scaled.numerator
         return scaled * self.step
 
+    def around(self, time: Number) -> int:
+        """The cell in which a time lies: of one between two points, as arrivals may be, the gap."""
+        if self.fits(time):
+            return self.cell(time)
+        return math.floor(Fraction(time) * self.per_unit) * self.step + self.step - 1
+
     def cells(
         self, low: Number, high: Number | None, closed_low: bool = True, closed_high: bool = True
     ) -> tuple[int, int]:

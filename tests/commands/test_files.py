@@ -377,9 +377,13 @@ def test_wrong_lines_of_json(tmp_path: Path, checker: Any) -> None:
         ('{"pred": "temp", "args": ["a", 1e99999], "time": 0}', "more than a number can be"),
         ('{"pred": "temp", "args": ["a", "\\ud800"], "time": 0}', "half a character"),
         ('{"pred": "temp", "args": ["a", 1], "time": 0, "from": 0}', "both `time` and `from`"),
+        ('{"pred": "temp", "args": ["a", 1], "time": 0, "arives": 5}', "no `arives`; did you mean `arrives`"),
+        ('{"pred": "temp", "args": ["a", 1], "from": 0, "bound": "()"}', "no `bound`; did you mean `bounds`"),
     ):
         with pytest.raises(FactError, match=f"temp.jsonl:2: .*{said}"):
             read(write_csv(tmp_path, "temp.jsonl", good + line), checker)
+    more = '{"pred": "temp", "args": ["a", 1], "time": 0, "id": 7, "type": "reading"}'
+    assert len(read(write_csv(tmp_path, "temp.jsonl", good + more), checker)) == 2
     with pytest.raises(FactError, match=r"temp\.jsonl:2: the file is not UTF-8"):
         read(write_csv(tmp_path, "temp.jsonl", good.encode() + b'"\xe9"\n'), checker)
 

@@ -92,7 +92,7 @@ def test_answers_come_as_lines_do(tmp_path: Path) -> None:
 def test_a_fact_arrives_at_its_time_or_at_the_clock_if_that_is_later(tmp_path: Path) -> None:
     # 1 comes when the clock is at 2, which its delay allows; 0 comes then too, and is late.
     status, lines, said = piped(tmp_path, TURBINES, hot(2) + hot(1) + hot(0) + hot(3))
-    assert status == 0 and "1 facts arrived too late" in said
+    assert status == 0 and "1 fact arrived too late" in said
     assert [told(line) for line in lines if line["status"] == "confirmed"] == [(3, "confirmed", "malf(wt25)@1")]
     # After `now` a time is complete: what still comes for it arrives one later.
     lines = piped(tmp_path, TURBINES, hot(0) + hot(1) + hot(2) + '{"now": 2}\n' + hot(3) + '{"now": 3}\n' + hot(3))[1]

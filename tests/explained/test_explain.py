@@ -439,3 +439,17 @@ def test_what_did_not_last_on_dense_time_has_its_gap() -> None:
     facts = [("req", ("b1",), 0), ("on", ("b1",), (0, 2, "[]")), ("on", ("b1",), (3, 5, "[]"))]
     told = explanation_of(program, facts, "served(b1)@4")
     assert told.status == "refuted" and told.says.endswith("what failed first is on(b1)@(2,3)")
+
+
+def test_open_answers_above_since_and_until_wait_for_their_premises() -> None:
+    """Their left sides are stretches, which have no patterns time by time."""
+    text = "timeline discrete. input p(x). input q(x). w(X) :- p(X) until[2,inf) q(X). query w(X)."
+    facts = [("p", ("a",), 1), ("p", ("a",), 2)]
+    found = explanation_of(text, facts, "w(a)@0", at=2)
+    assert (found.status, [each["needs"] for each in found.ways]) == (
+        "possible",
+        [["q(a)@3"], ["p(a)@[3,T1-1]", "q(a)@T1"]],
+    )
+    late = explanation_of(text, facts, "w(a)@0", at=3)
+    assert late.status == "refuted" and "what failed first is p(a)@3" in late.says
+    assert explanation_of(text, facts, "w(b)@0", at=4).status == "impossible"

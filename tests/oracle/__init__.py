@@ -1,7 +1,8 @@
 """A slow evaluator written straight from the definitions, to test the engines against."""
 
-from .evaluator import ChaseLimit, Fact, Model, NotTotal, Violation, evaluate, holds
+from .evaluator import Fact, Model, NotTotal, Violation, evaluate, holds
 from .hypothetical import Literal, Outlook, TooLarge, declared_delays
+from .inventing import ChaseLimit
 from .timeline import Line
 
 __all__ = [

@@ -17,9 +17,10 @@ from fractions import Fraction
 from math import ceil, lcm
 from typing import Union
 
-from presage.model import Constant, Formula, Interval, Now, Number, Pinned, Program, Rule, Windowed
-from presage.model.formulas import atoms, variables, walk
+from presage.model import Constant, Formula, Interval, Number, Program, Rule, Windowed
+from presage.model.formulas import atoms, walk
 
+from .inventing import invent
 from .looks import NOW, Binding, Look, World, ground_atom
 from .streams import Facts, Ground, Stream, Value
 from .timeline import Line
@@ -31,10 +32,6 @@ Fact = tuple[str, tuple[Value, ...], Union[Number, tuple[Number, Number, str]]]
 
 class NotTotal(Exception):
     """Some atom is neither true nor false in the well-founded model."""
-
-
-class ChaseLimit(Exception):
-    """More values were invented than allowed."""
 
 
 @dataclass(frozen=True)
@@ -210,25 +207,6 @@ def _apply(world: World, stream: Stream, number: int, rule: Rule) -> Iterator[tu
     look = Look(world, stream, rule.body, head.atoms, frozenset(each.name for each in head.exists))
     for binding, cells in look.solutions():
         for cell in cells:
-            full = binding | _invent(look, number, rule, binding, cell)
+            full = binding | invent(look, number, rule, binding, cell)
             for formula in head.atoms:
                 yield from look.derive(formula, full, cell)
-
-
-def _invent(look: Look, number: int, rule: Rule, binding: Binding, cell: int) -> Binding:
-    """Values for the variables of `exists`: one for each rule, variable and values of the frontier."""
-    head = rule.head
-    if head is None or not head.exists:
-        return {}
-    as_argument = {each.name for formula in head.atoms for atom in atoms(formula) for each in variables(atom)}
-    in_head = as_argument if head.lasting else {each.name for formula in head.atoms for each in variables(formula)}
-    names = sorted(name for name in in_head if name in binding)
-    frontier = tuple(look.told_value(name, binding) for name in names)
-    pinned = all(isinstance(each, Pinned) and not isinstance(each.pin.base, Now) for each in head.atoms)
-    if not pinned and not head.lasting:
-        frontier += (look.point(cell),)
-    values: Binding = {each.name: ("null", number, each.name, frontier) for each in head.exists}
-    look.world.invented |= set(values.values())
-    if len(look.world.invented) > look.world.chase_limit:
-        raise ChaseLimit(f"more than {look.world.chase_limit} values were invented")
-    return values

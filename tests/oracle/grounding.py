@@ -39,7 +39,8 @@ from presage.model import (
 from presage.model.formulas import atoms, variables, walk
 from presage.model.windows import TimeWindow
 
-from .looks import NOW, Binding, Look, World, ground_atom
+from .inventing import invent
+from .looks import NOW, Binding, Look, World, ground_atom, match_atom
 from .streams import Ground, Stream, Value
 from .timeline import Line
 from .written import reach_of, terms, times_in, uses_times_as_values
@@ -49,6 +50,10 @@ GroundFact = tuple[str, tuple[Value, ...], int]
 Conjunction = tuple[frozenset[GroundFact], frozenset[GroundFact]]
 """What must hold, and what must not."""
 TRUE: Conjunction = (frozenset(), frozenset())
+Nulls = dict[tuple[str, int], set[Value]]
+"""What is invented at each place of a predicate."""
+MOST_INVENTED = 100_000
+Rows = dict[str, set[Ground]]
 
 
 @dataclass(frozen=True)
@@ -95,18 +100,29 @@ def ground(program: Program, end: int, static_facts: frozenset[Ground], domain: 
     statics = set(static_facts) | {ground_atom(atom, {}) for atom in known if atom.predicate in declared}
     constants = domain | constants_of(program) | {value for _, values in statics for value in values}
     margin = _margin(program, constants)
-    world = World(Line.of(False, 1, end, margin), statics, set(constants), chase_limit=0)
-    inside: set[GroundRule] = set()
-    beyond: set[GroundRule] = set()
-    for rule in program.rules:
-        if rule.head is None or (rule.is_fact and all(each.predicate in declared for each in _heads(rule))):
-            continue
-        for each in _instances(world, declared, rule):
-            late = {atom for atom in each.body if atom[2] > end}
-            if late:
-                beyond.add(GroundRule(each.head, each.positive - late, each.negative - late))
-            else:
-                inside.add(each)
+    world = World(Line.of(False, 1, end, margin), statics, set(constants), MOST_INVENTED)
+    rows: Rows = {}
+    nulls: Nulls = {}
+    while True:
+        inside: set[GroundRule] = set()
+        beyond: set[GroundRule] = set()
+        for number, rule in enumerate(program.rules):
+            if rule.head is None or (rule.is_fact and all(each.predicate in declared for each in _heads(rule))):
+                continue
+            for each in _instances(world, declared, number, rule, rows, nulls):
+                late = {atom for atom in each.body if atom[2] > end}
+                if late:
+                    beyond.add(GroundRule(each.head, each.positive - late, each.negative - late))
+                else:
+                    inside.add(each)
+        # What was invented may be what another value is invented for.
+        found: Rows = {}
+        for name, values, _ in {each.head for each in inside | beyond}:
+            found.setdefault(name, set()).add((name, values))
+        nulls = _nulls(found)
+        if found == rows or not nulls:
+            break
+        rows = found
     return Grounding(end, input_predicates(program), frozenset(constants), frozenset(inside), frozenset(beyond))
 
 
@@ -125,19 +141,66 @@ def _margin(program: Program, constants: Iterable[Value]) -> int:
     return 1 + ceil(total)
 
 
-def _instances(world: World, declared: set[str], rule: Rule) -> Iterator[GroundRule]:
+def is_null(value: Value) -> bool:
+    return isinstance(value, tuple)
+
+
+def _nulls(rows: Rows) -> Nulls:
+    """The invented values at each place of a predicate."""
+    found: Nulls = {}
+    for name, known in rows.items():
+        for _, values in known:
+            for place, value in enumerate(values):
+                if is_null(value):
+                    found.setdefault((name, place), set()).add(value)
+    return found
+
+
+def _choices(world: World, rule: Rule, names: list[str], rows: Rows, nulls: Nulls) -> Iterator[Binding]:
+    """Values for variables: constants, and what is invented where they stand. Without what is said of invented values a
+    body is false, so only what may be said of them is tried."""
+    found: list[Binding] = [{}]
+    for atom in (each for formula in rule.body for each in _asked(formula)):
+        if any(name == atom.predicate for name, _ in nulls):
+            known = rows.get(atom.predicate, set())
+            found = [made for each in found for row in known if (made := match_atom(atom, row, each)) is not None]
+    invented = set().union(*nulls.values())
+    named = {each.name for formula in rule.body for atom in atoms(formula) for each in variables(atom)}
+    for binding in found:
+        missing = [name for name in names if name not in binding]
+        # What stands in no atom may be equal to anything.
+        ranges = [sorted(world.constants | (set() if each in named else invented), key=repr) for each in missing]
+        for values in product(*ranges):
+            yield binding | dict(zip(missing, values, strict=True))
+
+
+def _asked(formula: Formula) -> Iterator[Atom]:
+    """Atoms without which a formula is false."""
+    match formula:
+        case Atom():
+            yield formula
+        case And(parts=parts):
+            for part in parts:
+                yield from _asked(part)
+        case Pinned(formula=inner) | Metric(formula=inner):
+            yield from _asked(inner)
+
+
+def _instances(
+    world: World, declared: set[str], number: int, rule: Rule, rows: Rows, nulls: Nulls
+) -> Iterator[GroundRule]:
     assert rule.head is not None
-    if rule.head.choice or rule.head.exists:
-        raise NotImplementedError("hypothetical answers have no disjunctive heads and invent no values")
-    look = Look(world, Stream(0, world.line.end, {}, {}, {}), rule.body, rule.head.atoms)
+    if rule.head.choice:
+        raise NotImplementedError("hypothetical answers have no disjunctive heads")
+    exists = frozenset(each.name for each in rule.head.exists)
+    look = Look(world, Stream(0, world.line.end, {}, {}, {}), rule.body, rule.head.atoms, exists)
     _refuse_computed_values(rule, look.times)
     reader = _Reader(look, declared)
     data = sorted(look.variables - look.times)
     timeless = [each for each in rule.body if isinstance(each, Comparison) and not _uses_time(each, look)]
     last = world.line.last
     looks = range(last + 1) if _looks_around(rule) else range(1)
-    for values in product(sorted(world.constants, key=repr), repeat=len(data)):
-        binding: Binding = dict(zip(data, values, strict=True))
+    for binding in _choices(world, rule, data, rows, nulls):
         if not all(look.compare(each, binding) for each in timeless):
             continue
         for times in product(range(world.line.first, last + 1), repeat=len(look.times)):
@@ -145,7 +208,8 @@ def _instances(world: World, declared: set[str], rule: Rule) -> Iterator[GroundR
                 full: Binding = {**binding, **dict(zip(sorted(look.times), times, strict=True)), NOW: now}
                 if not look.exists(full):
                     continue
-                heads = [place for head in rule.head.atoms for place in look.derive(head, full, now)]
+                made = full | invent(look, number, rule, full, now)
+                heads = [place for head in rule.head.atoms for place in look.derive(head, made, now)]
                 heads = [(ground, time) for ground, time in heads if 0 <= time <= world.line.end]
                 if not heads:
                     continue

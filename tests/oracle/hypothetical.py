@@ -21,7 +21,7 @@ from presage.model.formulas import variables
 from presage.model.printer import show_atom
 
 from .evaluator import NotTotal
-from .grounding import GroundFact, GroundRule, constants_of, ground
+from .grounding import GroundFact, GroundRule, constants_of, ground, is_null
 from .looks import ground_atom
 from .streams import Ground, Value
 
@@ -133,7 +133,7 @@ class Outlook:
     def is_candidate(self, fact: GroundFact) -> bool:
         """Whether a fact has not arrived but still may ([HAD] Definition 1)."""
         predicate, arguments, time = fact
-        if not self.is_input(fact) or fact in self.arrived:
+        if not self.is_input(fact) or fact in self.arrived or any(map(is_null, arguments)):
             return False
         types = self._types.get(predicate, [])
         fits = all(isinstance(value, _TYPES.get(kind, object)) for value, kind in zip(arguments, types, strict=False))

@@ -1,6 +1,7 @@
-"""`presage explain` on dense time, for answers that are not confirmed: how they stood, found by a run up to then.
+"""`presage explain` for answers that are not confirmed: how they stood, found by a run that is asked for this time.
 
-There premises are stretches of time that hang on the answer's own, and have no proof to be laid out in.
+On dense time, and where times stay open, premises are stretches of time that hang on the answer's own, and have no
+proof to be laid out in.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _SIGNS = {"possible": Sign.POSSIBLE, "unsupported": Sign.UNSUPPORTED, "refuted": Sign.REFUTED}
 
 
-def explain_dense(subject: Subject, record: Record, atom: Atom, time: Number) -> Explanation | None:
+def explain_by_pinned_run(subject: Subject, record: Record, atom: Atom, time: Number) -> Explanation | None:
     """How an answer that is not confirmed stands; `None` if nothing was said of it."""
     said = _said(subject, record, atom, time)
     if not said or said[-1].status not in _SIGNS:
@@ -52,7 +53,10 @@ def explain_dense(subject: Subject, record: Record, atom: Atom, time: Number) ->
         "status": last.status,
         "says": says,
         "because": ways[0]["because"] if ways else [],
-        "history": [{"at": json_value(each.now), "status": each.status} for each in said],
+        "history": [
+            {"at": json_value(now), "status": status}
+            for now, status in dict.fromkeys((each.now, each.status) for each in said)
+        ],
         "ways": ways,
         "failed": failed,
         "rules": [],
