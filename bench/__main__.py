@@ -24,6 +24,7 @@ from bench import (
     hypothetical,
     memory,
     network,
+    peers,
     shortstop,
     windows,
 )
@@ -65,6 +66,7 @@ def main() -> None:
         "columns": columns.measure,
         "hypothetical": hypothetical.measure,
         "breadth": breadth.measure,
+        "peers": peers.measure,
         "growth": growth.measure,
         "windows": windows.measure,
         "aggregates": aggregates.measure,

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench.maven import fetch_into, project, said_by
 from presage.errors import PresageError
 from presage.pipeline.checking import jar_folder
 
@@ -24,21 +25,14 @@ BROKER = "3.9.2"
 CONNECTOR = (f"spark-sql-kafka-0-10_{SCALA}", f"spark-token-provider-kafka-0-10_{SCALA}")
 SHARED = ("kafka-clients", "commons-pool2")
 """What the connector needs and the broker's folder has."""
-POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion><groupId>presage</groupId><artifactId>broker</artifactId><version>1</version>
-  <dependencies>
-    <dependency>
-      <groupId>org.apache.kafka</groupId><artifactId>kafka_{SCALA}</artifactId><version>{BROKER}</version>
-    </dependency>
-    <dependency>
-      <groupId>org.apache.commons</groupId><artifactId>commons-pool2</artifactId><version>2.12.1</version>
-    </dependency>
-    <dependency>
-      <groupId>org.slf4j</groupId><artifactId>slf4j-nop</artifactId><version>1.7.36</version>
-    </dependency>
-  </dependencies>
-</project>
-"""
+POM = project(
+    "broker",
+    [
+        f"org.apache.kafka:kafka_{SCALA}:{BROKER}",
+        "org.apache.commons:commons-pool2:2.12.1",
+        "org.slf4j:slf4j-nop:1.7.36",
+    ],
+)
 PROPERTIES = """
 process.roles=broker,controller
 node.id=1
@@ -119,15 +113,9 @@ def _free_port() -> int:
 def fetch() -> None:
     import pyspark
 
-    if shutil.which("mvn") is None:
-        raise PresageError("it comes through Maven, and there is none: apt-get install maven")
     jars, broker = jar_folder(), broker_folder()
-    for folder in (jars, broker):
-        folder.mkdir(parents=True, exist_ok=True)
-    (broker / "pom.xml").write_text(POM)
-    said = _maven("dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={broker}")
-    if said:
-        raise PresageError(f"Maven could not fetch the broker: {said}")
+    jars.mkdir(parents=True, exist_ok=True)
+    fetch_into(broker, POM)
     for path in (path for name in SHARED for path in broker.glob(f"{name}-*.jar")):
         shutil.copy(path, jars)
     release = re.match(r"\d+\.\d+\.\d+", pyspark.__version__)
@@ -141,8 +129,11 @@ def _newest(artifact: str, most: str, folder: Path) -> str:
     """The newest release of a part of Spark that can be had, now in the folder."""
     said = ""
     for version in _releases(most):
-        said = _maven(
-            "dependency:copy", f"-Dartifact=org.apache.spark:{artifact}:{version}", f"-DoutputDirectory={folder}"
+        said = said_by(
+            broker_folder(),
+            "dependency:copy",
+            f"-Dartifact=org.apache.spark:{artifact}:{version}",
+            f"-DoutputDirectory={folder}",
         )
         if not said:
             return version
@@ -155,12 +146,6 @@ def _releases(most: str) -> Iterator[str]:
     major, minor, patch = map(int, most.split("."))
     for earlier in range(minor if patch else minor - 1, -1, -1):
         yield f"{major}.{earlier}.0"
-
-
-def _maven(*words: str) -> str:
-    """What Maven says when it fails."""
-    done = subprocess.run(["mvn", "-q", "-B", *words], cwd=broker_folder(), capture_output=True, text=True)
-    return done.stdout.strip()[:500] or f"exit {done.returncode}" if done.returncode else ""
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from presage.engine.asked_groups import AskedGroups, asking
 from presage.engine.enough import Enough
 from presage.engine.joining import BindingRows, joined
 from presage.engine.points_in_windows import stamped
@@ -23,6 +24,7 @@ from presage.engine.tallying import NotByColumn, Tallies
 from presage.engine.worth import WORTH, Count
 from presage.kernels.fields import FAR
 from presage.model.terms import Number
+from presage.plan.lags import Lags
 from presage.plan.nodes import AtLeast, Collect, Plan, reads
 from presage.time.cells import ENDLESS, Grid
 
@@ -164,7 +166,7 @@ def _entering(event: tuple[Key, Key, int]) -> int:
 class Collecting:
     """All aggregates of an engine."""
 
-    def __init__(self, plan: Plan, relations: dict[str, Relation], symbols: Symbols) -> None:
+    def __init__(self, plan: Plan, lags: Lags, relations: dict[str, Relation], symbols: Symbols) -> None:
         self.relations, self.symbols = relations, symbols
         self.enough: dict[int, Enough] = {}
         self.collectors: dict[str, Collector | Tallies] = {}
@@ -172,7 +174,9 @@ class Collecting:
             if isinstance(node, AtLeast):
                 self.enough[id(node)] = Enough(node, relations[node.source].arity)
             elif isinstance(node, Collect):
-                self.collectors[node.head] = Tallies(node, relations[node.source], symbols)
+                asked_by = asking(plan, lags, node)
+                asked = AskedGroups(asked_by, relations) if asked_by else None
+                self.collectors[node.head] = Tallies(node, relations[node.source], symbols, asked)
         read = {name for node in plan.nodes for name, _ in reads(node)}
         self.unread = self.collectors.keys() - read
         """Nothing else is in these relations, and nobody looks anything up there."""

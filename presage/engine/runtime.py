@@ -83,7 +83,7 @@ class IntervalEngine:
             self.members.setdefault(number, []).append(name)
         self.settled = settling(plan, lags)
         self.inventor = Inventor(plan, symbols, chase_limit)
-        self.collecting = Collecting(plan, self.relations, symbols)
+        self.collecting = Collecting(plan, lags, self.relations, symbols)
         self.stampings = stampings(plan)
         self.boundaries = None if plan.discrete or not self.negating else Boundaries(plan, lags)
         rows = [node for node in plan.nodes if isinstance(node, LastRows)]

@@ -66,7 +66,11 @@ def _within(node: WithinNode, rows: BindingRows, grid: Grid, symbols: Symbols) -
         first, last = _around(rows.bindings[:, column], reach, symbols)
         low, high = np.maximum(low, first), np.minimum(high, last)
     inside = low <= high
-    return BindingRows(rows.bindings[inside], low[inside], high[inside])
+    bindings = rows.bindings[inside]
+    if node.columns is not None:
+        # A row without columns has one that says nothing.
+        bindings = bindings[:, node.columns] if node.columns else np.zeros((len(bindings), 1), np.int32)
+    return BindingRows(bindings, low[inside], high[inside])
 
 
 def _around(numbers: Symbols32, reach: Reach, symbols: Symbols) -> tuple[Ints, Ints]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from presage.engine.asked_groups import AskedGroups
 from presage.engine.joining import BindingRows
 from presage.engine.points_in_windows import slid
 from presage.engine.relation import Delta, Relation, Symbols32
@@ -87,8 +88,9 @@ def _millionths(value: Any) -> int:
 class Tallies:
     """What the groups of one relation are worth, up to where it is final."""
 
-    def __init__(self, node: Collect, source: Relation, symbols: Symbols) -> None:
-        self.node, self.source, self.symbols = node, source, symbols
+    def __init__(self, node: Collect, source: Relation, symbols: Symbols, asked: AskedGroups | None = None) -> None:
+        """With `asked` only groups are told that are asked for, when they are."""
+        self.node, self.source, self.symbols, self.asked = node, source, symbols, asked
         self.kind = tallies.STAIRS if node.functions[0] in ORDERS else tallies.SUMMED
         self.is_timed = node.functions[0] in ("first", "last")
         self.millionths = Millionths(symbols)
@@ -120,8 +122,12 @@ class Tallies:
 
     def take(self, news: Delta | None) -> None:
         """Notes when new pieces enter and leave. Raises `NotByColumn`."""
-        if news is None:
-            return
+        if self.asked is not None:
+            self.asked.take_news(self.upto)
+        if news is not None:
+            self._take(news)
+
+    def _take(self, news: Delta) -> None:
         tuples, low, high, times = news.tuples, news.low, news.high, news.low
         if self.node.slides is not None:
             points, there = slid(BindingRows(tuples, low, high), self.node.slides)
@@ -197,6 +203,17 @@ class Tallies:
         found = np.array([self.by_name[name] for name in names], np.int64)
         return found[which.ravel()]
 
+    def _known_places(self, keys: Symbols32) -> Places:
+        """Where those of some groups are that there are, each once."""
+        if self.node.groups == 1:
+            constants = keys[:, 0]
+            found = self.place_of[constants[constants < len(self.place_of)]]
+        else:
+            names = [row.tobytes() for row in np.ascontiguousarray(keys)]
+            found = np.array([self.by_name.get(name, -1) for name in names], np.int64)
+        places: Places = distinct(found[found >= 0])[0]
+        return places
+
     def _new_places(self, keys: Symbols32) -> Places:
         while len(self.free) < len(keys):
             size = len(self.places)
@@ -231,22 +248,58 @@ class Tallies:
 
     def advance(self, upto: int) -> BindingRows:
         """What the groups are worth at the cells up to one, after those told before. Raises `NotByColumn`."""
+        before = self.upto
+        wanted = None if self.asked is None else self._known_places(self.asked.due(upto))
         chunks: list[Places] = []
         while self.cells and self.cells[0] <= upto:
             chunks += self.events.pop(heappop(self.cells))
         parts: list[tuple[Symbols32, Places, Places]] = []
         if chunks:
-            parts.append(self._happened(np.concatenate(chunks)))
-        going_on = np.flatnonzero((self.places[:, tallies.SIZE] > 0) & (self.places[:, tallies.SINCE] <= upto))
-        since = self.places[going_on, tallies.SINCE]
-        parts.append((self.rows[going_on], since, np.full(len(going_on), upto, np.int64)))
-        self.places[going_on, tallies.SINCE] = upto + 1
-        self.upto = max(self.upto, upto)
+            told = self._happened(np.concatenate(chunks))
+            if wanted is not None:
+                told = told[told[:, tallies.HIGH] > before]
+                told = told[self._among(wanted)[told[:, tallies.OF]]]
+            parts.append(self._told_rows(told))
+        going_on = (
+            np.flatnonzero(self._stand(slice(None), upto)) if wanted is None else wanted[self._stand(wanted, upto)]
+        )
+        rows = self.rows[going_on]
+        if wanted is None:
+            since = self.places[going_on, tallies.SINCE]
+            self.places[going_on, tallies.SINCE] = upto + 1
+        else:
+            self._put_worth(rows, np.arange(len(rows)), *self._worths(going_on))
+            since = self.places[going_on, tallies.SINCE]
+        parts.append((rows, since, np.full(len(going_on), upto, np.int64)))
+        self.upto = max(before, upto)
         rows, low, high = (np.concatenate([part[place] for part in parts]) for place in range(3))
-        return BindingRows(rows, low, high)
+        return BindingRows(rows, np.maximum(low, before + 1), high)
 
-    def _happened(self, events: Places) -> tuple[Symbols32, Places, Places]:
-        """What was over by what entered and left."""
+    def _among(self, wanted: Places) -> Any:
+        found = np.zeros(len(self.places), bool)
+        found[wanted] = True
+        return found
+
+    def _stand(self, places: Any, upto: int) -> Any:
+        """Which groups are as they are now at a cell."""
+        return (self.places[places, tallies.SIZE] > 0) & (self.places[places, tallies.SINCE] <= upto)
+
+    def _worths(self, places: Places) -> tuple[Places, Places, Places]:
+        """Of groups that stand how many tuples there are, what they come to, and as which constant."""
+        size, total = self.places[places, tallies.SIZE], self.places[places, tallies.TOTAL]
+        if self.kind == tallies.SUMMED:
+            return size, total, np.full(len(places), -1, np.int64)
+        top = self.places[places, tallies.TOP]
+        return size, self.nodes[top, tallies.KEY], self.nodes[top, tallies.CONSTANT]
+
+    def _told_rows(self, told: Places) -> tuple[Symbols32, Places, Places]:
+        rows = self.rows[told[:, tallies.OF]]
+        size, total, constants = (told[:, tallies.FOUND_SIZE + each] for each in range(3))
+        self._put_worth(rows, np.arange(len(rows)), size, total, constants)
+        return rows, told[:, tallies.LOW].copy(), told[:, tallies.HIGH].copy()
+
+    def _happened(self, events: Places) -> Places:
+        """What was over by what entered and left, as the kernel finds it."""
         if self.kind == tallies.STAIRS:
             self._make_nodes(int(np.count_nonzero(events[:, tallies.SIGN] > 0)))
         elif float(np.abs(events[:, tallies.WORTH]).sum(dtype=np.float64)) > MOST << 10:
@@ -264,23 +317,15 @@ class Tallies:
         there = distinct(places)[0]
         sizes = self.places[there, tallies.SIZE]
         alive = there[sizes > 0]
-        total = self.places[alive, tallies.TOTAL]
-        if self.kind == tallies.SUMMED and len(total) and int(np.abs(total).max()) > MOST << 10:
-            raise NotByColumn
-        constants = np.full(len(alive), -1, np.int64)
-        if self.kind == tallies.STAIRS:
-            top = self.places[alive, tallies.TOP]
-            total, constants = self.nodes[top, tallies.KEY], self.nodes[top, tallies.CONSTANT]
-        self._put_worth(self.rows, alive, self.places[alive, tallies.SIZE], total, constants)
-        told = found[:count]
-        rows = self.rows[told[:, tallies.OF]]
-        all_of_them = np.arange(len(rows))
-        size, total, constants = (told[:, tallies.FOUND_SIZE + each] for each in range(3))
-        self._put_worth(rows, all_of_them, size, total, constants)
+        if self.kind == tallies.SUMMED and len(alive):
+            if int(np.abs(self.places[alive, tallies.TOTAL]).max()) > MOST << 10:
+                raise NotByColumn
+        if self.asked is None:
+            self._put_worth(self.rows, alive, *self._worths(alive))
         gone = there[(sizes == 0) & (self.coming[there] == 0)]
         if len(gone):
             self._give_back(gone)
-        return rows, told[:, tallies.LOW].copy(), told[:, tallies.HIGH].copy()
+        return found[:count]
 
     def _count_free(self) -> int:
         """A staircase has no more steps than tuples that are there."""
@@ -314,6 +359,8 @@ class Tallies:
 
     def next_cell(self, discrete: bool) -> int | None:
         """The next cell at which there is something to tell once it is final."""
+        if self.asked is not None:
+            return self.asked.next_cell(self.upto)
         if discrete and bool((self.places[:, tallies.SIZE] > 0).any()):
             return self.upto + 1
         return self.cells[0] if self.cells else None
@@ -322,11 +369,15 @@ class Tallies:
         """Goes on from what the source holds after a cell."""
         self.clear()
         self.upto = upto
-        self.take(self.source.contents())
+        if self.asked is not None:
+            self.asked.rebuild(upto)
+        self._take(self.source.contents())
 
     def used(self) -> Symbols32:
         """The constants that are referred to."""
-        rows = self.rows[self.places[:, tallies.SIZE] > 0].ravel()
+        # What groups are worth is among their columns only where all are told.
+        columns = slice(None if self.asked is None else self.node.groups)
+        rows = self.rows[self.places[:, tallies.SIZE] > 0, columns].ravel()
         if not self.is_timed:
             return rows
         held = [chunk[:, tallies.SYMBOL] for chunks in self.events.values() for chunk in chunks]

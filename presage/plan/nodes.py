@@ -137,13 +137,14 @@ class Stamp:
 @dataclass(frozen=True, slots=True)
 class WithinNode:
     """Where the source holds at some time of a stretch, and which is at such distances from the times that stand in
-    some of its columns."""
+    some of its columns; the head has all columns of the source, or some."""
 
     head: str
     source: str
     reach: Reach
     bounds: tuple[tuple[int, Reach], ...]
     rule: Rule | None = field(default=None, compare=False)
+    columns: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,9 +40,12 @@ def show_node(node: Node) -> str:
             return f"{head} := {source} with {values} for each tuple{' and time' if timed else ''}"
         case Stamp(head=head, source=source):
             return f"{head} := {source} with its time"
-        case WithinNode(head=head, source=source, reach=reach, bounds=bounds):
+        case WithinNode(head=head, source=source, reach=reach, bounds=bounds, columns=columns):
             also = "".join(f", and {show_reach(each)} from column {column + 1}" for column, each in bounds)
-            return f"{head} := {source} held at some time of {show_reach(reach)}{also}"
+            some = (
+                "" if columns is None else f", columns {', '.join(str(each + 1) for each in columns) or 'none'} of it"
+            )
+            return f"{head} := {source} held at some time of {show_reach(reach)}{also}{some}"
         case AtLeast(head=head, source=source, groups=groups, least=least, slides=slides):
             return f"{head} := at least {least} of {source}{_sliding(slides)} by {_columns(groups)}"
         case Collect(head=head, source=source, groups=groups, functions=functions, slides=slides):

@@ -147,12 +147,15 @@ class _InTime:
         if bounds and not self.plan.plan.discrete:
             raise self.plan._refuse("a comparison of several times on the dense timeline", self.rule.span)
         source = self._relation(body, tuple(columns))
-        literal = self._moved_by(source, tuple(columns), self.limits.range(to, name), tuple(bounds))
+        self.pending = [limit for limit in self.pending if not self._is_kept(limit, name, to, kept)]
+        # A time that was asked for on the way alone stays behind: what differs in it is one row, over a longer time.
+        needed = self._needed(name)
+        staying = tuple(each for each in columns if each in needed)
+        literal = self._moved_by(source, tuple(columns), staying, self.limits.range(to, name), tuple(bounds))
         self.places[to].given.append(literal)
-        self.moved.setdefault(to, set()).update(kept, {to} & {*columns})
+        self.moved.setdefault(to, set()).update({*kept, to} & {*staying})
         self.moved.pop(name, None)
         del self.places[name]
-        self.pending = [limit for limit in self.pending if not self._is_kept(limit, name, to, kept)]
 
     def _is_kept(self, limit: Limit, name: str, to: str, kept: set[str]) -> bool:
         """Whether a limit holds of all that has arrived."""
@@ -160,14 +163,20 @@ class _InTime:
         return to in ends and bool(ends & {name, *kept})
 
     def _moved_by(
-        self, source: str, columns: tuple[str, ...], reach: Reach, bounds: tuple[tuple[int, Reach], ...]
+        self,
+        source: str,
+        columns: tuple[str, ...],
+        staying: tuple[str, ...],
+        reach: Reach,
+        bounds: tuple[tuple[int, Reach], ...],
     ) -> Literal:
-        made, rule = self.plan._fresh(len(columns)), self.rule.rule
-        if bounds or reach == EVERYWHERE:
-            self.plan.plan.nodes.append(WithinNode(made, source, reach, bounds, rule))
+        made, rule = self.plan._fresh(len(staying)), self.rule.rule
+        if bounds or reach == EVERYWHERE or staying != columns:
+            places = None if staying == columns else tuple(map(columns.index, staying))
+            self.plan.plan.nodes.append(WithinNode(made, source, reach, bounds, rule, places))
         else:
             self.plan.plan.nodes.append(Dilate(made, source, reach, rule))
-        return Literal(made, tuple(map(Variable, columns)))
+        return Literal(made, tuple(map(Variable, staying)))
 
     def _needed(self, name: str) -> set[str]:
         """The variables that are asked for anywhere but in what is said of a time."""
@@ -270,7 +279,7 @@ class _InTime:
         source = self._relation(body, columns)
         places = tuple((columns.index(column), reach) for column, reach in bounds)
         found = Body()
-        found.literals.append(self._moved_by(source, columns, HERE, places))
+        found.literals.append(self._moved_by(source, columns, columns, HERE, places))
         return found
 
     def _stamped(self, name: str, body: Body) -> Body:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -41,6 +41,7 @@ class Confirming:
         self.plan, self.lags = self.planned.plan, self.planned.lags
         self._chase_limit = chase_limit
         self._names: ConstantNames | None = None
+        self._naming: tuple[list[Any], Callable[[], ConstantNames]] | None = None
 
     @cached_property
     def engine(self) -> IntervalEngine:
@@ -162,8 +163,14 @@ class Confirming:
         invents = self.engine.inventor.is_needed
         # Constants may get other numbers later, in another list.
         values, rows = self.engine.symbols.values, self._named(found) if invents else found
-        told = ConfirmedRows(rows, steps, lambda: self.names_of(values), self.engine.grid)
+        told = ConfirmedRows(rows, steps, self._naming_of(values), self.engine.grid)
         return Answers(len(told), told.answers, None if invents else told)
+
+    def _naming_of(self, values: list[Any]) -> Callable[[], ConstantNames]:
+        """The same for all steps whose constants have the same numbers."""
+        if self._naming is None or self._naming[0] is not values:
+            self._naming = values, lambda: self.names_of(values)
+        return self._naming[1]
 
     def names_of(self, values: list[Any]) -> ConstantNames:
         if self._names is None or self._names.values is not values:

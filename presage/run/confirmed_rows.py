@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,8 @@ WHEN, KEY, FIELDS, STEP, STATUS = range(OTHERS, OTHERS + 5)
 """Other names: the time as it stands in the answer and in its key, the fields that say it, the step, and the status."""
 _BEFORE = ("now", "status", "answer", "key", "bindings")
 """The fields of a line before those that hang on the time alone."""
+_COLUMNS = ("rows", "low", "high", "step")
+"""What `Entailed` has of each row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,26 @@ class ConfirmedRows:
         parts = [part.at(part.step == last) for part in self.parts]
         found = type(self)([part for part in parts if len(part)], self.steps, self.names, self.grid)
         return Answers(len(found), found.answers, found if len(found) else None)
+
+    def goes_with(self, other: ConfirmedRows) -> bool:
+        """Whether their constants have the same numbers, so that they can be told together."""
+        return type(self) is type(other) is ConfirmedRows and self.grid == other.grid and self.names is other.names
+
+    @staticmethod
+    def together(some: Sequence[ConfirmedRows]) -> ConfirmedRows:
+        """The answers of several, one after the other, each of which goes with the first."""
+        steps: list[Number] = []
+        by_query: dict[Query, list[Entailed]] = {}
+        for each in some:
+            for part in each.parts:
+                moved = replace(part, step=part.step + np.int32(len(steps)))
+                by_query.setdefault(part.query, []).append(moved)
+            steps += each.steps
+        parts = []
+        for query, own in by_query.items():
+            columns = (np.concatenate([getattr(part, name) for part in own]) for name in _COLUMNS)
+            parts.append(Entailed(query, *columns))
+        return ConfirmedRows(parts, steps, some[0].names, some[0].grid)
 
     # -- by columns -------------------------------------------------------------------------------
 

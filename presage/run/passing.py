@@ -16,6 +16,7 @@ from presage.answers.schema import answers_table
 from presage.io.facts import Fact
 from presage.io.tables import Columns, pyarrow
 from presage.model.terms import Number
+from presage.run.confirmed_rows import ConfirmedRows
 from presage.run.passages import Passage, PassageEngine, StepColumns
 from presage.run.stratified import StratifiedEngine
 from presage.time.cells import Grid
@@ -114,5 +115,23 @@ def joined(parts: Sequence[Answers], whole_times: bool) -> Answers:
     told = [part for part in parts if len(part)]
     if len(told) <= 1:
         return (told[0] if told else NONE).with_times(whole_times)
+    groups: list[list[Answers]] = []
+    for each in told:
+        before, own = groups[-1][0].columns if groups else None, each.columns
+        if isinstance(before, ConfirmedRows) and isinstance(own, ConfirmedRows) and own.goes_with(before):
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+    told = [_together(group, whole_times) for group in groups]
+    if len(told) == 1:
+        return told[0]
     columns = JoinedColumns(told, whole_times)
     return Answers(sum(map(len, told)), lambda: list(chain.from_iterable(told)), columns, (), whole_times)
+
+
+def _together(parts: Sequence[Answers], whole_times: bool) -> Answers:
+    """Confirmed answers of steps whose constants have the same numbers, as if they had been told at once."""
+    if len(parts) == 1:
+        return parts[0].with_times(whole_times)
+    rows = ConfirmedRows.together([part.columns for part in parts if isinstance(part.columns, ConfirmedRows)])
+    return Answers(len(rows), rows.answers, rows, (), whole_times)

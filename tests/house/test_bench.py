@@ -19,6 +19,8 @@ from bench import (
     hypothetical,
     memory,
     network,
+    peer_classes,
+    peers,
     shortstop,
     windows,
 )
@@ -94,6 +96,31 @@ def test_ordinary_programs_by_hand(each: breadth.Class, monkeypatch: pytest.Monk
     monkeypatch.setattr(breadth, "STEPS", 10)
     stream = each.stream()
     assert breadth.ours(each, stream, (0,))[0] == each.by_hand(breadth.as_lists(stream))
+
+
+@pytest.mark.parametrize("each", peer_classes.CLASSES, ids=lambda each: each.name)
+def test_patterns_by_the_definition_and_by_peers(
+    each: peer_classes.PatternClass, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, small in (("KEYS", 20), ("MANY_KEYS", 40), ("STEPS", 800), ("FACTS", 4_000)):
+        monkeypatch.setattr(peer_classes, name, small)
+    events = each.stream()
+    want = each.matches(events)
+    assert want > 0
+    for pushed in (False, True):
+        assert [taken.matches for taken in peers.ours(each, events, pushed=pushed, times=2)] == [want, want]
+    for peer in peers.PEERS:
+        if any((peers.FETCHED / peer.harness).glob("classes/*.class")):
+            taken = peers.by_peer(peer, peers.class_path(peer), each, events, 2)
+            assert [found.matches for found in taken] == [want, want]
+
+
+def test_peers_that_count_otherwise_fail() -> None:
+    right, wrong = peers.Taken(3, 1.0), peers.Taken(2, 2.0)
+    assert peers.compared("patterns", 10, 3, right, right, "Esper").ratio == 1
+    row = peers.compared("patterns", 10, 3, right, wrong, "Esper")
+    assert row.ratio is None and row.note == "FAILED: Esper counted 2, of 3 matches"
+    assert peers.best([right, right, right, wrong]).matches < 0
 
 
 @pytest.mark.parametrize("delay", [0, 3])
