@@ -18,12 +18,12 @@ from presage.errors import PresageError
 
 if TYPE_CHECKING:
     from presage.analysis.predicates import Predicate
-    from presage.answers import Answer, Value
+    from presage.answers import Answer
     from presage.checking import Report
     from presage.io.facts import Checker, Fact
     from presage.model.formulas import Atom
     from presage.model.statements import Query
-    from presage.model.terms import Number, Term, Variable
+    from presage.model.terms import Number, Term, Value, Variable
 
 CORES = 2
 SHARDS = 8
@@ -104,12 +104,12 @@ def run_on_spark(options: argparse.Namespace) -> int:
     return FINE
 
 
-Lines = Iterable[dict[str, Any]]
+RunLines = Iterable[dict[str, Any]]
 
 
 def _changed(
     report: Report, facts: list[Fact], checker: Checker, options: argparse.Namespace, pull: Number | None
-) -> Callable[[Lines], Lines]:
+) -> Callable[[RunLines], RunLines]:
     """What adds evidence to lines, and puts those together that nobody asks for in between: here, where all facts are
     at hand, since nothing of it is for shards. Refuses programs whose answers have no proofs."""
     from presage.explanations.reasons import evidence_of
@@ -128,7 +128,7 @@ def _changed(
     else:
         end = default_end(reasoner_of(report, "confirmed"), stream)
 
-    def changed(lines: Lines) -> Lines:
+    def changed(lines: RunLines) -> RunLines:
         found = (answer for line in lines for answer in read_answers(line, "Spark"))
         if reasons is not None:
             found = (each for answer in found for each in reasons([_with_arguments(answer)]))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from presage.core.formulas import Every, Formula, Some, atoms, times_named, variables, walk
+from presage.core.formulas import CoreFormula, Every, Some, atoms, times_named, variables, walk
 from presage.core.reach import HERE, Reach
 from presage.errors import Span
 from presage.model.formulas import Atom
@@ -40,7 +40,7 @@ class Pinpoint:
 @dataclass(frozen=True, slots=True)
 class CoreRule:
     conclusions: tuple[Conclusion, ...]
-    body: tuple[Formula, ...]
+    body: tuple[CoreFormula, ...]
     pins: tuple[Pinpoint, ...]
     """All times that the rule names, but for those in the sets of aggregates."""
     rule: Rule

@@ -13,20 +13,19 @@ from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from presage.engine.joining import BindingRows
 from presage.engine.points_in_windows import slid
-from presage.engine.relation import Delta, Relation, Symbols32
+from presage.engine.relation import Delta, Relation
 from presage.engine.symbols import Symbols
 from presage.kernels import tallies
+from presage.kernels.arrays import Ints, Ints32
 from presage.kernels.fields import FAR
 from presage.kernels.numbering import distinct
 from presage.model.terms import number
 from presage.plan.nodes import Collect
 from presage.time.cells import ENDLESS
 
-Places = npt.NDArray[np.int64]
 FEW = 64
 SCALE = 1_000_000
 MOST = 1 << 50
@@ -47,7 +46,7 @@ class Millionths:
         self.symbols, self.values = symbols, symbols.values
         self.known = np.full(FEW, UNKNOWN, np.int64)
 
-    def of(self, constants: Symbols32) -> Places:
+    def of(self, constants: Ints32) -> Ints:
         """Raises `NotByColumn`."""
         floats = self.symbols.floats[constants]
         if (np.abs(floats) < MOST // SCALE).all() and (floats == np.floor(floats)).all():
@@ -98,7 +97,7 @@ class Tallies:
 
     def clear(self) -> None:
         self.upto = -ENDLESS
-        self.events: dict[int, list[Places]] = {}
+        self.events: dict[int, list[Ints]] = {}
         """By cell, what enters and leaves there."""
         self.cells: list[int] = []
         # For each group its columns and its worth as a constant, what the kernel knows, and how much is to come.
@@ -112,7 +111,7 @@ class Tallies:
         self.nodes = np.zeros((0, tallies.NODE_FIELDS), np.int64)
         self.free_node, self.free_nodes = -1, 0
 
-    def _empty_places(self, size: int) -> Places:
+    def _empty_places(self, size: int) -> Ints:
         found = np.zeros((size, tallies.PLACE_FIELDS), np.int64)
         found[:, [tallies.TOP, tallies.LAST]] = -1
         found[:, tallies.TOUCHED] = UNKNOWN
@@ -150,7 +149,7 @@ class Tallies:
         leaving[:, tallies.CELL], leaving[:, tallies.SIGN] = leaving[:, tallies.UNTIL] + 1, -1
         self._note(leaving)
 
-    def _note(self, events: Places) -> None:
+    def _note(self, events: Ints) -> None:
         if not len(events):
             return
         cells = events[:, tallies.CELL]
@@ -164,7 +163,7 @@ class Tallies:
         for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(cells)], strict=True):
             self._at(int(cells[start]), events[start:end])
 
-    def _at(self, cell: int, events: Places) -> None:
+    def _at(self, cell: int, events: Ints) -> None:
         there = self.events.get(cell)
         if there is None:
             self.events[cell] = [events]
@@ -172,7 +171,7 @@ class Tallies:
         else:
             there.append(events)
 
-    def _places(self, keys: Symbols32) -> Places:
+    def _places(self, keys: Ints32) -> Ints:
         """Where each group is; new ones get a place."""
         if self.node.groups == 1:
             constants = keys[:, 0]
@@ -197,7 +196,7 @@ class Tallies:
         found = np.array([self.by_name[name] for name in names], np.int64)
         return found[which.ravel()]
 
-    def _new_places(self, keys: Symbols32) -> Places:
+    def _new_places(self, keys: Ints32) -> Ints:
         while len(self.free) < len(keys):
             size = len(self.places)
             self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
@@ -208,7 +207,7 @@ class Tallies:
         self.rows[places, : self.node.groups] = keys
         return places
 
-    def _give_back(self, places: Places) -> None:
+    def _give_back(self, places: Ints) -> None:
         keys = self.rows[places, : self.node.groups]
         if self.node.groups == 1:
             self.place_of[keys[:, 0]] = -1
@@ -231,10 +230,10 @@ class Tallies:
 
     def advance(self, upto: int) -> BindingRows:
         """What the groups are worth at the cells up to one, after those told before. Raises `NotByColumn`."""
-        chunks: list[Places] = []
+        chunks: list[Ints] = []
         while self.cells and self.cells[0] <= upto:
             chunks += self.events.pop(heappop(self.cells))
-        parts: list[tuple[Symbols32, Places, Places]] = []
+        parts: list[tuple[Ints32, Ints, Ints]] = []
         if chunks:
             parts.append(self._happened(np.concatenate(chunks)))
         going_on = np.flatnonzero((self.places[:, tallies.SIZE] > 0) & (self.places[:, tallies.SINCE] <= upto))
@@ -245,7 +244,7 @@ class Tallies:
         rows, low, high = (np.concatenate([part[place] for part in parts]) for place in range(3))
         return BindingRows(rows, low, high)
 
-    def _happened(self, events: Places) -> tuple[Symbols32, Places, Places]:
+    def _happened(self, events: Ints) -> tuple[Ints32, Ints, Ints]:
         """What was over by what entered and left."""
         if self.kind == tallies.STAIRS:
             self._make_nodes(int(np.count_nonzero(events[:, tallies.SIGN] > 0)))
@@ -286,12 +285,12 @@ class Tallies:
         """A staircase has no more steps than tuples that are there."""
         return len(self.nodes) - int(self.places[:, tallies.SIZE].sum())
 
-    def _put_worth(self, rows: Symbols32, places: Places, size: Places, total: Places, constant: Places) -> None:
+    def _put_worth(self, rows: Ints32, places: Ints, size: Ints, total: Ints, constant: Ints) -> None:
         """Puts what groups are worth into rows."""
         for column, function in enumerate(self.node.functions, self.node.groups):
             rows[places, column] = self._worth(function, size, total, constant)
 
-    def _worth(self, function: str, size: Places, total: Places, constant: Places) -> Any:
+    def _worth(self, function: str, size: Ints, total: Ints, constant: Ints) -> Any:
         """What groups are worth, as constants."""
         match function:
             case "first" | "last":
@@ -324,7 +323,7 @@ class Tallies:
         self.upto = upto
         self.take(self.source.contents())
 
-    def used(self) -> Symbols32:
+    def used(self) -> Ints32:
         """The constants that are referred to."""
         rows = self.rows[self.places[:, tallies.SIZE] > 0].ravel()
         if not self.is_timed:

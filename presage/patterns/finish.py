@@ -17,17 +17,17 @@ from presage.patterns.clause import RULE_TIME, ClauseLiteral, Counting, TimeDist
 from presage.patterns.edges import Edge
 from presage.patterns.premises import (
     START,
-    Argument,
     Fixed,
     HeldStretch,
     Lookup,
     Pattern,
     PatternCondition,
     Premise,
+    SlotOrConstant,
     Tally,
     Time,
 )
-from presage.patterns.unifying import Substitution, resolve
+from presage.patterns.unifying import Unifier, resolve
 from presage.support import NO_PATTERNS
 
 BOUND_OF_STREAM = NO_PATTERNS["aggregate compared with the stream"]
@@ -55,7 +55,7 @@ class Derivation:
     """A derivation so far."""
 
     goals: tuple[Goal, ...]
-    bindings: Substitution
+    bindings: Unifier
     times: dict[str, When]
     leaves: tuple[ClauseLiteral, ...]
     lookups: tuple[tuple[Atom, bool], ...]
@@ -318,7 +318,7 @@ class Finish:
     def is_time(self, name: str) -> bool:
         return name in self.bases or name in self.node.times
 
-    def argument(self, term: Term) -> Argument:
+    def argument(self, term: Term) -> SlotOrConstant:
         resolved = resolve(term, self.node.bindings)
         if isinstance(resolved, Constant):
             return Fixed(resolved.value)

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from presage.model.formulas import Atom
 from presage.model.terms import Term, Variable
 
-Substitution = dict[str, Term]
+Unifier = dict[str, Term]
 
 
-def resolve(term: Term, bindings: Substitution) -> Term:
+def resolve(term: Term, bindings: Unifier) -> Term:
     while isinstance(term, Variable) and term.name in bindings:
         term = bindings[term.name]
     return term
 
 
-def unify(left: tuple[Term, ...], right: tuple[Term, ...], bindings: Substitution) -> Substitution | None:
+def unify(left: tuple[Term, ...], right: tuple[Term, ...], bindings: Unifier) -> Unifier | None:
     bindings = dict(bindings)
     for first, second in zip(left, right, strict=True):
         a, b = resolve(first, bindings), resolve(second, bindings)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from presage.answers import Answer, Answers, bindings_of, shown_name
+from presage.answers import Answer, Answers, TimedInstance, bindings_of, shown_name
 from presage.hypothesis import saving
-from presage.hypothesis.bulk.engine import Bulk, Values
+from presage.hypothesis.bulk.engine import Bulk, ConstantsByNumber
 from presage.hypothesis.bulk.fitting import shapes
 from presage.hypothesis.bulk.table import AnswerRows
 from presage.hypothesis.confidence import Confidence
@@ -17,8 +17,7 @@ from presage.hypothesis.ways import Way, texts
 from presage.io.facts import Fact, FactError
 from presage.io.tables import Columns
 from presage.model.statements import Query
-from presage.model.terms import Number, Variable
-from presage.model.values import Value
+from presage.model.terms import Number, Value, Variable
 from presage.patterns.finish import NoPatterns
 from presage.patterns.finite import narrowed, plain_name
 from presage.patterns.literals import Open, are_asked
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 MOST_POINTS = 1_000_000
 AT_ONCE = 10_000
 """So many points of a fact that lies ahead are taken at once."""
-
-Point = tuple[str, tuple[Value, ...], Number]
 
 
 class Supposing:
@@ -123,11 +120,11 @@ class Supposing:
             self.told = {key: known for key, known in self.told.items() if self.engine.is_shown(*key)}
         return sorted(answers, key=_order)
 
-    def _points(self, facts: Sequence[Fact], now: Number) -> list[Point]:
+    def _points(self, facts: Sequence[Fact], now: Number) -> list[TimedInstance]:
         """Facts over an interval, point by point; of those far ahead, as time passes. Nothing changes if one of them
         is refused."""
         ahead = now + self.engine.look_ahead
-        points: list[Point] = []
+        points: list[TimedInstance] = []
         later = list(self.later)
         for fact in facts:
             assert fact.low is not None
@@ -189,7 +186,9 @@ class Supposing:
         self.last = [part.chosen(part.now == until) for part in parts]
         return self._columns_as_answers(parts, self.bulk.symbols.values, until)
 
-    def _columns_as_answers(self, parts: Sequence[AnswerRows | GridChanges], values: Values, now: Number) -> Answers:
+    def _columns_as_answers(
+        self, parts: Sequence[AnswerRows | GridChanges], values: ConstantsByNumber, now: Number
+    ) -> Answers:
         """Counted now, made when they are looked at: constants may get other numbers later, in another list."""
 
         if self.teller is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from presage.answer_streams.streams import Facts, FiniteStream
+from presage.answer_streams.streams import FactsInTime, FiniteStream
 from presage.answer_streams.windows import select
 from presage.checking import check_text
 from presage.core import Only, Rows, Seen
@@ -55,7 +55,7 @@ skip(ID1, ID2, X) :- gc(ID1, ID2, X), change(ID1, ID3, X), ID2 != ID3.
 
 def window_of(text: str, rows: list[Row], timeline: tuple[int, int], *at: int) -> tuple[int, int, set[Row]]:
     """What a window, or several nested ones, select at a time."""
-    facts = Facts()
+    facts = FactsInTime()
     for name, values, time in rows:
         facts.add((name, values), Times.at(time), counted=True)
     whole = selected = FiniteStream(*timeline, facts, facts)

@@ -179,7 +179,7 @@ ALLOWED: dict[str, set[str]] = {
         "run",
         "web",
     },
-    "testing": {"answers", "checking", "errors", "io", "languages", "model", "parser", "run"},
+    "testing": {"answers", "checking", "errors", "io", "languages", "model", "parser", "run", "time"},
     "cli": {
         "analysis",
         "answer_streams",
@@ -231,11 +231,12 @@ OPERATORS = {"And", "Or", "Implies", "Metric", "BinaryMetric", "Beside", "Window
 OTHER_FORMULAS = {"Not", "Pinned", "Over", "Top"}
 KNOW_OPERATORS = {"model", "parser", "languages", "rewrite", "analysis"}
 SHOW_FORMULAS = KNOW_OPERATORS | {"explanations", "web"}
-# A public class name stands for one thing. What an author writes and what it means are both a negation, though, and the
-# model's names are the plain form of programs.
+# The public name of a type stands for one thing. What an author writes and what it means are both a negation, though,
+# and the model's names are the plain form of programs.
 TWICE = {"Not": ["presage/core/formulas.py", "presage/model/formulas.py"]}
 # A command has the name of the room that does its work, and so has a notebook's module of what it shows.
 NAMED_AFTER_ROOMS = ("cli", "notebook")
+BUILT_IN = {"bool", "bytes", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple", "type"}
 HEAVY = {"numba", "numpy", "pyspark", "pyarrow", "pandas", "clingo", "rich", "starlette", "uvicorn", "pygls"}
 
 
@@ -315,13 +316,41 @@ def test_modules_say_why_they_exist(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) < 450, "a module fits a few screens"
 
 
-def test_a_class_name_stands_for_one_thing() -> None:
+def test_the_name_of_a_type_stands_for_one_thing() -> None:
+    """Of a class, an alias or a type variable; one letter may stand for any type."""
     found: dict[str, list[str]] = defaultdict(list)
     for path in modules():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):  # also in functions and conditions
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found[node.name].append(str(path.relative_to(ROOT)))
+            name = node.name if isinstance(node, ast.ClassDef) else alias(node)
+            if name and len(name) > 1 and not name.startswith("_"):
+                found[name].append(str(path.relative_to(ROOT)))
     assert {name: paths for name, paths in found.items() if len(paths) > 1} == TWICE
+
+
+def alias(node: ast.AST) -> str | None:
+    """What is given another name there, if it is a type."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
+            name[0].isupper() and not name.isupper() and is_type(value)
+        ):
+            return name
+        case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id="TypeAlias")):
+            return name
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="TypeVar" | "NewType"))):
+            return name
+    return None
+
+
+def is_type(value: ast.expr) -> bool:
+    """Whether an expression reads as one: the name of a class, with what is in brackets, or several to choose from."""
+    match value:
+        case ast.Subscript(value=of):
+            return is_type(of)
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return is_type(left) and (is_type(right) or isinstance(right, ast.Constant))
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name in BUILT_IN or (name[0].isupper() and not name.isupper())
+    return False
 
 
 def test_modules_of_one_name_are_in_the_glossary() -> None:

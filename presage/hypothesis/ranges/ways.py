@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from presage.hypothesis.likeness import Binding, beyond, can_all_be
 from presage.hypothesis.ranges.covering import arranged, equal, is_kin, placed, with_values
 from presage.hypothesis.ranges.pieces import ZonePiece, apart, canonical, merged
-from presage.hypothesis.words import Clause
+from presage.hypothesis.words import Comparisons
 from presage.patterns.literals import Open
 from presage.patterns.ranking import evidence_ranks
 from presage.patterns.zoned import Need
@@ -102,7 +102,7 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
             continue
         zones = [(piece.zone, piece.limits)]
         cut_by: list[Any] = []
-        partly: list[tuple[Zone, Clause, list[Clause]]] = []
+        partly: list[tuple[Zone, Comparisons, list[Comparisons]]] = []
         for other_place in by_needs:
             other = ranked[other_place]
             if not zones:
@@ -178,7 +178,9 @@ class _Kinship:
         return [have for have in haves if kin >> self._of(have) & 1]
 
 
-def _are_all(zone: Zone, limits: tuple[Clause, ...], partly: list[tuple[Zone, Clause, list[Clause]]]) -> bool:
+def _are_all(
+    zone: Zone, limits: tuple[Comparisons, ...], partly: list[tuple[Zone, Comparisons, list[Comparisons]]]
+) -> bool:
     """Whether pieces that need less for some values each do so for all together."""
     some = [beside for region, same, beside in partly if not same and region.covers(zone)]
     return bool(some) and not can_all_be(some, limits)
@@ -186,7 +188,7 @@ def _are_all(zone: Zone, limits: tuple[Clause, ...], partly: list[tuple[Zone, Cl
 
 def _beaten(
     piece: ZonePiece, other: ZonePiece, is_preferred: bool, kinship: _Kinship
-) -> Iterator[tuple[Zone, Clause, list[Clause]]]:
+) -> Iterator[tuple[Zone, Comparisons, list[Comparisons]]]:
     """Where another piece needs less, or the same and is preferred; for which values of the open variables, and for
     which not."""
     size = piece.zone.size

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from presage.errors import Diagnostic, Note, Source, Span
 from presage.languages.ltl.formulas import Before, Both, Either, Next, SignedAtom, Truth, UntilRelease, facts_of
-from presage.languages.ltl.formulas import Formula as Ltl
+from presage.languages.ltl.formulas import LtlFormula as Ltl
 from presage.languages.ltl.reading import Property, read_properties
 from presage.languages.ltl.stepping import LtlMeaning
 from presage.model.formulas import And, Atom, BinaryMetric, Formula, Metric, Not, Or, Over, Top
