@@ -35,10 +35,6 @@ class Boundaries:
         self.cells = np.empty(0, np.int64)
         self.begun = False
 
-    @property
-    def known(self) -> bool:
-        return self.distances is not None
-
     def note(self, low: Ints, high: Ints) -> None:
         """Facts that arrived, as cells; an open end is where the next point is."""
         ends = np.concatenate([low, high + 1])

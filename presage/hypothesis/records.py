@@ -36,10 +36,6 @@ class PartialMatch:
         self.deadline: Number | None = None
         self.watched = False
 
-    @property
-    def complete(self) -> bool:
-        return self.met == self.matcher.all_met
-
 
 class Matcher:
     """The records of one pattern."""
@@ -82,16 +78,6 @@ class Matcher:
         for binding, met in found:
             for record in self.add(binding, met):
                 yield record
-
-    def meeting(self, index: int, arguments: tuple[Value, ...], time: Number) -> Iterator[PartialMatch]:
-        """The records in which a premise is this very fact."""
-        alone = self._match(self.pattern.premises[index], arguments, time)
-        if alone is None:
-            return
-        mask = self.masks[index]
-        for bound in list(self.sets):
-            if bound & mask == mask:
-                yield from self._index(bound, mask).get(self._key(alone, mask), ())
 
     def _match(self, premise: Premise, arguments: tuple[Value, ...], time: Number) -> tuple[Slots, SlotTimes] | None:
         slots: list[Value | None] = [None] * len(self.pattern.names)

@@ -66,10 +66,6 @@ def has_now(low: Number | None, high: Number | None) -> bool:
     return (low is None or low <= 0) and (high is None or high >= 0)
 
 
-def negative(value: Distance | None) -> Distance | None:
-    return None if value is None else -value
-
-
 def until(place: FormulaPlace, high: Distance | None, word: str) -> FormulaPlace:
     """A stretch that goes on to so much before or after the time it was looked at."""
     if high is None:

@@ -10,7 +10,7 @@ import pytest
 from presage.answer_streams.streams import FactsInTime, FiniteStream
 from presage.answer_streams.windows import select
 from presage.checking import check_text
-from presage.core import Only, Rows, Seen
+from presage.core.formulas import Only, Rows, Seen
 from presage.parser import parse_question
 from presage.rewrite.lowering import Lowering
 from presage.time.points import Times

@@ -43,7 +43,7 @@ class _Way:
 
 class _Translator:
     def __init__(self, rule: EventRule, place: int) -> None:
-        self.rule, self.place = rule, place
+        self.place = place
         self.numbers = count(1)
         taken = {name for each in _atoms(rule.pattern) for name in names(each)}
         self.prefix = next(
