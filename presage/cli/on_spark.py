@@ -13,7 +13,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from presage.cli import FINE
-from presage.cli.options import checked_program, read_as_asked, shown_times, tell_what_was_passed_over
+from presage.cli.options import (
+    check_because,
+    checked_program,
+    choice_of,
+    pull_asked,
+    read_as_asked,
+    shown_times,
+    tell_what_was_passed_over,
+)
 from presage.errors import PresageError
 
 if TYPE_CHECKING:
@@ -47,8 +55,6 @@ def _emit(asked: str | None, report: Report) -> str:
 def run_on_spark(options: argparse.Namespace) -> int:
     if options.emit == "snapshot":
         raise PresageError("--emit snapshot is for the embedded engine: on Spark use changes or confirmed")
-    from presage.cli.run import check_because, choice_of, pull_asked
-
     check_because(options)
     from presage.io.facts import TICKS, Checker
     from presage.io.files import read_facts

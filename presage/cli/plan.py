@@ -162,7 +162,7 @@ def _up_to_names(asked: AskedQuery) -> object:
 
 
 def _plan(found: Findings) -> tuple[Plan | None, str]:
-    from presage.checking import reasons
+    from presage.checking.verdicts import reasons
     from presage.plan.builder import plan_of
     from presage.plan.subformulas import Unsupported
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from presage.answers import Answer, Answers, TimedInstance, bindings_of, shown_name
+from presage.answers import Answer, Answers, TimedInstance, shown_name
 from presage.hypothesis import saving
 from presage.hypothesis.bulk.engine import Bulk, ConstantsByNumber
 from presage.hypothesis.bulk.fitting import shapes
 from presage.hypothesis.bulk.table import AnswerRows
 from presage.hypothesis.confidence import Confidence
-from presage.hypothesis.engine import AnswerChange, AnswerState, Hypotheses
+from presage.hypothesis.engine import AnswerChange, Hypotheses
 from presage.hypothesis.settle import Settle
 from presage.hypothesis.ways import Way, texts
 from presage.io.facts import Fact, FactError
@@ -251,7 +251,9 @@ class Supposing:
             values, arrays = self.grid.intake.contents()
             intake = {"intake": [saving.written(each) for each in values]}
             engine = self._new_engine()
-            self.grid.pour_out(engine)
+            from presage.hypothesis.grid.saving import pour_out
+
+            pour_out(self.grid, engine)
         return {
             **intake,
             "engine": saving.save(engine),
@@ -281,7 +283,9 @@ class Supposing:
         else:
             engine = self._new_engine()
             saving.load(engine, saved["engine"])
-            self.grid.take_in(engine)
+            from presage.hypothesis.grid.saving import take_in
+
+            take_in(self.grid, engine)
         if self.selects and saved["told"] is not None:
             self.told = {
                 (name, (tuple(map(saving.read, row)), saving.read(time))): confidence
@@ -380,31 +384,11 @@ class Supposing:
         """A change as an answer of the first query that asks for it; `None` if none does."""
         for query in self.subject.queries:
             if asks(query, change):
-                return self._answer(query, change.answer, change.state, now)
+                arguments, time = change.answer
+                when = {"open_time": str(time)} if isinstance(time, Open) else {"time": time}
+                ways = sorted((self._way(way, now) for way in change.state.ways), key=lambda each: len(each["needs"]))
+                return self.choice.answer(query, arguments, change.state.status, ways, now, when)
         return None
-
-    def _answer(self, query: Query, answer: tuple[Any, Any], state: AnswerState, now: Number) -> Answer:
-        arguments, time = answer
-        shown = tuple(Variable(each.name) if isinstance(each, Open) else each for each in arguments)
-        bindings = {name: value for name, value in bindings_of(query, shown).items() if not isinstance(value, Variable)}
-        ways = sorted((self._way(way, now) for way in state.ways), key=lambda each: (len(each["needs"]),))
-        best = ways[0] if ways else {}
-        return Answer(
-            now,
-            state.status,
-            shown_name(query.atom.predicate),
-            shown,
-            bindings,
-            time=None if isinstance(time, Open) else time,
-            open_time=str(time) if isinstance(time, Open) else "",
-            because=best.get("because", ()),
-            needs=best.get("needs", ()),
-            unless=best.get("unless", ()),
-            decided_by=best.get("decided_by"),
-            confidence=best.get("confidence") if state.status == "possible" else None,
-            ways=tuple(ways[: self.choice.ways]) if len(ways) > 1 else (),
-            ways_left_out=max(0, len(ways) - (self.choice.ways or len(ways))),
-        )
 
     def _way(self, way: Way, now: Number) -> dict[str, Any]:
         return {

@@ -7,6 +7,8 @@ a whole passage as one step, and what each step would have told is read off the 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from presage.answers import Answers, shown_name
@@ -21,11 +23,13 @@ from presage.run.confirmed import Confirming
 from presage.run.confirmed_rows import ConfirmedRows, Entailed
 from presage.run.passages import Passage
 from presage.run.passing import are_countable, in_time
-from presage.run.reasoner import Reasoner
 from presage.run.state_rows import GoingOn, KnownPieces, StateRows, followed, whole
 from presage.run.states import States
 from presage.run.stratified import StratifiedEngine
 from presage.time.stretches import Stretch
+
+if TYPE_CHECKING:
+    from presage.run.reasoner import Reasoner
 
 
 def takes_states(engine: StratifiedEngine) -> bool:

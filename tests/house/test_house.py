@@ -277,6 +277,50 @@ def test_the_arrows_are_no_circle() -> None:
         before.add(room)
 
 
+def named(path: Path) -> str:
+    """What a module is imported as."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def needs_to_run(path: Path, known: set[str]) -> set[str]:
+    """The modules of the package that a module imports, inside functions too, but for what only its types name."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= inner & known or {node.module}
+        waiting.extend(ast.iter_child_nodes(node))
+    return (found & known) - {named(path)}
+
+
+def in_circles(needed: dict[str, set[str]]) -> set[str]:
+    """Who is needed, by way of others, by what it needs itself."""
+    found = set()
+    for start in needed:
+        reached: set[str] = set()
+        waiting = set(needed[start])
+        while waiting:
+            reached |= waiting
+            waiting = set().union(*(needed[each] for each in waiting)) - reached
+        if start in reached:
+            found.add(start)
+    return found
+
+
+def test_modules_are_no_circle() -> None:
+    """Neither at the start nor in functions: only a language whose terms hold formulas, and these terms, is one."""
+    known = {named(path): path for path in modules()}
+    left = in_circles({name: needs_to_run(path, set(known)) for name, path in known.items()})
+    assert {name.rpartition(".")[0] for name in left} == {"presage.model", "presage.parser"}
+    assert {name.rpartition(".")[2] for name in left} == {"formulas", "functions", "terms", "time", "windows"}
+
+
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_only_one_folder_knows_spark(path: Path) -> None:
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))

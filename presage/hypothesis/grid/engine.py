@@ -393,18 +393,6 @@ class Grids:
     def remembered(self) -> int:
         return self.intake.remembered + sum(len(grid.rows) for grid in self.grids)
 
-    def pour_out(self, engine: Hypotheses) -> None:
-        """Puts what is known into a new engine of the same program."""
-        from presage.hypothesis.grid.saving import pour_out
-
-        pour_out(self, engine)
-
-    def take_in(self, engine: Hypotheses) -> None:
-        """Takes what an engine of the same program knows."""
-        from presage.hypothesis.grid.saving import take_in
-
-        take_in(self, engine)
-
 
 def _distinct(codes: Ints) -> tuple[Ints, Ints, Ints]:
     """The distinct numbers, for each the place of its own among them, and how many there are of each."""
