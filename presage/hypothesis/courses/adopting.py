@@ -80,7 +80,9 @@ def _fill(courses: Courses, row: int, entered: Any, now: Number) -> None:
         people.wait_too(row)
 
 
-def give_away(engine: Ranges, is_theirs: Callable[[str, Sequence[Any]], bool]) -> tuple[list[Given], dict[Any, Told]]:
+def give_away(
+    engine: Ranges, is_theirs: Callable[[str, Sequence[Any]], bool]
+) -> tuple[list[GivenStretch], dict[Any, Told]]:
     """Forgets what the engine over zones knows of some, and says what it was."""
     engine.judged.clear()
     rows = [(name, row) for name, known in engine.memory.facts.items() for row in known if is_theirs(name, row)]
