@@ -277,6 +277,16 @@ def test_the_map_says_who_imports_whom() -> None:
     assert said == {room: others for room, others in ALLOWED.items() if not room.startswith("__")}
 
 
+def test_the_map_names_what_is_there() -> None:
+    there = [str(each) for top in ("presage", "tests", "docs", "bench") for each in (ROOT / top).rglob("*.py")]
+    text = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_/]+\.py)`", text))
+    assert {each for each in named if not any(path.endswith(f"/{each}") for path in there)} == set()
+    asked = text.split("## The questions, and where they come from")[1].split("###")[0]
+    questions = {each.name for each in (PACKAGE / "analysis").glob("[a-z]*.py")}
+    assert {each for each in questions if f"`{each}`" not in asked} == set()
+
+
 def test_the_arrows_are_no_circle() -> None:
     before: set[str] = set()
     for room, allowed in ALLOWED.items():

@@ -1,7 +1,7 @@
 """LTL with past and bounds: each property answered at each position as confirmed, possible or refuted.
 
 No rule says what holds in all infinite continuations, so that a file brings its own meaning (`stepping.py`, by what is
-left of each formula, `progress.py`). What is printed as its translation are rules for the properties that look ahead
+left of each formula, `progression.py`). What is printed as its translation are rules for the properties that look ahead
 by a bound.
 """
 
