@@ -67,7 +67,7 @@ def window_of(text: str, rows: list[Row], timeline: tuple[int, int], *at: int) -
     return selected.low, selected.high, {row for row in kept if selected.low <= row[2] <= selected.high}
 
 
-def derived(found: set[frozenset]) -> list[list[str]]:
+def derived(found: set[frozenset[str]]) -> list[list[str]]:
     """The models as people read them."""
     return sorted(
         sorted(f"{name}({', '.join(map(str, values))})@{time}" for time, (name, values) in model) for model in found

@@ -132,7 +132,7 @@ def entailed(chosen: list[tuple[str, Construct]], timeline: str) -> Said:
     report = check_text(text)
     assert report.ok and report.findings is not None, report.problems
     subject = report.findings.subject
-    model = evaluate(subject.program, given(timeline), [], end=UNTIL, timeline=timeline)  # type: ignore[arg-type]
+    model = evaluate(subject.program, given(timeline), [], end=UNTIL, timeline=timeline)
     for name, arguments in model:
         moments = {at for each in model.intervals(name, *arguments) for at in sampled(*each)}
         if timeline == "discrete":

@@ -46,7 +46,7 @@ def table(name: str, timeline: str, low: int = 0, high: int = UNTIL) -> Any:
 
 
 def told(answers: Any, timeline: str) -> Said:
-    from presage.spark.pipeline.sinks import lines_of
+    from presage.spark.pipeline.reread import lines_of
 
     return said(list(lines_of(answers)), timeline == "discrete")
 
