@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from presage.answer_streams.streams import FactsInTime, FiniteStream
+from presage.answer_streams.streams import FactsInTime, FiniteStream, TimedAtom
 from presage.answer_streams.windows import select
 from presage.checking import check_text
 from presage.core.formulas import Only, Rows, Seen
@@ -67,7 +67,7 @@ def window_of(text: str, rows: list[Row], timeline: tuple[int, int], *at: int) -
     return selected.low, selected.high, {row for row in kept if selected.low <= row[2] <= selected.high}
 
 
-def derived(found: set[frozenset[str]]) -> list[list[str]]:
+def derived(found: set[frozenset[TimedAtom]]) -> list[list[str]]:
     """The models as people read them."""
     return sorted(
         sorted(f"{name}({', '.join(map(str, values))})@{time}" for time, (name, values) in model) for model in found
